@@ -1,0 +1,54 @@
+"""What an implementation in Python has to provide, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tokspec.errors import Refusal, Unsupported
+
+__all__ = ["Adapter", "Hello", "Refusal", "Unsupported"]
+
+
+@dataclass(frozen=True)
+class Hello:
+    """An implementation's description of itself: the answer to ``hello`` in ``spec/10-protocol.md``.
+
+    >>> Hello("mytok", "0.3", "C", operations=("encode",)).formats
+    ('tokspec',)
+    """
+
+    name: str
+    version: str
+    language: str
+    operations: tuple[str, ...]
+    formats: tuple[str, ...] = ("tokspec",)
+    choices: Mapping[str, str] = field(default_factory=dict)
+    encode_fields: tuple[str, ...] = ("tokens",)
+    unicode: str = ""
+
+
+class Adapter(Protocol):
+    """An implementation that the suite can judge.
+
+    ``load`` gets a model in the first of ``hello().formats`` that can express it and returns whatever ``run`` wants to
+    see again. ``run`` performs one operation and returns its result as ``spec/10-protocol.md`` lists it. Both raise
+    :class:`Refusal` with a reason out of ``spec/09-errors.md``, or :class:`Unsupported`; any other exception is a crash.
+
+    >>> class Characters:
+    ...     def hello(self):
+    ...         return Hello("characters", "1", "Python", operations=("encode",))
+    ...     def load(self, format, content):
+    ...         return content
+    ...     def run(self, operation, model, input):
+    ...         return {"tokens": list(input["text"])}
+    >>> Characters().run("encode", {}, {"text": "bug"})
+    {'tokens': ['b', 'u', 'g']}
+    """
+
+    def hello(self) -> Hello: ...
+
+    def load(self, format: str, content: Any) -> Any: ...
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]: ...

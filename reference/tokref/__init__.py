@@ -1,0 +1,1 @@
+"""The minimal reference implementation of the tokspec specification."""
