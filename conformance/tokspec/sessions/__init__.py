@@ -1,0 +1,7 @@
+"""Sessions: how the suite talks to an implementation, in the same process or through a program's pipes."""
+
+from __future__ import annotations
+
+from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request, Session
+
+__all__ = ["Answer", "Fault", "Refused", "Reply", "Request", "Session"]
