@@ -1,1 +1,9 @@
-"""A conformance suite for tokenizers."""
+"""A conformance suite for tokenizers: spec, fixtures, and a harness that judges any implementation by them."""
+
+from __future__ import annotations
+
+from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
+
+__all__ = ["Adapter", "Hello", "Refusal", "Unsupported", "__version__"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,52 @@
+"""The suite's own truth: what its cases claim of the documents and of arithmetic is recomputed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tokspec.compare import first_difference
+from tokspec.fixtures import Case, load_suite
+from tokspec.specification import load_specification
+from tokspec.stated import arithmetic, at, relation
+
+CASES = list(load_suite().cases.values())
+
+
+def outcome(case: Case) -> Any:
+    """What pointers point into: the value of ``expect`` or ``one_of``, or the tree of options."""
+    return next(iter(case.outcome.values()))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.stated], ids=lambda case: case.id)
+def test_what_documents_print_relates_to_the_right_value_as_said(case: Case) -> None:
+    said = [entry["relation"] for entry in case.stated]
+    values = [(entry, at(outcome(case), entry["at"])) for entry in case.stated]
+    assert [relation(entry.get("printed", value), value) for entry, value in values] == said
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.stated], ids=lambda case: case.id)
+def test_what_is_stated_is_in_a_document(case: Case) -> None:
+    assert case.documents
+    for entry in case.stated:
+        assert set(entry.get("in", case.documents)) <= set(case.documents)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.worked], ids=lambda case: case.id)
+def test_arithmetic_gives_the_expected_numbers(case: Case) -> None:
+    for entry in case.worked:
+        computed = arithmetic(entry["from"])
+        difference = first_difference(computed, at(outcome(case), entry["at"]), {"relative": 1e-14, "absolute": 1e-14})
+        assert difference is None, (entry, computed)
+
+
+def test_every_erratum_of_a_figure_is_carried_by_a_case() -> None:
+    carried = {entry["erratum"] for case in CASES for entry in case.stated if "erratum" in entry}
+    prose = {"E-6", "E-7", "E-8", "E-10", "E-12", "E-14", "E-15", "E-16", "E-17", "E-18", "E-19", "E-20", "E-21"}
+    assert set(load_specification().errata) - prose <= carried
+
+
+def test_every_document_has_printed_results() -> None:
+    documents = set(load_specification().documents.values())
+    assert {document for case in CASES if case.stated for document in case.documents} == documents

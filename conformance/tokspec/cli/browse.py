@@ -1,0 +1,114 @@
+"""``tokspec list`` and ``tokspec show``: what the suite holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from tokspec.cli.options import fixtures_option, selection_options
+from tokspec.fixtures import Case, Suite, load_suite
+from tokspec.report.safe import compact, shorten, visible
+from tokspec.selection import select
+from tokspec.specification import load_specification
+
+__all__ = ["list_command", "show_command"]
+
+
+@click.command("list")
+@selection_options
+@fixtures_option
+@click.option("--source", is_flag=True, help="Group by document and section, with what each prints.")
+def list_command(patterns: tuple[str, ...], excluded: tuple[str, ...], fixtures: Path | None, source: bool) -> None:
+    """List cases: id, operation, clauses."""
+    cases = select(load_suite(fixtures).cases.values(), patterns, excluded)
+    if source:
+        click.echo("\n".join(_by_source(cases)))
+        return
+    width = max(len(case.id) for case in cases)
+    wide = max(len(case.operation) for case in cases)
+    for case in cases:
+        click.echo(f"{case.id:<{width}}  {case.operation:<{wide}}  {', '.join(case.clauses)}")
+    click.echo(f"{len(cases)} cases")
+
+
+def _by_source(cases: Sequence[Case]) -> Iterator[str]:
+    """Give the printed results of each document by section, and its counts."""
+    for name, document in load_specification().documents.items():
+        own = [case for case in cases if document in case.documents]
+        results = [(case, entry) for case in own for entry in case.stated if document in entry.get("in", case.documents)]
+        errata = sum(entry["relation"] == "erratum" for _, entry in results)
+        yield f"{document} ({name}): {len(results)} printed results, {errata} of them errata, in {len(own)} cases"
+        for section in dict.fromkeys(_sections(case, document) for case in own):
+            yield f"  {section}"
+            for case in own:
+                if _sections(case, document) == section:
+                    yield from _case_lines(case, [entry for other, entry in results if other is case])
+        yield ""
+
+
+def _sections(case: Case, document: str) -> str:
+    return "; ".join(dict.fromkeys(entry["section"] for entry in case.source if entry.get("document") == document))
+
+
+def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
+    yield f"    {case.id}"
+    for entry in stated:
+        if isinstance(entry, dict):
+            printed = f" {shorten(compact(entry['printed']), 60)}" if "printed" in entry else ""
+            erratum = f" {entry['erratum']}" if "erratum" in entry else ""
+            yield f"      {entry['at'] or '/'}: {entry['relation']}{erratum}{printed}"
+
+
+@click.command("show")
+@click.argument("case_id", metavar="CASE")
+@fixtures_option
+def show_command(case_id: str, fixtures: Path | None) -> None:
+    """Show a case: its clauses, model, input and outcome, and how to reproduce it."""
+    suite = load_suite(fixtures)
+    if case_id not in suite.cases:
+        select(suite.cases.values(), [case_id])
+        raise click.UsageError(f"{case_id} selects several cases; show takes the id of one")
+    click.echo("\n".join(_show(suite, suite.cases[case_id])))
+
+
+def _show(suite: Suite, case: Case) -> Iterator[str]:
+    clauses = load_specification().clauses
+    yield f"{case.id}  ({case.file}:{case.line})"
+    yield f"  {case.why}"
+    for clause in case.clauses:
+        yield f"  {clause} ({clauses[clause].level}) {clauses[clause].text}"
+        yield f"    Source: {clauses[clause].source}"
+    rows = [("model", f"{case.model.name} {compact(case.model.content)}")]
+    rows.append(("asked", f"{case.operation} {compact(case.input)}"))
+    rows += list(_outcome_rows(case.outcome, ""))
+    rows += [("stated", _stated(entry)) for entry in case.stated]
+    rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
+    rows += [("source", ", ".join(entry.values())) for entry in case.source]
+    rows += [("verified", visible(how)) for how in case.verified_by]
+    rows.append(("run", f"tokspec run --impl IMPLEMENTATION --select {case.id}"))
+    for label, text in rows:
+        yield f"  {label:<9} {text}"
+
+
+def _outcome_rows(outcome: object, option: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(outcome, dict):
+        return
+    for key, value in outcome.items():
+        if key == "by_choice":
+            for name, options in value.items():
+                for one, nested in options.items():
+                    yield from _outcome_rows(nested, f"{option}{name}={one}: ")
+        elif key == "one_of":
+            for answer in value:
+                yield "one of", option + compact(answer)
+        else:
+            yield {"error": "refused"}.get(key, "expected"), option + compact(value)
+
+
+def _stated(entry: object) -> str:
+    if not isinstance(entry, dict):
+        return ""
+    printed = f" {compact(entry['printed'])}" if "printed" in entry else ""
+    return f"{entry['at'] or '/'} {entry['relation']} {entry.get('erratum', '')}".rstrip() + printed

@@ -1,0 +1,94 @@
+"""One failing case, shown so that its cause can be seen: clause, input, expected and actual side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+
+from tokspec.compare import ABSENT, Difference
+from tokspec.report.safe import compact, shorten, visible
+from tokspec.sessions import Answer
+from tokspec.specification import load_specification
+from tokspec.verdicts import Result, Verdict
+
+__all__ = ["describe"]
+
+#: How many items of a long list are shown before and after the first difference.
+AROUND = 5
+
+
+def describe(result: Result, reproduce: str, stage: str = "") -> list[str]:
+    """Give the lines that show a failing case.
+
+    ``reproduce`` is the command that runs this case alone; ``stage`` names the first stage that diverges, if known.
+    """
+    case = result.case
+    lines = [f"{result.verdict.value.upper()} {case.id}  ({case.file}:{case.line})"]
+    clauses = load_specification().clauses
+    lines += [f"  {clause} ({clauses[clause].level}) {clauses[clause].text}" for clause in case.clauses]
+    rows = [("why", case.why), ("input", f"{case.operation} {shorten(compact(_input(case.input)))}")]
+    if result.difference is None:
+        rows += [("expected", shorten(compact(_plain(result.expected)))), ("problem", visible(shorten(result.detail, 600)))]
+        if result.verdict is Verdict.FAIL and isinstance(result.reply, Answer):
+            rows.append(("actual", shorten(compact(result.reply.result))))
+    else:
+        rows += list(_side_by_side(result, result.difference))
+    rows += [("stage", stage)] if stage else []
+    rows.append(("again", reproduce))
+    return lines + [f"  {label:<9} {text}".rstrip() for label, text in rows]
+
+
+def _input(input: Mapping[str, Any]) -> Any:
+    return next(iter(input.values())) if len(input) == 1 else input
+
+
+def _plain(expected: Mapping[str, Any]) -> Any:
+    return {"refused as": expected["error"]} if "error" in expected else next(iter(expected.values()))
+
+
+def _side_by_side(result: Result, difference: Difference) -> Iterator[tuple[str, str]]:
+    """Align the two lists that differ, item by item, with a mark under the first difference."""
+    field = str(difference.path[0]) if difference.path else ""
+    assert_answer = result.reply
+    actual = assert_answer.result.get(field, ABSENT) if isinstance(assert_answer, Answer) else ABSENT
+    expected = _expected(result).get(field, ABSENT)
+    if len(difference.path) > 1 and isinstance(expected, Sequence) and isinstance(actual, Sequence):
+        yield from _aligned(field, expected, actual, int(difference.path[1]))
+    else:
+        yield "expected", f"{field}: {_show(expected)}"
+        yield "actual", f"{field}: {_show(actual)}"
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{visible(part)}" for part in difference.path).lstrip(".")
+    yield "first", f"{place}: expected {_show(difference.expected)}, actual {_show(difference.actual)}"
+    others = len(result.expected.get("one_of", ())) - 1
+    if others > 0:
+        yield "", f"(shown against the first of {others + 1} right answers; none of them is given)"
+
+
+def _expected(result: Result) -> Mapping[str, Any]:
+    first: Mapping[str, Any] = result.expected.get("expect") or result.expected["one_of"][0]
+    return first
+
+
+def _aligned(field: str, expected: Sequence[Any], actual: Sequence[Any], at: int) -> Iterator[tuple[str, str]]:
+    start, end = max(0, at - AROUND), at + AROUND + 1
+    left = [_show(item) for item in expected[start:end]]
+    right = [_show(item) for item in actual[start:end]]
+    columns = max(len(left), len(right))
+    left += [""] * (columns - len(left))
+    right += [""] * (columns - len(right))
+    widths = [max(cell_len(a), cell_len(b)) for a, b in zip(left, right, strict=True)]
+    before = f"{field}: " + ("… " if start else "")
+    marks = ["^" * max(width, 1) if start + index == at else " " * width for index, width in enumerate(widths)]
+    yield "expected", before + _row(left, widths) + (" …" if len(expected) > end else "")
+    yield "actual", before + _row(right, widths) + (" …" if len(actual) > end else "")
+    yield "", " " * cell_len(before) + " ".join(marks).rstrip()
+
+
+def _row(items: Sequence[str], widths: Sequence[int]) -> str:
+    return " ".join(item + " " * (width - cell_len(item)) for item, width in zip(items, widths, strict=True)).rstrip()
+
+
+def _show(value: Any) -> str:
+    return "nothing" if value is ABSENT else shorten(compact(value), 60)

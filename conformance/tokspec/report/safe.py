@@ -1,0 +1,49 @@
+"""Untrusted text, made fit for a terminal or a file: nothing in it can move a cursor, hide or pretend."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import Any
+
+__all__ = ["compact", "shorten", "visible"]
+
+_SUSPECT = re.compile(r"[^ -~]")
+_HARMLESS = ("L", "N", "P", "S")
+
+
+def visible(text: str) -> str:
+    """Replace every character that is not a visible one, or a plain space, by its escape.
+
+    >>> visible("a\\x1b[31m\\u202eb é")
+    'a\\\\u001b[31m\\\\u202eb é'
+    """
+    return _SUSPECT.sub(lambda match: _escape(match[0]), text)
+
+
+def _escape(character: str) -> str:
+    if unicodedata.category(character)[0] in _HARMLESS:
+        return character
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def compact(value: Any) -> str:
+    """Write a value as JSON on one line, readable and safe to show.
+
+    >>> compact(["Ġis", [1, 2], "\\u200d"])
+    '["Ġis", [1, 2], "\\\\u200d"]'
+    """
+    return visible(json.dumps(value, ensure_ascii=False, default=repr))
+
+
+def shorten(text: str, longest: int = 160) -> str:
+    """Cut the middle out of a text that is too long to show.
+
+    >>> shorten("0123456789abcdef", 9)
+    '0123 … cdef'
+    """
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]} … {text[-(longest // 2) :]}"

@@ -1,0 +1,86 @@
+"""Runs cases against a session: every selected case gets exactly one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tokspec.adapter import Hello
+from tokspec.errors import AdapterFault
+from tokspec.fixtures import Case
+from tokspec.sessions import Fault, Request, Session
+from tokspec.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
+
+__all__ = ["Run", "fault_at_start", "request", "run"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run came to: its results in the order of the cases, one for each."""
+
+    hello: Hello
+    choices: Mapping[str, str]
+    results: tuple[Result, ...]
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        """How many cases came to each verdict."""
+        return tally(self.results)
+
+    @property
+    def conforms(self) -> bool:
+        """Whether no case failed, and at least one passed: a run that shows nothing is not a pass."""
+        return all(result.verdict.conforms for result in self.results) and self.counts[Verdict.PASS] > 0
+
+
+def request(case: Case) -> Request:
+    """Make what an implementation is asked: it is never shown what is expected."""
+    return Request(case.operation, case.model.name, case.model.content, case.input)
+
+
+def run(
+    session: Session,
+    cases: Sequence[Case],
+    *,
+    choices: Mapping[str, str] | None = None,
+    max_failures: int | None = None,
+    progress: Callable[[Result], None] = lambda result: None,
+) -> Run:
+    """Ask and judge every case.
+
+    Args:
+        session: an open session; it stays open.
+        cases: what to ask, in this order.
+        choices: options that stand instead of those that the implementation declares.
+        max_failures: after so many failing cases the rest is ``NOT_RUN``.
+        progress: told of each result as it arrives.
+
+    Raises:
+        RuntimeError: if the counts did not balance; a fault of the suite itself.
+    """
+    declared = declared_choices(session.hello, choices)
+    results: dict[int, Result] = {}
+    failures = 0
+    stopped = max_failures == 0
+    for index, reply in () if stopped else session.ask([request(case) for case in cases]):
+        if index in results:
+            raise RuntimeError(f"{cases[index].id} was answered twice")
+        results[index] = judge(cases[index], reply, session.hello, declared)
+        progress(results[index])
+        failures += not results[index].verdict.conforms
+        if max_failures is not None and failures >= max_failures:
+            stopped = True
+            break
+    if not stopped and len(results) != len(cases):
+        raise RuntimeError(f"{len(cases)} cases were selected and {len(results)} were answered")
+    why = f"the run ended after {failures} failures"
+    ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
+    return Run(session.hello, declared, tuple(ordered))
+
+
+def fault_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
+    """Give the run of an implementation that could not even say hello: every case comes to that fault."""
+    hello = Hello(name, "", "", operations=())
+    declared = declared_choices(hello)
+    reply = Fault(fault.kind, f"before hello: {fault.message}")
+    return Run(hello, declared, tuple(judge(case, reply, hello, declared) for case in cases))

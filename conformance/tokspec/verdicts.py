@@ -1,0 +1,123 @@
+"""Verdicts, and how a case and a reply become one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from tokspec import schema
+from tokspec.adapter import Hello
+from tokspec.compare import Difference, first_difference, resolve
+from tokspec.fixtures import Case
+from tokspec.offsets import convert
+from tokspec.sessions import Answer, Fault, Refused, Reply
+from tokspec.specification import load_specification
+
+__all__ = ["Result", "Verdict", "declared_choices", "judge", "not_run", "tally"]
+
+
+class Verdict(Enum):
+    """What a case came to. Only ``PASS`` and ``UNSUPPORTED`` conform."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    ERROR = "error"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    PROTOCOL = "protocol"
+    UNSUPPORTED = "unsupported"
+    NOT_RUN = "not run"
+
+    @property
+    def conforms(self) -> bool:
+        """Whether a run with this verdict can still end with exit status 0."""
+        return self in (Verdict.PASS, Verdict.UNSUPPORTED)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A case's verdict with what led to it.
+
+    ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
+    declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit.
+    """
+
+    case: Case
+    verdict: Verdict
+    detail: str
+    expected: Mapping[str, Any]
+    reply: Reply | None = None
+    difference: Difference | None = None
+
+
+def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Give an option for every choice: overridden, else declared, else the documents'.
+
+    >>> declared_choices(Hello("x", "1", "C", ("encode",), choices={"unknown_id": "skipped"}))["unknown_id"]
+    'skipped'
+    """
+    return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
+
+
+def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
+    """Give the verdict on a reply to a case."""
+    expected = _expected(case, choices)
+    if isinstance(reply, Fault):
+        return Result(case, Verdict(reply.kind), reply.message, expected, reply)
+    if isinstance(reply, Refused):
+        return _judge_refusal(case, reply, expected)
+    return _judge_answer(case, reply, hello, expected)
+
+
+def _expected(case: Case, choices: Mapping[str, str]) -> Mapping[str, Any]:
+    outcome = resolve(case.outcome, choices)
+    text, unit = case.input.get("text", ""), choices["offset_unit"]
+    if "expect" in outcome:
+        return {"expect": convert(outcome["expect"], text, unit)}
+    if "one_of" in outcome:
+        return {"one_of": [convert(result, text, unit) for result in outcome["one_of"]]}
+    return outcome
+
+
+def _judge_refusal(case: Case, reply: Refused, expected: Mapping[str, Any]) -> Result:
+    if reply.reason == "unsupported":
+        return Result(case, Verdict.UNSUPPORTED, reply.message or "gives no reason", expected, reply)
+    if expected.get("error") == reply.reason:
+        return Result(case, Verdict.PASS, "", expected, reply)
+    wanted = f"a refusal as {expected['error']}" if "error" in expected else "a result"
+    said = f": {reply.message}" if reply.message else ""
+    return Result(case, Verdict.ERROR, f"refused as {reply.reason} where {wanted} is due{said}", expected, reply)
+
+
+def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str, Any]) -> Result:
+    for path, message in schema.errors(reply.result, f"operations/{case.operation}/result"):
+        place = "/".join(str(part) for part in path) or "the result"
+        return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply)
+    if "error" in expected:
+        return Result(case, Verdict.FAIL, f"answers where a refusal as {expected['error']} is due", expected, reply)
+    wanted, actual = expected.get("one_of") or [expected["expect"]], reply.result
+    if case.operation == "encode":
+        fields = [name for name in hello.encode_fields if name in wanted[0]]
+        if not fields:
+            offers = ", ".join(hello.encode_fields)
+            return Result(case, Verdict.UNSUPPORTED, f"encode gives {offers} only, the case has none of it", expected, reply)
+        wanted = [{name: result[name] for name in fields} for result in wanted]
+        actual = {name: actual[name] for name in fields if name in actual}
+    differences = [first_difference(result, actual, case.tolerance) for result in wanted]
+    if None in differences:
+        return Result(case, Verdict.PASS, "", expected, reply)
+    return Result(case, Verdict.FAIL, "answers otherwise", expected, reply, differences[0])
+
+
+def not_run(case: Case, choices: Mapping[str, str], why: str) -> Result:
+    """Give the result of a case that was selected and never asked."""
+    return Result(case, Verdict.NOT_RUN, why, _expected(case, choices))
+
+
+def tally(results: Iterable[Result]) -> dict[Verdict, int]:
+    """Count the verdicts; every verdict has its count, 0 included, in the order of :class:`Verdict`."""
+    counts = Counter(result.verdict for result in results)
+    return {verdict: counts[verdict] for verdict in Verdict}
