@@ -46,7 +46,7 @@ def errors(value: Any, part: str = "") -> Iterator[tuple[tuple[str | int, ...], 
     """Give the path and the message of everything in a value that the schema, or a part of it, does not allow.
 
     >>> list(errors({"text": 3}, "operations/normalize/input"))
-    [(('text',), '3 is not of types "object", "string"')]
+    [(('text',), '3 is not of types "string", "object"')]
     """
     for error in _validator(part).iter_errors(value):
         message = error.message

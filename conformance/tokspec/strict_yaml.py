@@ -22,6 +22,9 @@ __all__ = ["Document", "KeyPath", "read_yaml"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
+#: How deep lists and objects may be nested.
+DEEPEST = 50
+
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+([eE][-+][0-9]+)?)?")
@@ -67,15 +70,14 @@ def read_yaml(file: Path, name: str = "") -> Document:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", name) from None
     _refuse_hidden(text, name)
+    lines: dict[KeyPath, int] = {}
     try:
-        node = yaml.compose(text, Loader=_Loader)
+        value = _Reader(name, lines, yaml.parse(text, Loader=_Loader)).document()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise DataError(f"is not YAML: {error.problem}", name, line) from None
     except yaml.YAMLError as error:
         raise DataError(f"is not YAML: {error}", name) from None
-    lines: dict[KeyPath, int] = {}
-    value = _Reader(name, lines).value(node, ()) if node else None
     return Document(name, value, lines)
 
 
@@ -89,60 +91,68 @@ def _refuse_hidden(text: str, name: str) -> None:
 
 
 class _Reader:
-    """Turns nodes into values; holds what every level needs."""
+    """Turns YAML's events into values; holds what every level needs."""
 
-    def __init__(self, file: str, lines: dict[KeyPath, int]) -> None:
+    def __init__(self, file: str, lines: dict[KeyPath, int], events: Iterator[yaml.Event]) -> None:
         self.file = file
         self.lines = lines
-        self.seen: set[int] = set()
+        self.events = events
 
-    def error(self, node: yaml.Node, path: KeyPath, message: str) -> DataError:
-        return DataError(message, self.file, node.start_mark.line + 1, _key(path))
+    def error(self, event: yaml.Event, path: KeyPath, message: str) -> DataError:
+        return DataError(message, self.file, event.start_mark.line + 1, _key(path))
 
-    def value(self, node: yaml.Node, path: KeyPath) -> Any:
-        self.lines[path] = node.start_mark.line + 1
-        if id(node) in self.seen:
-            raise self.error(node, path, "is an alias; write the value out")
-        self.seen.add(id(node))
-        if isinstance(node, yaml.ScalarNode):
-            return self.scalar(node, path)
-        if isinstance(node, yaml.SequenceNode):
-            self.plain_tag(node, path, "seq")
-            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        self.plain_tag(node, path, "map")
-        return dict(self.items(node, path))
+    def document(self) -> Any:
+        """Give the value of the one document."""
+        start = next(event for event in self.events if not isinstance(event, yaml.StreamStartEvent))
+        if isinstance(start, yaml.StreamEndEvent):
+            return None
+        value = self.value(next(self.events), ())
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                raise self.error(event, (), "begins a second document; keep one in a file")
+        return value
 
-    def items(self, node: yaml.Node, path: KeyPath) -> Iterator[tuple[str, Any]]:
-        keys: set[str] = set()
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise self.error(key_node, path, "has a key that is no string")
-            key = self.scalar(key_node, path)
+    def value(self, event: yaml.Event, path: KeyPath) -> Any:
+        self.lines[path] = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            raise self.error(event, path, "is an alias; write the value out")
+        if getattr(event, "tag", None) is not None:
+            raise self.error(event, path, f"has the tag {event.tag}; write plain values")
+        if isinstance(event, yaml.ScalarEvent):
+            return self.scalar(event, path)
+        if len(path) > DEEPEST:
+            raise self.error(event, path[:3], f"is nested more than {DEEPEST} deep")
+        return self.sequence(path) if isinstance(event, yaml.SequenceStartEvent) else self.mapping(path)
+
+    def sequence(self, path: KeyPath) -> list[Any]:
+        values: list[Any] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            values.append(self.value(event, (*path, len(values))))
+        return values
+
+    def mapping(self, path: KeyPath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self.scalar(event, path) if isinstance(event, yaml.ScalarEvent) and event.tag is None else None
             if not isinstance(key, str):
-                raise self.error(key_node, path, f"has the key {key_node.value}, which YAML retypes; put it in quotes")
-            if key in keys:
-                raise self.error(key_node, (*path, key), "is there twice; keep one")
-            keys.add(key)
-            yield key, self.value(value_node, (*path, key))
+                raise self.error(event, path, "has a key that is no string; put it in quotes")
+            if key in values:
+                raise self.error(event, (*path, key), "is there twice; keep one")
+            values[key] = self.value(next(self.events), (*path, key))
+        return values
 
-    def scalar(self, node: yaml.ScalarNode, path: KeyPath) -> Any:
-        text: str = node.value
-        if node.style:
-            self.plain_tag(node, path, "str")
+    def scalar(self, event: yaml.ScalarEvent, path: KeyPath) -> Any:
+        text: str = event.value
+        if event.style:
             return text
         if text in _CONSTANTS:
             return _CONSTANTS[text]
         if _JSON_NUMBER.fullmatch(text):
             return float(text) if "." in text else int(text)
         if text == "" or _RETYPED.fullmatch(text):
-            raise self.error(node, path, f"{text or 'an empty value'} means different things in YAML; put it in quotes")
-        if node.tag != "tag:yaml.org,2002:str":
-            raise self.error(node, path, f"has the tag {node.tag}; write plain values")
+            what = text or "an empty value"
+            raise self.error(event, path, f"{what} means different things in YAML; put it in quotes")
         return text
-
-    def plain_tag(self, node: yaml.Node, path: KeyPath, kind: str) -> None:
-        if node.tag != f"tag:yaml.org,2002:{kind}":
-            raise self.error(node, path, f"has the tag {node.tag}; write plain values")
 
 
 def _key(path: KeyPath) -> str:

@@ -1,0 +1,132 @@
+"""The loader of fixtures: what it gives, and every refusal with file, line and key."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tokspec.data import fixtures_folder
+from tokspec.errors import DataError
+from tokspec.fixtures import Model, load_suite
+
+HEAD = """\
+about: "A file for a test."
+source: [{rule: "a test"}]
+model: toy
+cases:
+"""
+
+CASE = """\
+  - id: one-case
+    clauses: [BPE-ENC-1]
+    why: "It is needed for a test."
+    operation: encode
+    input: {text: "a"}
+    expect: {tokens: ["a"]}
+    verified_by: ["hand"]
+"""
+
+
+def suite(folder: Path, text: str) -> None:
+    (folder / "models").mkdir(exist_ok=True)
+    (folder / "models" / "toy.yaml").write_text('about: "A model."\ntype: bpe\nvocabulary: ["a"]\nmerges: []\n')
+    (folder / "x.yaml").write_text(text)
+
+
+def refusal(folder: Path, text: str) -> str:
+    suite(folder, text)
+    with pytest.raises(DataError) as caught:
+        load_suite(folder)
+    return str(caught.value)
+
+
+def test_a_case_is_loaded_whole(tmp_path: Path) -> None:
+    suite(tmp_path, HEAD + CASE)
+    loaded = load_suite(tmp_path)
+    assert list(loaded.cases) == ["one-case"]
+    case = loaded.cases["one-case"]
+    assert case.model == Model("toy", {"type": "bpe", "vocabulary": ["a"], "merges": []})
+    assert (case.operation, case.input, case.outcome) == ("encode", {"text": "a"}, {"expect": {"tokens": ["a"]}})
+    assert (case.file, case.line, case.source) == ("x.yaml", 5, ({"rule": "a test"},))
+
+
+def test_bytes_are_read_as_text(tmp_path: Path) -> None:
+    suite(tmp_path, HEAD + CASE.replace('{text: "a"}', '{text: {hex: "eda080"}}'))
+    assert load_suite(tmp_path).cases["one-case"].input == {"text": "\ud800"}
+
+
+BY_CHOICE = CASE.replace(
+    'expect: {tokens: ["a"]}',
+    'by_choice: {unigram_tie: {any: {expect: {tokens: ["a"]}}, earliest_start: {expect: {tokens: ["a"]}}}}',
+)
+
+REFUSALS = [
+    ("about: 1\n", "x.yaml:1: \"source\" is a required property"),
+    (HEAD.replace("cases:", "cases: []"), "x.yaml:4: cases: [] has less than 1 item"),
+    (HEAD + CASE + CASE, "x.yaml:12: cases[1].id: one-case is used by x.yaml:5; ids are unique"),
+    (HEAD + CASE.replace("encode", "encoed"), None),
+    (HEAD + CASE + "    wy: \"x\"\n", "x.yaml:5: cases[0]: Additional properties are not allowed ('wy' was unexpected)"),
+    (HEAD + CASE.replace('why: "It is needed for a test."', 'why: ""'), 'x.yaml:7: cases[0].why: "" is shorter than 10 characters'),
+    (HEAD + CASE.replace("    expect: {tokens: [\"a\"]}\n", ""), "x.yaml:5: cases[0]: needs exactly one of expect, one_of, by_choice, error"),
+    (HEAD + CASE + "    error: unknown_symbol\n", "x.yaml:5: cases[0]: needs exactly one of expect, one_of, by_choice, error"),
+    (HEAD + CASE.replace("expect: {tokens: [\"a\"]}", "error: bad_luck"), None),
+    (HEAD + CASE.replace("{tokens: [\"a\"]}", "{tokens: [1]}"), "x.yaml:10: cases[0].expect.tokens[0]: 1 is not of types \"string\", \"object\""),
+    (HEAD + CASE.replace("{text: \"a\"}", "{txt: \"a\"}"), "x.yaml:9: cases[0].input: Additional properties are not allowed ('txt' was unexpected)"),
+    (HEAD + CASE.replace("BPE-ENC-1", "BPE-ENC-999"), "x.yaml:6: cases[0].clauses[0]: BPE-ENC-999 is no live clause of the specification"),
+    (HEAD.replace("toy", "tyo") + CASE, "x.yaml:3: model: names tyo, but there is no file models/tyo.yaml"),
+    (HEAD.replace("model: toy\n", "") + CASE, "x.yaml:4: cases[0]: has no model; give the case or the file one, {} if it needs none"),
+    (HEAD.replace("model: toy", "model: {type: bpe, size: 3}") + CASE, "x.yaml:3: model: Additional properties are not allowed ('size' was unexpected)"),
+    (HEAD + BY_CHOICE.replace("unigram_tie", "unigram_knot"), "x.yaml:10: cases[0].by_choice.unigram_knot: is no choice of spec/08-choices.md"),
+    (HEAD + BY_CHOICE.replace("any:", "whichever:"), "x.yaml:10: cases[0].by_choice.unigram_tie: needs an answer for each of any, earliest_start"),
+    (HEAD + BY_CHOICE.replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {tokens: "a"}}'), 'x.yaml:10: cases[0].by_choice.unigram_tie.any: "a" is not of type "array"'),
+    (HEAD + CASE + "    stated: [{at: \"/tokens\", relation: erratum, printed: 1, erratum: E-999}]\n", "x.yaml:12: cases[0].stated[0]: E-999 is not in spec/errata.md"),
+    (HEAD + CASE + "    source: [{document: \"x.txt\", section: \"y\"}]\n", "x.yaml:12: cases[0].source[0]: x.txt is no document of spec/00-terms.md"),
+    (HEAD + CASE.replace('{text: "a"}', '{corpus: toys}').replace("encode", "loss").replace('{tokens: ["a"]}', "{loss: 1}"), "x.yaml:9: cases[0].input.corpus: names toys, but there is no file corpora/toys.yaml"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), [row for row in REFUSALS if row[1]])
+def test_refusals(tmp_path: Path, text: str, message: str) -> None:
+    assert refusal(tmp_path, text) == message
+
+
+def test_unknown_operations_and_reasons_are_refused_with_their_place(tmp_path: Path) -> None:
+    assert refusal(tmp_path, REFUSALS[3][0]).startswith('x.yaml:8: cases[0].operation: "encoed" is not one of ')
+    assert refusal(tmp_path, REFUSALS[8][0]).startswith('x.yaml:10: cases[0].error: "bad_luck" is not one of ')
+
+
+def test_a_folder_without_fixtures(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        load_suite(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: holds no fixture files (*.yaml)"
+    with pytest.raises(DataError) as caught:
+        load_suite(tmp_path / "nowhere")
+    assert str(caught.value) == f"{tmp_path / 'nowhere'}: is not a folder; give one with fixture files in it"
+
+
+@pytest.mark.parametrize("file", sorted(fixtures_folder().rglob("*.yaml")), ids=lambda file: file.stem)
+def test_any_yaml_library_reads_the_same(file: Path) -> None:
+    """A runner in another language uses its own library: PyYAML's pure loader stands for it here."""
+    from tokspec.strict_yaml import read_yaml
+
+    assert yaml.load(file.read_text("utf-8"), Loader=yaml.SafeLoader) == read_yaml(file).value
+
+
+def test_the_protocol_page_lists_the_operations_of_the_schema() -> None:
+    from tokspec import schema
+    from tokspec.data import specification_folder
+
+    text = (specification_folder() / "10-protocol.md").read_text("utf-8")
+    rows = text.split("## Operations")[1].split("## Clauses")[0].splitlines()
+    named = [row.split("`")[1] for row in rows if row.startswith("| `")]
+    assert tuple(dict.fromkeys(named)) == schema.operations()
+
+
+def test_reasons_of_the_schema_are_those_of_the_specification() -> None:
+    from tokspec.specification import load_specification
+
+    schema = json.loads((fixtures_folder() / "schema.json").read_text("utf-8"))
+    assert [*schema["$defs"]["reason"]["enum"], "unsupported"] == list(load_specification().reasons)
