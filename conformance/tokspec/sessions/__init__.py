@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request, Session
+from tokspec.sessions.in_process import InProcessSession
 
-__all__ = ["Answer", "Fault", "Refused", "Reply", "Request", "Session"]
+__all__ = ["Answer", "Fault", "InProcessSession", "Refused", "Reply", "Request", "Session"]

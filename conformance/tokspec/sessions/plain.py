@@ -1,0 +1,65 @@
+"""Copies of JSON values, so that what one side keeps the other cannot change, and a result is what it looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from tokspec.errors import AdapterFault
+from tokspec.wire import DEEPEST, DIGITS, excerpt
+
+__all__ = ["plain"]
+
+_BITS = int(DIGITS * 3.32)
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Copy a value into fresh dictionaries and lists of strings, numbers, booleans and None.
+
+    Tuples become lists, and subclasses their base, so that a result in the same process is compared like a program's.
+
+    Raises:
+        AdapterFault: ``protocol``, if the value has no place in JSON; bounds are those of :mod:`tokspec.wire`.
+
+    >>> plain({"spans": [(0, 3)]})
+    {'spans': [[0, 3]]}
+    >>> plain({"tokens": {"b", "ug"}})
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.AdapterFault: protocol: the result holds a value of type set, which JSON does not have
+    """
+    if value is None or type(value) in (str, bool):
+        return value
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if depth == DEEPEST:
+        raise AdapterFault("protocol", f"the result is nested more than {DEEPEST} levels deep")
+    if isinstance(value, list | tuple):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, Mapping):
+        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
+    raise AdapterFault("protocol", f"the result holds a value of type {_type(value)}, which JSON does not have")
+
+
+def _number(value: float) -> float:
+    if isinstance(value, float):
+        number = float.__float__(value)
+        if not isfinite(number):
+            raise AdapterFault("protocol", f"the result holds {number}, which is not JSON")
+        return number
+    if value.bit_length() > _BITS:
+        raise AdapterFault("protocol", f"the result holds a number of more than {DIGITS} digits")
+    return int.__int__(value)
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise AdapterFault("protocol", f"the result has a key of type {_type(key)}; keys are strings")
+    return str.__str__(key)
+
+
+def _type(value: Any) -> str:
+    return excerpt(type(value).__name__)[1:-1]

@@ -1,0 +1,58 @@
+"""Replies that both kinds of session give alike: refusals, and what can be refused without asking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokspec import formats
+from tokspec.adapter import Hello
+from tokspec.errors import Unsupported
+from tokspec.sessions.contract import Fault, Refused, Request
+from tokspec.specification import load_specification
+from tokspec.wire import excerpt
+
+__all__ = ["not_offered", "refused", "write_model"]
+
+
+def refused(reason: object, message: object) -> Refused | Fault:
+    """Make the reply of a refusal; a reason out of the list is a fault (ERROR-1).
+
+    >>> refused("unknown_symbol", "m")
+    Refused(reason='unknown_symbol', message='m')
+    >>> refused("too_hard", "")
+    Fault(kind='protocol', message="the refusal has the reason 'too_hard', which is not in spec/09-errors.md")
+    """
+    if not isinstance(reason, str) or not isinstance(message, str):
+        return Fault("protocol", "the refusal needs a reason and perhaps a message, both strings")
+    if reason not in load_specification().reasons:
+        return Fault("protocol", f"the refusal has the reason {excerpt(reason)}, which is not in spec/09-errors.md")
+    return Refused(reason, message)
+
+
+def not_offered(hello: Hello, request: Request) -> Refused | None:
+    """Give the reply to a request whose operation the implementation does not offer.
+
+    >>> not_offered(Hello("mytok", "0.3", "C", operations=("encode",)), Request("decode", "toy", {}, {}))
+    Refused(reason='unsupported', message='does not offer decode')
+    """
+    if request.operation in hello.operations:
+        return None
+    return Refused("unsupported", f"does not offer {request.operation}")
+
+
+def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:
+    """Write a model in the first of the accepted formats that can express it.
+
+    >>> write_model(["tokspec"], {"pre_tokenizer": {"type": "whitespace_split"}})
+    ('tokspec', {'pre_tokenizer': {'type': 'whitespace_split'}})
+    >>> write_model([], {})
+    Refused(reason='unsupported', message='accepts no format')
+    """
+    reasons = []
+    for name in accepted:
+        try:
+            return name, formats.write(name, content)
+        except Unsupported as refusal:
+            reasons.append(refusal.message)
+    return Refused("unsupported", "; ".join(reasons) or "accepts no format")

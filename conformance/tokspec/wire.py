@@ -1,0 +1,223 @@
+"""One JSON object a line: how messages are written to a program, and read from one that is not to be trusted.
+
+Reading is strict where parsers differ: a line is UTF-8, holds one object, no key twice, no NaN or Infinity, and neither
+depth nor numbers without bound (PROTO-1). It is lenient in one point: a lone surrogate written as an escape such as
+``"\\ud800"`` is taken for what it is, although PROTO-2 asks for the byte-safe form, because nothing else can be meant.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from math import isinf
+from typing import Any, NoReturn
+
+from tokspec.adapter import Hello
+from tokspec.errors import AdapterFault, Unsupported
+
+__all__ = ["PROTOCOL", "decode_line", "encode_line", "excerpt", "parse_hello"]
+
+PROTOCOL = 1
+
+#: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
+DEEPEST = 64
+
+#: Digits of an integer.
+DIGITS = 300
+
+#: Characters of untrusted text that a message shows.
+EXCERPT = 200
+
+_ENCODE_FIELDS = ("tokens", "ids", "spans")
+_LONG_NUMBER = re.compile(rb"[0-9]{300}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encode_line(message: Mapping[str, Any]) -> bytes:
+    """Write a message as one line of ASCII, ended by a line feed; strings with surrogates in the byte-safe form.
+
+    Raises:
+        Unsupported: a key holds a surrogate; keys have no byte-safe form (PROTO-2).
+
+    >>> encode_line({"id": 3, "input": {"text": "b\\u00fcg"}})
+    b'{"id":3,"input":{"text":"b\\\\u00fcg"}}\\n'
+    >>> encode_line({"text": "\\ud800"})
+    b'{"text":{"hex":"eda080"}}\\n'
+    """
+    line = json.dumps(message, allow_nan=False, separators=(",", ":"))
+    if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
+        line = json.dumps(_hexed(message), allow_nan=False, separators=(",", ":"))
+    return line.encode("ascii") + b"\n"
+
+
+def _hexed(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"hex": value.encode("utf-8", "surrogatepass").hex()} if _SURROGATE.search(value) else value
+    if isinstance(value, Mapping):
+        for key in value:
+            if _SURROGATE.search(key):
+                raise Unsupported(f"the key {excerpt(key)} holds a surrogate, which has no form in JSON")
+        return {key: _hexed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hexed(item) for item in value]
+    return value
+
+
+def decode_line(line: bytes) -> dict[str, Any]:
+    """Read one line; the byte-safe form of strings becomes the string.
+
+    Raises:
+        AdapterFault: ``protocol``, if the line is anything but one proper JSON object.
+
+    >>> decode_line(b'{"id": 3, "ok": {"tokens": ["b", {"hex": "eda080"}]}}')
+    {'id': 3, 'ok': {'tokens': ['b', '\\ud800']}}
+    >>> decode_line(b"loading...")
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.AdapterFault: protocol: a line is not JSON (Expecting value at character 1): 'loading...'
+    """
+    try:
+        value = json.loads(
+            line.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_constant=_refuse_constant,
+            parse_float=_float,
+            parse_int=_integer if _LONG_NUMBER.search(line) else None,
+        )
+    except AdapterFault as fault:
+        raise AdapterFault("protocol", f"{fault.message}: {excerpt(line)}") from None
+    except UnicodeDecodeError as error:
+        raise AdapterFault("protocol", f"a line is not UTF-8 at byte {error.start}: {excerpt(line)}") from None
+    except json.JSONDecodeError as error:
+        detail = f"{error.msg} at character {error.pos + 1}"
+        raise AdapterFault("protocol", f"a line is not JSON ({detail}): {excerpt(line)}") from None
+    except RecursionError:
+        raise _too_deep(line) from None
+    if not isinstance(value, dict):
+        raise AdapterFault("protocol", f"a line is not an object: {excerpt(line)}")
+    if line.count(b"[") + line.count(b"{") > DEEPEST and _deeper_than(DEEPEST, value):
+        raise _too_deep(line)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    """Make an object of its pairs, or a string of the byte-safe form; any other ``{"hex": …}`` stays an object."""
+    if len(pairs) == 1 and pairs[0][0] == "hex" and isinstance(pairs[0][1], str):
+        return _unhexed(pairs[0][1])
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise AdapterFault(
+            "protocol", f"a line has the key {excerpt(next(k for k in keys if keys.count(k) > 1))} twice"
+        )
+    return found
+
+
+def _unhexed(digits: str) -> str:
+    try:
+        if _HEX.fullmatch(digits):
+            return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        pass
+    raise AdapterFault("protocol", f"a line has the hex string {excerpt(digits)}, which is no UTF-8")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise AdapterFault("protocol", f"a line holds {name}, which is not JSON")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise AdapterFault("protocol", f"a line holds {excerpt(text, 20)}, which is beyond every double")
+    return number
+
+
+def _integer(text: str) -> int:
+    """Read an integer no longer than a double can hold: whoever compares it with a real number overflows otherwise."""
+    if len(text) > DIGITS:
+        raise AdapterFault("protocol", f"a line holds a number of {len(text)} digits")
+    return int(text)
+
+
+def _too_deep(line: bytes) -> AdapterFault:
+    return AdapterFault("protocol", f"a line is nested more than {DEEPEST} levels deep: {excerpt(line)}")
+
+
+def _deeper_than(limit: int, value: Any) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def excerpt(untrusted: str | bytes, length: int = EXCERPT) -> str:
+    """Quote the beginning of a text in printable ASCII; what follows is counted.
+
+    >>> excerpt("\\x1b[2Jbug")
+    "'\\\\x1b[2Jbug'"
+    >>> excerpt(b"x" * 300, 5)
+    "'xxxxx' and 295 more bytes"
+    """
+    unit = "bytes" if isinstance(untrusted, bytes) else "characters"
+    start = untrusted[:length]
+    text = start.decode("utf-8", "backslashreplace") if isinstance(start, bytes) else start
+    more = len(untrusted) - length
+    return ascii(text) + (f" and {more} more {unit}" if more > 0 else "")
+
+
+def parse_hello(message: Mapping[str, Any]) -> Hello:
+    """Read the answer to ``hello``; keys that the protocol does not know are left alone.
+
+    Raises:
+        AdapterFault: ``protocol``, naming the key that is missing or not of its type.
+
+    >>> parse_hello({"protocol": 1, "name": "mytok", "version": "0.3", "language": "C",
+    ...              "operations": ["encode"], "formats": ["tokspec"]}).name
+    'mytok'
+    """
+    for key, (needed, is_valid, what) in _HELLO.items():
+        if key not in message:
+            if needed:
+                raise AdapterFault("protocol", f"the answer to hello has no {key}; it needs {what}")
+        elif not is_valid(message[key]):
+            found = excerpt(repr(message[key]))
+            raise AdapterFault("protocol", f"the answer to hello has a wrong {key}: {found}; it needs {what}")
+    given = {key: message[key] for key in _HELLO if key in message and key != "protocol"}
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    return Hello(**values)
+
+
+def _strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+#: For each key whether it is needed, the check of its value, and how the value is described.
+_HELLO: Mapping[str, tuple[bool, Callable[[Any], bool], str]] = {
+    "protocol": (True, lambda value: type(value) is int and value == PROTOCOL, f"the number {PROTOCOL}"),
+    "name": (True, _is_string, "a string"),
+    "version": (True, _is_string, "a string"),
+    "language": (True, _is_string, "a string"),
+    "operations": (True, _strings, "a list of strings"),
+    "formats": (True, _strings, "a list of strings"),
+    "choices": (False, lambda value: isinstance(value, dict) and _strings([*value.values()]), "an object of strings"),
+    "encode_fields": (
+        False,
+        lambda value: _strings(value) and set(value) <= set(_ENCODE_FIELDS),
+        f"a list out of {', '.join(_ENCODE_FIELDS)}",
+    ),
+    "unicode": (False, _is_string, "a string"),
+}
