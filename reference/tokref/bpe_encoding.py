@@ -1,0 +1,119 @@
+"""Byte-Pair Encoding, encoding (``spec/04-bpe.md``)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from tokref.choices import Choices
+from tokref.errors import InputError
+from tokref.model import Bpe, Token
+
+__all__ = ["encode_bpe", "merge_symbols"]
+
+_RankAfter = Callable[[str, str, int], int | None]
+"""Gives the rank that a pair has next, once merges up to a rank are done; None if it is not merged any more."""
+
+
+def encode_bpe(piece: str, model: Bpe, choices: Choices) -> list[Token]:
+    """Encode one piece; the tokens' ranges count in it.
+
+    Clauses: TERM-1, TERM-2, BPE-ENC-1, BPE-ENC-6, BPE-ENC-7, BPE-ENC-8.
+
+    Raises:
+        InputError: ``unknown_symbol``.
+
+    >>> model = Bpe(("[UNK]", "b", "g", "u", "ug"), "[UNK]", (("u", "g"),))
+    >>> [token.text for token in encode_bpe("mug", model, Choices())]
+    ['[UNK]', 'ug']
+    """
+    tokens: list[Token] = []
+    start = 0
+    for known, run in groupby(piece, model.ids.__contains__):  # BPE-ENC-1; TERM-1: iteration is by code point
+        symbols = "".join(run)
+        if known:
+            for text in merge_symbols(symbols, model, choices):
+                tokens.append(Token(text, model.ids[text], start, start + len(text)))
+                start += len(text)
+        else:  # BPE-ENC-6: what stands beside an unknown character is merged on its own
+            tokens += _unknown(symbols, start, model, choices)
+            start += len(symbols)
+    return tokens
+
+
+def merge_symbols(symbols: str, model: Bpe, choices: Choices) -> list[str]:
+    """Merge a run of characters that are all in the vocabulary.
+
+    Clauses: BPE-ENC-2, BPE-ENC-3, BPE-ENC-4, BPE-ENC-5, BPE-ENC-9.
+
+    >>> model = Bpe(("a", "b", "c", "bc", "ab", "abc"), merges=(("b", "c"), ("a", "b"), ("ab", "c")))
+    >>> merge_symbols("abc", model, Choices())
+    ['a', 'bc']
+    """
+    rank_after = _rank_after(model, choices)
+    tokens: list[str | None] = list(symbols)  # None where a token was merged into the one before
+    after = list(range(1, len(tokens) + 1))
+    before = list(range(-1, len(tokens) - 1))
+    heap: list[tuple[int, int]] = []
+
+    def offer(left: int, done: int) -> None:
+        if left >= 0 and after[left] < len(tokens):
+            rank = rank_after(tokens[left] or "", tokens[after[left]] or "", done)
+            if rank is not None:
+                heapq.heappush(heap, (rank, left))
+
+    for left in range(len(tokens) - 1):
+        offer(left, -1)
+    while heap:
+        rank, left = heapq.heappop(heap)  # BPE-ENC-3: the lowest rank; BPE-ENC-4: of one rank, from left to right
+        first, right = tokens[left], after[left]
+        second = tokens[right] if right < len(tokens) else None
+        if first is None or second is None or rank_after(first, second, rank - 1) != rank:
+            continue  # one of the two was merged since; what stands there now was offered by itself
+        tokens[left], tokens[right] = first + second, None
+        after[left] = after[right]
+        if after[left] < len(tokens):
+            before[after[left]] = left
+        offer(before[left], rank)
+        offer(left, rank)
+    return [token for token in tokens if token is not None]
+
+
+def _rank_after(model: Bpe, choices: Choices) -> _RankAfter:
+    if choices.bpe_pairs == "in_vocabulary":  # BPE-ENC-2
+        return lambda left, right, done: model.ids.get(left + right)
+    ranks = model.ranks
+
+    def lowest(left: str, right: str, done: int) -> int | None:
+        found = ranks.get((left, right))
+        return found[0] if found else None
+
+    def later(left: str, right: str, done: int) -> int | None:
+        return next((rank for rank in ranks.get((left, right), ()) if rank > done), None)
+
+    return later if choices.bpe_merge_order == "single_pass" else lowest  # BPE-ENC-5
+
+
+def _unknown(symbols: str, start: int, model: Bpe, choices: Choices) -> Iterator[Token]:
+    if model.unknown_token is None:  # BPE-ENC-8
+        yield from _UNKNOWN_WITHOUT_TOKEN[choices.bpe_unknown_without_token](symbols, start)
+    elif choices.bpe_unknown_run == "fused":  # BPE-ENC-7
+        yield model.unknown(symbols, start)
+    else:
+        yield from (model.unknown(symbol, start + index) for index, symbol in enumerate(symbols))
+
+
+def _refused(symbols: str, start: int) -> list[Token]:
+    raise InputError("unknown_symbol", f"{symbols[0]!r} is not in the vocabulary and the model has no unknown token")
+
+
+def _dropped(symbols: str, start: int) -> list[Token]:
+    return []
+
+
+def _kept(symbols: str, start: int) -> list[Token]:
+    return [Token(symbol, None, start + index, start + index + 1) for index, symbol in enumerate(symbols)]
+
+
+_UNKNOWN_WITHOUT_TOKEN = {"error": _refused, "dropped": _dropped, "kept": _kept}

@@ -1,0 +1,58 @@
+"""The named choices of ``spec/08-choices.md`` as one value, handed to every function that depends on one.
+
+``offset_unit`` is missing: the reference counts in code points, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args, get_type_hints
+
+from tokref.errors import InputError
+
+__all__ = ["Choices"]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One option of each choice; the defaults are the documents' own.
+
+    >>> Choices(bpe_merge_order="lowest_rank").bpe_training_tie
+    'first_met'
+    """
+
+    bpe_training_tie: Literal["first_met", "smallest_ids"] = "first_met"
+    bpe_merge_order: Literal["single_pass", "lowest_rank"] = "single_pass"
+    bpe_pairs: Literal["listed", "in_vocabulary"] = "listed"
+    bpe_unknown_run: Literal["each", "fused"] = "each"
+    bpe_unknown_without_token: Literal["error", "dropped", "kept"] = "error"
+    unigram_tie: Literal["any", "earliest_start"] = "any"
+    unigram_score_start: Literal["one", "zero"] = "one"
+    unigram_unknown: Literal["piece", "run", "each"] = "piece"
+    metaspace_leading_space: Literal["kept", "removed"] = "kept"
+    unknown_id: Literal["error", "skipped"] = "error"
+    final_sigma: Literal["contextual", "plain"] = "contextual"
+
+    @classmethod
+    def from_mapping(cls, options: Mapping[str, str]) -> Choices:
+        """Take the given options, and the documents' where none is given.
+
+        Raises:
+            InputError: ``unsupported``, for a choice or an option that there is not.
+
+        >>> Choices.from_mapping({"unknown_id": "skipped"}).unknown_id
+        'skipped'
+        >>> Choices.from_mapping({"unknown_id": "ignored"})
+        Traceback (most recent call last):
+            ...
+        tokref.errors.InputError: unsupported: 'ignored' is no option of unknown_id; give one of error, skipped
+        """
+        known = {name: get_args(hint) for name, hint in get_type_hints(cls).items()}
+        for name, option in options.items():
+            if name not in known:
+                raise InputError("unsupported", f"{name!r} is no choice; give one of {', '.join(known)}")
+            if option not in known[name]:
+                expected = ", ".join(known[name])
+                raise InputError("unsupported", f"{option!r} is no option of {name}; give one of {expected}")
+        return cls(**dict(options))  # type: ignore[arg-type]

@@ -1,0 +1,68 @@
+"""Corpora: words with their counts, in the order in which each is first met."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tokref.alignment import AlignedText
+from tokref.choices import Choices
+from tokref.errors import InputError
+from tokref.model import Tokenizer
+from tokref.normalization import normalize
+from tokref.pre_tokenization import pre_tokenize
+
+__all__ = ["Words", "count_words", "read_words"]
+
+Words = Mapping[str, int]
+"""Every word of a corpus with its count; the order is that of first meeting."""
+
+
+def count_words(texts: list[str], tokenizer: Tokenizer, choices: Choices) -> Words:
+    """Count the pieces of texts after normalization and pre-tokenization.
+
+    Clauses: BPE-TRAIN-1.
+
+    >>> from tokref import WhitespaceSplit
+    >>> count_words(["b a b"], Tokenizer(pre_tokenizer=WhitespaceSplit()), Choices())
+    {'b': 2, 'a': 1}
+    """
+    words: dict[str, int] = {}  # BPE-TRAIN-1: a dictionary keeps the order of first meeting
+    for text in texts:
+        normalized = AlignedText(normalize(text, tokenizer.normalizer, choices))
+        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
+            words[piece.text] = words.get(piece.text, 0) + 1
+    return words
+
+
+def read_words(corpus: Mapping[str, Any], tokenizer: Tokenizer, choices: Choices) -> Words:
+    """Give the words of a corpus that holds either ``words`` with counts or ``texts``.
+
+    Clauses: BPE-TRAIN-13.
+
+    Raises:
+        InputError: ``invalid_input``, where the corpus is not of that form.
+
+    >>> read_words({"words": [["hug", 10], ["pug", 5], ["hug", 2**31]]}, Tokenizer(), Choices())
+    {'hug': 2147483658, 'pug': 5}
+    """
+    if not isinstance(corpus, Mapping) or ("words" in corpus) == ("texts" in corpus):
+        raise InputError("invalid_input", "a corpus is an object with either words or texts")
+    if "texts" in corpus:
+        return count_words([_text(text) for text in corpus["texts"]], tokenizer, choices)
+    words: dict[str, int] = {}
+    for word, count in corpus["words"]:
+        words[_text(word)] = words.get(word, 0) + _count(count)  # BPE-TRAIN-13: integers have no bound
+    return words
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError("invalid_input", f"{value!r} is no string")
+    return value
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InputError("invalid_input", f"{value!r} is no count; give an integer from 0")
+    return value

@@ -1,0 +1,202 @@
+"""The second stage: normalized text to pieces (``spec/02-pre-tokenization.md``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import regex
+
+from tokref.alignment import AlignedText
+from tokref.byte_alphabet import byte_characters
+
+__all__ = [
+    "BertPreTokenizer",
+    "ByteLevel",
+    "Metaspace",
+    "PreTokenizer",
+    "PreTokenizerSequence",
+    "WhitespaceSplit",
+    "pre_tokenize",
+    "split_bert",
+    "split_byte_level",
+    "split_metaspace",
+    "split_sequence",
+    "split_whitespace",
+]
+
+_NO_SPACE = regex.compile(r"\P{White_Space}+")
+_PUNCTUATION = r"!-/:-@\[-`{-~\p{P}"  # PRE-BERT-3
+_BERT = regex.compile(rf"[{_PUNCTUATION}]|[^\p{{White_Space}}{_PUNCTUATION}]+")
+_BYTE_LEVEL = regex.compile(  # PRE-BYTE-1; the last but one is what leaves a space to the word (PRE-BYTE-2)
+    r"'(?:s|t|re|ve|m|ll|d)"
+    r"| ?\p{L}+"
+    r"| ?\p{N}+"
+    r"| ?[^\p{White_Space}\p{L}\p{N}]+"
+    r"|\p{White_Space}+(?!\P{White_Space})"
+    r"|\p{White_Space}+"
+)
+_STARTS_WITH_SPACE = regex.compile(r"\p{White_Space}")
+
+
+class PreTokenizer(Protocol):
+    """What cuts text into pieces; the text is not empty."""
+
+    def split(self, text: AlignedText) -> list[AlignedText]: ...
+
+
+def pre_tokenize(text: AlignedText, pre_tokenizer: PreTokenizer | None) -> list[AlignedText]:
+    """Cut a text into pieces in the order of the text.
+
+    Clauses: PRE-1, PRE-2, TERM-3.
+
+    >>> pre_tokenize(AlignedText("a b"), None)
+    [AlignedText(text='a b', start=0, spans=None)]
+    """
+    if not text.text:  # PRE-2
+        return []
+    return [text] if pre_tokenizer is None else pre_tokenizer.split(text)
+
+
+def split_whitespace(text: AlignedText) -> list[AlignedText]:
+    """Cut at white space and drop it.
+
+    Clauses: PRE-SPACE-1.
+
+    >>> [piece.text for piece in split_whitespace(AlignedText(" a  b"))]
+    ['a', 'b']
+    """
+    return _matches(_NO_SPACE, text)  # PRE-SPACE-1
+
+
+def split_bert(text: AlignedText) -> list[AlignedText]:
+    """Cut at white space, which is dropped, and around every punctuation character.
+
+    Clauses: PRE-BERT-1, PRE-BERT-2, PRE-BERT-3.
+
+    >>> [piece.text for piece in split_bert(AlignedText("¿Qui, $5?"))]
+    ['¿', 'Qui', ',', '$', '5', '?']
+    """
+    return _matches(_BERT, text)  # PRE-BERT-1, PRE-BERT-2
+
+
+def split_byte_level(text: AlignedText, add_prefix_space: bool = False, use_regex: bool = True) -> list[AlignedText]:
+    """Cut as GPT-2 does, and write every byte of a piece as a character.
+
+    Clauses: PRE-BYTE-1, PRE-BYTE-2, PRE-BYTE-4, PRE-BYTE-5.
+
+    >>> [piece.text for piece in split_byte_level(AlignedText("Hello, how are  you?"))]
+    ['Hello', ',', 'Ġhow', 'Ġare', 'Ġ', 'Ġyou', '?']
+    """
+    if add_prefix_space and not _STARTS_WITH_SPACE.match(text.text):  # PRE-BYTE-4
+        text = text.prefixed(" ")
+    pieces = _matches(_BYTE_LEVEL, text) if use_regex else [text]  # PRE-BYTE-1, PRE-BYTE-5
+    return [_as_bytes(piece) for piece in pieces]
+
+
+def split_metaspace(
+    text: AlignedText,
+    replacement: str = "▁",
+    prepend_scheme: Literal["always", "first", "never"] = "always",
+    split: bool = True,
+) -> list[AlignedText]:
+    """Replace spaces and begin a piece at each of them.
+
+    Clauses: PRE-META-1, PRE-META-2, PRE-META-3.
+
+    >>> [piece.text for piece in split_metaspace(AlignedText("Hello, how  are"))]
+    ['▁Hello,', '▁how', '▁', '▁are']
+    """
+    text = text.replaced(text.text.replace(" ", replacement))  # PRE-META-1
+    wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.start == 0)
+    if wanted and not text.text.startswith(replacement):  # PRE-META-2
+        text = text.prefixed(replacement)
+    if not split:
+        return [text]
+    begins = [index for index, character in enumerate(text.text) if character == replacement and index]  # PRE-META-3
+    return [text.cut(begin, end) for begin, end in zip([0, *begins], [*begins, len(text.text)], strict=True)]
+
+
+@dataclass(frozen=True)
+class WhitespaceSplit:
+    """The pre-tokenizer ``whitespace_split``."""
+
+    def split(self, text: AlignedText) -> list[AlignedText]:
+        """Cut a text into pieces."""
+        return split_whitespace(text)
+
+
+@dataclass(frozen=True)
+class BertPreTokenizer:
+    """The pre-tokenizer ``bert``."""
+
+    def split(self, text: AlignedText) -> list[AlignedText]:
+        """Cut a text into pieces."""
+        return split_bert(text)
+
+
+@dataclass(frozen=True)
+class ByteLevel:
+    """The pre-tokenizer ``byte_level``."""
+
+    add_prefix_space: bool = False
+    use_regex: bool = True
+
+    def split(self, text: AlignedText) -> list[AlignedText]:
+        """Cut a text into pieces."""
+        return split_byte_level(text, self.add_prefix_space, self.use_regex)
+
+
+@dataclass(frozen=True)
+class Metaspace:
+    """The pre-tokenizer ``metaspace``."""
+
+    replacement: str = "▁"
+    prepend_scheme: Literal["always", "first", "never"] = "always"
+    split_at_replacement: bool = True
+
+    def split(self, text: AlignedText) -> list[AlignedText]:
+        """Cut a text into pieces."""
+        return split_metaspace(text, self.replacement, self.prepend_scheme, self.split_at_replacement)
+
+
+@dataclass(frozen=True)
+class PreTokenizerSequence:
+    """Pre-tokenizers one after the other."""
+
+    pre_tokenizers: tuple[PreTokenizer, ...]
+
+    def split(self, text: AlignedText) -> list[AlignedText]:
+        """Apply each to every piece of the one before."""
+        return split_sequence(text, self.pre_tokenizers)
+
+
+def split_sequence(text: AlignedText, pre_tokenizers: Iterable[PreTokenizer]) -> list[AlignedText]:
+    """Apply each pre-tokenizer to every piece of the one before.
+
+    Clauses: PRE-SEQUENCE-1.
+
+    >>> t5 = (WhitespaceSplit(), Metaspace())
+    >>> [(piece.text, piece.span(0, len(piece.text))) for piece in split_sequence(AlignedText("Hi,  you"), t5)]
+    [('▁Hi,', (0, 3)), ('▁you', (5, 8))]
+    """
+    pieces = [text]
+    for pre_tokenizer in pre_tokenizers:  # PRE-SEQUENCE-1
+        pieces = [part for piece in pieces for part in pre_tokenizer.split(piece)]
+    return pieces
+
+
+def _matches(pattern: regex.Pattern[str], text: AlignedText) -> list[AlignedText]:
+    return [text.cut(*match.span()) for match in pattern.finditer(text.text)]
+
+
+def _as_bytes(piece: AlignedText) -> AlignedText:
+    written = byte_characters(piece.text)
+    if len(written) == len(piece.text):
+        return piece.replaced(written)
+    return piece.rewritten(_byte_units(piece.text))
+
+
+def _byte_units(text: str) -> Iterator[tuple[str, int, int]]:
+    return ((byte_characters(character), index, index + 1) for index, character in enumerate(text))
