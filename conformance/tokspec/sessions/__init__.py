@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request, Session
 from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.program import ProgramSession
 
-__all__ = ["Answer", "Fault", "InProcessSession", "Refused", "Reply", "Request", "Session"]
+__all__ = ["Answer", "Fault", "InProcessSession", "ProgramSession", "Refused", "Reply", "Request", "Session"]

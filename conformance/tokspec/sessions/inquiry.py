@@ -1,0 +1,190 @@
+"""One list of requests put to a program: many in flight, and one by one where it must be found which is to blame.
+
+A fault while several requests are outstanding says nothing about any of them. So the program is stopped, and what was
+unanswered is asked again, each request alone: a fault is a request's own when it happens in a program that was asked
+nothing else since it started, or when the request alone waits for its reply in vain. Hence no request is asked more
+than three times: in the stream, alone after others, alone in a new program.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tokspec.errors import AdapterFault, Unsupported
+from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request
+from tokspec.sessions.conversation import Conversation, Item, RepeatedReply
+from tokspec.sessions.link import Link
+from tokspec.sessions.refusals import write_model
+
+__all__ = ["Habits", "Inquiry"]
+
+#: Seconds to wait for lines that nobody asked for. Whoever writes too much writes it at once.
+LINGER_SECONDS = 0.02
+
+
+@dataclass
+class Habits:
+    """What earlier inquiries learned: the replies of models that cannot be used, and whether to expect stray lines."""
+
+    unusable: dict[str, Reply]
+    strays: bool = True
+
+
+class Inquiry:
+    """The requests of one ``ask``."""
+
+    def __init__(self, link: Link, habits: Habits, requests: Sequence[Request]) -> None:
+        self._link = link
+        self._habits = habits
+        self._requests = requests
+        self._held: tuple[int, Reply] | None = None
+        self._talk: Conversation | None = None
+
+    def abandon(self) -> None:
+        """Stop the program if it owes replies that nobody will take."""
+        if self._talk is not None and self._talk is self._link.talk and not self._talk.is_idle:
+            self._link.drop()
+
+    def replies(self, waiting: deque[int]) -> Iterator[tuple[int, Reply]]:
+        """Give the reply of each request that is waiting."""
+        while waiting:
+            try:
+                self._talk = talk = self._link.connect()
+            except AdapterFault as fault:
+                yield from ((index, Fault(fault.kind, fault.message)) for index in waiting)
+                return
+            try:
+                yield from self._stream(talk, waiting)
+            except AdapterFault as fault:
+                yield from self._release(fault if isinstance(fault, RepeatedReply) else None)
+                suspects = talk.outstanding
+                self._link.drop()
+                yield from self._settle(suspects, fault)
+
+    def _stream(self, talk: Conversation, waiting: deque[int]) -> Iterator[tuple[int, Reply]]:
+        """Keep the program busy. The last reply is held back until another has come: it may be answered twice."""
+        while waiting or not talk.is_idle:
+            if self._link.talk is not talk:
+                raise RuntimeError("another ask began before all replies of this one were taken")
+            if talk.is_half_idle:
+                yield from self._fill(talk, waiting)
+            if not talk.is_idle:
+                item, reply = talk.next()
+                if item.loads:
+                    yield from self._release(None)
+                    self._note_load(talk, item, reply)
+                else:
+                    before, self._held = self._held, (item.index, reply)
+                    yield from [before] if before else []
+        fault = talk.stray(LINGER_SECONDS) if self._habits.strays else None
+        self._habits.strays = fault is not None
+        yield from self._release(fault)
+        if fault is not None:
+            self._link.drop()
+
+    def _release(self, fault: AdapterFault | None) -> Iterator[tuple[int, Reply]]:
+        """Give the reply that is held back; a line that came right after it turns it into a fault."""
+        if self._held is not None:
+            index, reply = self._held
+            self._held = None
+            yield index, Fault(fault.kind, fault.message) if fault else reply
+
+    def _fill(self, talk: Conversation, waiting: deque[int]) -> Iterator[tuple[int, Reply]]:
+        """Send as much as may be outstanding, up to a request whose model is not loaded yet."""
+        while waiting and talk.has_room:
+            index = waiting[0]
+            name = self._requests[index].model_name
+            if name in self._habits.unusable:
+                yield waiting.popleft(), self._habits.unusable[name]
+            elif name in talk.loaded:
+                refusal = self._post(talk, waiting.popleft())
+                yield from [(index, refusal)] if refusal else []
+            else:
+                if not talk.is_loading:
+                    self._post_load(talk, index)
+                if name not in self._habits.unusable:
+                    break
+        talk.flush()
+
+    def _post(self, talk: Conversation, index: int) -> Refused | None:
+        request = self._requests[index]
+        message = {"op": request.operation, "model": request.model_name, "input": request.input}
+        try:
+            talk.post(Item(index), message)
+        except Unsupported as refusal:
+            return Refused(refusal.reason, refusal.message)
+        return None
+
+    def _post_load(self, talk: Conversation, index: int) -> None:
+        name = self._requests[index].model_name
+        written = write_model(talk.hello.formats, self._requests[index].model)
+        if isinstance(written, Refused):
+            self._habits.unusable[name] = written
+            return
+        format, content = written
+        try:
+            talk.post(Item(index, loads=True), {"op": "load", "model": name, "format": format, "content": content})
+        except Unsupported as refusal:
+            self._habits.unusable[name] = Refused(refusal.reason, refusal.message)
+
+    def _note_load(self, talk: Conversation, item: Item, reply: Reply) -> None:
+        name = self._requests[item.index].model_name
+        if isinstance(reply, Answer):
+            talk.loaded.add(name)
+        else:
+            self._habits.unusable[name] = reply
+
+    def _settle(self, suspects: Sequence[Item], fault: AdapterFault) -> Iterator[tuple[int, Reply]]:
+        """Ask each suspect alone; one that has waited alone already is to blame."""
+        self._habits.strays |= fault.kind == "protocol"
+        known = Fault(fault.kind, fault.message) if fault.kind == "timeout" and len(suspects) == 1 else None
+        for item in suspects:
+            if known is not None and item.loads:
+                self._habits.unusable[self._requests[item.index].model_name] = known
+            reply = known or self._alone(item)
+            if not item.loads:
+                yield item.index, reply
+
+    def _alone(self, item: Item) -> Reply:
+        name = self._requests[item.index].model_name
+        while True:
+            try:
+                self._talk = talk = self._link.connect()
+            except AdapterFault as given_up:
+                return Fault(given_up.kind, given_up.message)
+            is_blamed = talk.is_new
+            try:
+                return self._exchange(talk, item)
+            except AdapterFault as fault:
+                was_loading = talk.is_loading
+                self._link.drop()
+                if is_blamed or fault.kind == "timeout":
+                    reply = Fault(fault.kind, fault.message)
+                    if was_loading:
+                        self._habits.unusable[name] = reply
+                    return reply
+
+    def _exchange(self, talk: Conversation, item: Item) -> Reply:
+        """Load the model if need be, then ask, with nothing else outstanding."""
+        name = self._requests[item.index].model_name
+        if name not in talk.loaded and name not in self._habits.unusable:
+            self._post_load(talk, item.index)
+            talk.flush()
+            if talk.is_loading:
+                self._note_load(talk, *talk.next())
+        if name in self._habits.unusable:
+            return self._habits.unusable[name]
+        if item.loads:
+            return Answer({})
+        refusal = self._post(talk, item.index)
+        if refusal is not None:
+            return refusal
+        talk.flush()
+        _, reply = talk.next()
+        fault = talk.stray(LINGER_SECONDS) if self._habits.strays else None
+        if fault is not None:
+            self._link.drop()
+            return Fault(fault.kind, fault.message)
+        return reply

@@ -1,0 +1,165 @@
+"""A program and its three pipes, read and written by threads, so that nothing waits for ever on a full pipe."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import SimpleQueue
+
+from tokspec.errors import DataError
+from tokspec.sessions.pipes import LineBox, chunks_until, new_mark, read_lines
+from tokspec.wire import excerpt
+
+__all__ = ["Process"]
+
+#: Seconds between the polite signal and the other one, and for a thread or a killed program to end.
+TERM_SECONDS = 0.5
+KILL_SECONDS = 5.0
+
+#: Bytes of standard error that are kept, and characters of it that a message shows.
+STDERR_BYTES = 4096
+STDERR_SHOWN = 400
+
+
+class Process:
+    """A running program, in a process group of its own, which ends as a whole.
+
+    Raises:
+        DataError: the program cannot be started.
+    """
+
+    def __init__(self, command: Sequence[str], longest_line: int) -> None:
+        self._mark = new_mark()
+        self._box = LineBox(longest_line)
+        self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
+        self._stderr = b""
+        self._exited = threading.Event()
+        self._stopped = False
+        pipes = [os.pipe() for _ in range(3)]
+        (self._in_read, self._in_write), (self._out_read, self._out_write), (self._err_read, self._err_write) = pipes
+        try:
+            self._popen = subprocess.Popen(
+                list(command),
+                stdin=self._in_read,
+                stdout=self._out_write,
+                stderr=self._err_write,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            for pipe in pipes:
+                for descriptor in pipe:
+                    os.close(descriptor)
+            raise _cannot_start(command, error) from None
+        work: Sequence[Callable[[], None]] = (
+            lambda: read_lines(self._out_read, self._mark, longest_line, self._box),
+            self._read_stderr,
+            self._write,
+            self._wait,
+        )
+        self._threads = [threading.Thread(target=each, name="tokspec-pipe", daemon=True) for each in work]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def exited(self) -> bool:
+        """Whether the program itself has ended; processes that it started may live."""
+        return self._exited.is_set()
+
+    def send(self, data: bytes) -> None:
+        """Write, without waiting; what a program that has ended is sent is lost."""
+        self._outgoing.put(data)
+
+    def receive(self, seconds: float) -> bytes:
+        """Take the next line; raises what :meth:`LineBox.get` raises."""
+        return self._box.get(seconds)
+
+    def end_of_input(self, seconds: float) -> None:
+        """Close the program's standard input after what was sent, and give it so many seconds to end."""
+        self._outgoing.put(None)
+        self._box.close()
+        self._exited.wait(seconds)
+
+    def stop(self) -> None:
+        """End the program and every process of its group, and the threads."""
+        self._box.close()
+        if self._stopped:
+            return
+        self._stopped = True
+        if not self.exited:
+            self._signal("SIGTERM")
+            self._exited.wait(TERM_SECONDS)
+        self._signal("SIGKILL")
+        for thread in self._threads:
+            thread.join(KILL_SECONDS)
+
+    def describe_end(self) -> str:
+        """Say how the program that has ended did so, with the end of what it wrote to standard error."""
+        self._exited.wait(KILL_SECONDS)
+        self._threads[1].join(TERM_SECONDS)
+        status = self._popen.returncode
+        how = f"killed by {_signal_name(-status)}" if status and status < 0 else f"exit status {status}"
+        lines = [line.strip() for line in self._stderr.decode("utf-8", "backslashreplace").splitlines()]
+        shown = " | ".join(filter(None, lines))[-STDERR_SHOWN:]
+        return f"{how}; standard error ends {excerpt(shown, STDERR_SHOWN)}" if shown else how
+
+    def _signal(self, name: str) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # the group is gone, or nothing but a zombie is left of it
+            if sys.platform == "win32":
+                self._popen.kill()
+            else:
+                os.killpg(self._popen.pid, signal.Signals[name])
+
+    def _read_stderr(self) -> None:
+        for chunk in chunks_until(self._err_read, self._mark):
+            self._stderr = (self._stderr + chunk)[-STDERR_BYTES:]
+
+    def _write(self) -> None:
+        while (data := self._outgoing.get()) is not None and not self.exited:
+            left = memoryview(data)
+            while left and not self.exited:
+                left = left[os.write(self._in_write, left) :]
+        os.close(self._in_write)
+
+    def _wait(self) -> None:
+        """Wait for the end; then free the writing thread by reading what it wrote, and mark the end of the output.
+
+        The program may have made the ends that it shared with us non-blocking.
+        """
+        self._popen.wait()
+        self._exited.set()
+        self._outgoing.put(None)
+        for descriptor in (self._in_read, self._out_write, self._err_write):
+            if hasattr(os, "set_blocking"):
+                os.set_blocking(descriptor, True)
+        while os.read(self._in_read, 65536):
+            pass
+        os.close(self._in_read)
+        for descriptor in (self._out_write, self._err_write):
+            os.write(descriptor, self._mark)
+            os.close(descriptor)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _cannot_start(command: Sequence[str], error: Exception) -> DataError:
+    shown = excerpt(shlex.join(command))
+    if isinstance(error, FileNotFoundError):
+        what = (
+            f"there is no program {excerpt(command[0])}; give its path, put it on the PATH, or install its interpreter"
+        )
+    elif isinstance(error, PermissionError):
+        what = f"{excerpt(command[0])} is not executable; run chmod +x, or put its interpreter before it"
+    else:
+        what = f"{excerpt(getattr(error, 'strerror', None) or str(error))[1:-1]}; run it by hand to see why"
+    return DataError(f"cannot be started: {what}", key=shown)

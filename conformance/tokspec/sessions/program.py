@@ -1,0 +1,80 @@
+"""A session with a program in any language that speaks ``spec/10-protocol.md`` through its standard streams."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from tokspec.errors import DataError
+from tokspec.sessions.contract import Reply, Request
+from tokspec.sessions.conversation import Limits
+from tokspec.sessions.inquiry import Habits, Inquiry
+from tokspec.sessions.link import Link
+from tokspec.sessions.refusals import not_offered
+
+__all__ = ["ProgramSession"]
+
+
+class ProgramSession:
+    """Runs a program and asks it, many requests in flight; a program that misbehaves is started again.
+
+    Args:
+        command: the program and its arguments; no shell reads them.
+        case_seconds: how long the program may be silent while a reply is outstanding.
+        start_seconds: the same until ``hello`` is answered and while a model is loaded.
+        reply_bytes: the longest line.
+
+    Raises:
+        DataError: the program cannot be started; the message says what to do.
+        AdapterFault: the program ran, but there was no proper answer to ``hello``.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        case_seconds: float = 10.0,
+        start_seconds: float = 30.0,
+        reply_bytes: int = 16 * 1024 * 1024,
+    ) -> None:
+        if not command:
+            raise DataError("the command is empty; give a program and its arguments")
+        self._habits = Habits({})
+        self._link = Link(command, Limits(case_seconds, start_seconds, reply_bytes))
+        self.hello = self._link.hello
+
+    def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+        """Give the reply of each request as it comes. Replies that are not taken are lost, and cost a new start."""
+        self._drop_stale()
+        waiting = deque[int]()
+        for index, request in enumerate(requests):
+            refusal = not_offered(self.hello, request)
+            if refusal is None:
+                waiting.append(index)
+            else:
+                yield index, refusal
+        inquiry = Inquiry(self._link, self._habits, requests)
+        try:
+            yield from inquiry.replies(waiting)
+        finally:
+            inquiry.abandon()
+
+    def _drop_stale(self) -> None:
+        """Stop a program that has ended, owes replies or wrote what nobody asked for: no next request is to blame."""
+        talk = self._link.talk
+        if talk is not None and (talk.is_over or not talk.is_idle or talk.stray(0)):
+            self._link.drop()
+
+    def close(self) -> None:
+        """Say ``bye``, and end the program with all processes of its group."""
+        self._link.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
