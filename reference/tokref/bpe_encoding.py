@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from tokref.choices import Choices
 from tokref.errors import InputError
@@ -55,16 +55,9 @@ def merge_symbols(symbols: str, model: Bpe, choices: Choices) -> list[str]:
     tokens: list[str | None] = list(symbols)  # None where a token was merged into the one before
     after = list(range(1, len(tokens) + 1))
     before = list(range(-1, len(tokens) - 1))
-    heap: list[tuple[int, int]] = []
-
-    def offer(left: int, done: int) -> None:
-        if left >= 0 and after[left] < len(tokens):
-            rank = rank_after(tokens[left] or "", tokens[after[left]] or "", done)
-            if rank is not None:
-                heapq.heappush(heap, (rank, left))
-
-    for left in range(len(tokens) - 1):
-        offer(left, -1)
+    ranks = [rank_after(left, right, -1) for left, right in pairwise(symbols)]
+    heap = [(rank, left) for left, rank in enumerate(ranks) if rank is not None]
+    heapq.heapify(heap)
     while heap:
         rank, left = heapq.heappop(heap)  # BPE-ENC-3: the lowest rank; BPE-ENC-4: of one rank, from left to right
         first, right = tokens[left], after[left]
@@ -75,8 +68,11 @@ def merge_symbols(symbols: str, model: Bpe, choices: Choices) -> list[str]:
         after[left] = after[right]
         if after[left] < len(tokens):
             before[after[left]] = left
-        offer(before[left], rank)
-        offer(left, rank)
+        for start in (before[left], left):
+            end = after[start] if start >= 0 else len(tokens)
+            next_rank = rank_after(tokens[start] or "", tokens[end] or "", rank) if end < len(tokens) else None
+            if next_rank is not None:
+                heapq.heappush(heap, (next_rank, start))
     return [token for token in tokens if token is not None]
 
 
@@ -90,7 +86,10 @@ def _rank_after(model: Bpe, choices: Choices) -> _RankAfter:
         return found[0] if found else None
 
     def later(left: str, right: str, done: int) -> int | None:
-        return next((rank for rank in ranks.get((left, right), ()) if rank > done), None)
+        for rank in ranks.get((left, right), ()):
+            if rank > done:
+                return rank
+        return None
 
     return later if choices.bpe_merge_order == "single_pass" else lowest  # BPE-ENC-5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from tokref.alignment import AlignedText
@@ -86,9 +87,14 @@ def tokens_of(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> lis
 def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
     if tokenizer.normalizer is not None:
         text = tokenizer.normalizer.align(text, choices)
-    encode_piece = _ENCODERS[type(tokenizer.model)]
+    model, encode_by_type = tokenizer.model, _ENCODERS[type(tokenizer.model)]
+
+    @cache
+    def encode_piece(piece: str) -> list[Token]:  # within one text, equal pieces are encoded once
+        return encode_by_type(piece, model, choices)
+
     return [
         Token(token.text, token.id, *piece.span(token.start, token.end))  # ENC-3
         for piece in pre_tokenize(text, tokenizer.pre_tokenizer)
-        for token in encode_piece(piece.text, tokenizer.model, choices)
+        for token in encode_piece(piece.text)
     ]
