@@ -37,6 +37,8 @@ class InProcessSession:
         hello = _guarded(adapter.hello)
         if isinstance(hello, Fault):
             raise AdapterFault(hello.kind, hello.message)
+        if isinstance(hello, Refused):
+            raise AdapterFault("protocol", f"hello is refused: {excerpt(f'{hello.reason}: {hello.message}')}")
         if not isinstance(hello, Hello):
             found = excerpt(type(hello).__name__)
             raise AdapterFault("protocol", f"hello returned a value of type {found}; it needs a tokspec.adapter.Hello")

@@ -1,0 +1,186 @@
+"""Finding implementations by name, by module and object, and by command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from tokspec import discovery
+from tokspec.adapter import Hello
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.discovery import find, known_names, open_session
+from tokspec.errors import DataError
+from tokspec.sessions import InProcessSession, ProgramSession
+
+PROGRAM = Path(__file__).parent / "programs" / "misbehave.py"
+
+MODULE = """
+import sys
+from tokspec.adapter import Hello
+
+class Mine:
+    def hello(self): return Hello("mine", "1", "Python", operations=())
+    def load(self, format, content): return content
+    def run(self, operation, model, input): return {}
+
+class Holder:
+    inner = Mine
+
+instance = Mine()
+halves = 5
+
+def factory(): return Mine()
+def broken(): raise ValueError("no \\x1b[31mvocabulary")
+def leaves(): sys.exit(3)
+def needy(): import tokspec_needs_this
+
+class Half:
+    def hello(self): return None
+"""
+
+Write = Callable[[str, str], None]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
+    """Write modules into the current folder; forget them afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield lambda name, text: (tmp_path / f"{name}.py").write_text(text, "utf-8") and None
+    for name in set(sys.modules) - before:
+        if name.startswith("mine"):
+            del sys.modules[name]
+
+
+def test_a_name_is_that_of_an_entry_point() -> None:
+    assert known_names() == ["reference", "tokenizers"]
+    assert isinstance(find("reference")(), ReferenceAdapter)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(DataError) as error:
+        find("tokenisers")
+    assert str(error.value) == (
+        "tokenisers: is not installed; did you mean tokenizers? installed are reference, tokenizers; "
+        "or give module:object, or a command"
+    )
+
+
+def test_an_unknown_name_near_none_is_answered_with_all() -> None:
+    with pytest.raises(DataError) as error:
+        find("\x1b[2J")
+    assert str(error.value) == (
+        "\\x1b[2J: is not installed; installed are reference, tokenizers; or give module:object, or a command"
+    )
+
+
+@pytest.mark.parametrize("name", ["Mine", "factory", "instance", "Holder.inner"])
+def test_an_object_is_a_class_a_factory_or_an_instance_in_the_current_folder(write: Write, name: str) -> None:
+    write("mine", MODULE)
+    assert find(f"mine:{name}")().hello() == Hello("mine", "1", "Python", operations=())
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("mine:Other", "mine:Other: cannot be found: module 'mine' has no attribute 'Other'"),
+        ("mine:Half", "mine:Half: is no adapter: it has no load and no run; see tokspec.adapter.Adapter"),
+        (
+            "mine:halves",
+            "mine:halves: is no adapter: it has no hello and no load and no run; see tokspec.adapter.Adapter",
+        ),
+        (
+            "mine:broken",
+            "mine:broken: cannot be made: ValueError: no \\x1b[31mvocabulary; import it by hand to see where",
+        ),
+        ("mine:leaves", "mine:leaves: cannot be made: SystemExit: 3; import it by hand to see where"),
+        (
+            "mine:needy",
+            "mine:needy: cannot be imported: No module named 'tokspec_needs_this'; "
+            "install what it needs in this environment",
+        ),
+        ("mine_other:X", "mine_other:X: there is no module mine_other in this folder or this environment"),
+        (
+            "mine_needy:X",
+            "mine_needy:X: cannot be imported: No module named 'tokspec_needs_this'; "
+            "install what it needs in this environment",
+        ),
+        (
+            "mine_wrong:X",
+            "mine_wrong:X: cannot be made: SyntaxError: invalid syntax (mine_wrong.py, line 1); "
+            "import it by hand to see where",
+        ),
+    ],
+)
+def test_an_object_that_cannot_be_had_is_said_to_be_so(write: Write, spec: str, message: str) -> None:
+    write("mine", MODULE)
+    write("mine_needy", "import tokspec_needs_this")
+    write("mine_wrong", "class :")
+    factory = find(spec)
+    with pytest.raises(DataError) as error:
+        factory()
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("spec", [":", "a:", ":b", "a b:c", "a:b:c", "./mine.py:X"])
+def test_a_specification_of_another_form_is_refused(write: Write, spec: str) -> None:
+    with pytest.raises(DataError) as error:
+        find(spec)
+    assert str(error.value) == f"{spec}: is not of the form package.module:Object"
+
+
+def test_a_missing_package_of_a_built_in_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    (installed,) = (point for point in discovery.entry_points(group=discovery.GROUP) if point.name == "tokenizers")
+
+    def fail(point: EntryPoint) -> None:
+        raise ModuleNotFoundError("No module named 'tokenizers'", name="tokenizers")
+
+    assert installed.dist is not None
+    monkeypatch.setattr(EntryPoint, "load", fail)
+    factory = find("tokenizers")
+    with pytest.raises(DataError) as error:
+        factory()
+    assert str(error.value) == (
+        "tokenizers: cannot be imported: No module named 'tokenizers'; "
+        'install it with: pip install "tokspec[tokenizers]"'
+    )
+
+
+def test_a_session_is_opened_with_an_adapter_or_a_program() -> None:
+    with open_session("reference", None) as session:
+        assert isinstance(session, InProcessSession)
+    with open_session(None, f"'{sys.executable}' '{PROGRAM}' good", start_seconds=20) as session:
+        assert isinstance(session, ProgramSession)
+        assert session.hello == Hello("characters", "1", "Python", operations=("encode",))
+
+
+@pytest.mark.parametrize(
+    ("impl", "command", "message"),
+    [
+        (None, None, "name one implementation: an installed one, module:object, or a command"),
+        ("reference", "cat", "name one implementation: an installed one, module:object, or a command"),
+        (None, "", "the command is empty; give a program and its arguments"),
+        (None, "cat 'x", '"cat \'x": is no command line: no closing quotation'),
+        (
+            None,
+            "no-such-program --fast",
+            "'no-such-program --fast': cannot be started: there is no program 'no-such-program'; "
+            "give its path, put it on the PATH, or install its interpreter",
+        ),
+        (
+            None,
+            f"{Path(__file__).parent}",
+            f"'{Path(__file__).parent}': cannot be started: '{Path(__file__).parent}' is not executable; "
+            "run chmod +x, or put its interpreter before it",
+        ),
+    ],
+)
+def test_a_session_that_cannot_be_opened(impl: str | None, command: str | None, message: str) -> None:
+    with pytest.raises(DataError) as error:
+        open_session(impl, command)
+    assert str(error.value) == message
