@@ -77,8 +77,7 @@ def says(line, *, then_dies=False):
 
 
 def twice(request):
-    for _ in range(2):
-        reply(request, ok=encode(request))
+    write(2 * (json.dumps({"id": request["id"], "ok": encode(request)}) + "\n"))
 
 
 def loud(request):
@@ -91,6 +90,11 @@ def enormous(request):
     for _ in range(100):
         write(b"x" * 1_000_000)
     write(b"\n")
+
+
+def floods(request):
+    while True:
+        write(b"more\n" * 100_000)
 
 
 def orphan(request):
@@ -134,6 +138,7 @@ BAD = {
     "twice": twice,
     "loud": loud,
     "enormous": enormous,
+    "floods": floods,
     "orphan": orphan,
     "escape": orphan,
     "unblock": unblock,
@@ -148,7 +153,7 @@ def serve():
             reply(request, ok=HELLO)
         elif op == "load":
             note(f"load {request['model']}")
-            if request["content"] == {"type": "bpe", "about": "bad"}:
+            if request["content"].get("vocabulary") == ["bad"]:
                 BAD[MODE](request)
             elif request["content"].get("type") == "wordpiece":
                 reply(request, refused={"reason": "invalid_model", "message": "no vocabulary"})
@@ -160,6 +165,8 @@ def serve():
                 return
         elif request["input"].get("text") == "bad" and MODE in BAD:
             BAD[MODE](request)
+        elif MODE == "chatters":
+            write(json.dumps({"id": request["id"], "ok": encode(request)}) + "\ndone\n")
         else:
             reply(request, ok=encode(request))
             answered += 1
@@ -167,8 +174,6 @@ def serve():
                 os._exit(0)
             if MODE == "dies_after_three" and answered == 3:
                 os._exit(6)
-            if MODE == "chatters":
-                write(b"done\n")
     if MODE == "ignores_bye":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         note("deaf")
@@ -189,7 +194,9 @@ def backwards():
             held.append(requests.get(timeout=0.05))
         except queue.Empty:
             for request in reversed(held):
-                reply(request, ok={"hello": HELLO, "load": {}, "bye": {}}.get(request["op"]) or backwards_encode(request))
+                reply(
+                    request, ok={"hello": HELLO, "load": {}, "bye": {}}.get(request["op"]) or backwards_encode(request)
+                )
             if any(request["op"] == "bye" for request in held):
                 return
             held = []
@@ -200,9 +207,9 @@ def backwards_encode(request):
 
 
 def main():
+    first_life = not os.path.exists(NOTES)
     note(f"life {os.getpid()}")
-    lives = sum(line.startswith("life") for line in open(NOTES, encoding="utf-8")) if NOTES != os.devnull else 1
-    if MODE == "exits_at_once" or (MODE == "starts_once" and lives > 1):
+    if MODE == "exits_at_once" or (MODE == "starts_once" and not first_life):
         sys.stderr.write("cannot find model.bin\n")
         sys.exit(7)
     if MODE == "hangs_at_once":
@@ -220,4 +227,5 @@ def main():
     backwards() if MODE == "backwards" else serve()
 
 
-main()
+if __name__ == "__main__":
+    main()

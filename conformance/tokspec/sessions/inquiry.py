@@ -21,7 +21,7 @@ from tokspec.sessions.refusals import write_model
 __all__ = ["Habits", "Inquiry"]
 
 #: Seconds to wait for lines that nobody asked for. Whoever writes too much writes it at once.
-LINGER_SECONDS = 0.02
+LINGER_SECONDS = 0.01
 
 
 @dataclass
@@ -41,6 +41,7 @@ class Inquiry:
         self._requests = requests
         self._held: tuple[int, Reply] | None = None
         self._talk: Conversation | None = None
+        self._lingers = False
 
     def abandon(self) -> None:
         """Stop the program if it owes replies that nobody will take."""
@@ -78,8 +79,8 @@ class Inquiry:
                 else:
                     before, self._held = self._held, (item.index, reply)
                     yield from [before] if before else []
-        fault = talk.stray(LINGER_SECONDS) if self._habits.strays else None
-        self._habits.strays = fault is not None
+        fault = talk.stray(LINGER_SECONDS) if self._lingers or self._habits.strays else None
+        self._habits.strays = self._lingers or fault is not None
         yield from self._release(fault)
         if fault is not None:
             self._link.drop()
@@ -138,7 +139,7 @@ class Inquiry:
 
     def _settle(self, suspects: Sequence[Item], fault: AdapterFault) -> Iterator[tuple[int, Reply]]:
         """Ask each suspect alone; one that has waited alone already is to blame."""
-        self._habits.strays |= fault.kind == "protocol"
+        self._lingers |= fault.kind == "protocol"
         known = Fault(fault.kind, fault.message) if fault.kind == "timeout" and len(suspects) == 1 else None
         for item in suspects:
             if known is not None and item.loads:
@@ -183,7 +184,7 @@ class Inquiry:
             return refusal
         talk.flush()
         _, reply = talk.next()
-        fault = talk.stray(LINGER_SECONDS) if self._habits.strays else None
+        fault = talk.stray(LINGER_SECONDS) if self._lingers else None
         if fault is not None:
             self._link.drop()
             return Fault(fault.kind, fault.message)

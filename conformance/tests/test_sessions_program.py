@@ -1,0 +1,431 @@
+"""The session with a program, against a real one that misbehaves in every way that PROTO-1 names."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokspec.adapter import Hello
+from tokspec.errors import AdapterFault, DataError
+from tokspec.sessions import Answer, Fault, ProgramSession, Refused, Reply, Request
+
+PROGRAM = Path(__file__).parent / "programs" / "misbehave.py"
+MODEL: dict[str, Any] = {"type": "bpe"}
+BAD_MODEL = {"type": "bpe", "vocabulary": ["bad"]}
+
+STDERR = "standard error ends 'Traceback (most recent call last): | no more \\x1b[31mmemory'"
+
+Open = Callable[..., ProgramSession]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """Where the program notes its lives, and what it is asked."""
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def open_program(notes: Path) -> Iterator[Open]:
+    """Open sessions; close them at the end, and check that no process, thread or descriptor is left of them."""
+    before = _descriptors(), threading.active_count()
+    sessions: list[ProgramSession] = []
+
+    def open_one(mode: str, **limits: Any) -> ProgramSession:
+        limits = {"case_seconds": 5.0, "start_seconds": 20.0, **limits}
+        session = ProgramSession([sys.executable, "-S", "-E", str(PROGRAM), mode, str(notes)], **limits)
+        sessions.append(session)
+        return session
+
+    yield open_one
+    for session in sessions:
+        session.close()
+    assert [life for life in _noted(notes, "life") if _is_alive(int(life))] == []
+    assert (_descriptors(), threading.active_count()) == before
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _noted(notes: Path, what: str) -> list[str]:
+    lines = notes.read_text("utf-8").splitlines() if notes.exists() else []
+    return [line.removeprefix(f"{what} ") for line in lines if line.split(" ")[0] == what]
+
+
+def encode(text: str, name: str = "toy", model: dict[str, Any] = MODEL, operation: str = "encode") -> Request:
+    return Request(operation, name, model, {"text": text})
+
+
+def right(text: str) -> Answer:
+    return Answer({"tokens": list(text)})
+
+
+def replies(session: ProgramSession, *requests: Request | str) -> list[Reply]:
+    """Ask, check that each index comes once, and give the replies in the order of the requests."""
+    asked = [encode(each) if isinstance(each, str) else each for each in requests]
+    found = list(session.ask(asked))
+    assert sorted(index for index, _ in found) == list(range(len(asked)))
+    return [reply for _, reply in sorted(found, key=lambda pair: pair[0])]
+
+
+def many(bad_at: int, count: int = 150) -> list[str]:
+    texts = [f"text {number}" for number in range(count)]
+    texts[bad_at] = "bad"
+    return texts
+
+
+def test_a_good_program_answers_everything_in_one_life(open_program: Open, notes: Path) -> None:
+    session = open_program("good")
+    assert session.hello == Hello("characters", "1", "Python", operations=("encode",))
+    texts = [f"text {number}" for number in range(500)]
+    assert replies(session, *texts) == [right(text) for text in texts]
+    assert replies(session, "bad", "\u0e02\U0001f600\n\x00") == [right("bad"), right("\u0e02\U0001f600\n\x00")]
+    assert replies(session) == []
+    session.close()
+    assert len(_noted(notes, "life")) == 1
+    assert _noted(notes, "load") == ["toy"]
+
+
+def test_texts_that_json_cannot_carry_go_both_ways(open_program: Open) -> None:
+    session = open_program("good")
+    assert replies(session, "a\ud800", "\ud83d\ude00") == [
+        Answer({"tokens": ["a\ud800"]}),
+        Answer({"tokens": ["\ud83d\ude00"]}),
+    ]
+
+
+def test_what_cannot_be_asked_is_refused_without_asking(open_program: Open, notes: Path) -> None:
+    session = open_program("good")
+    unwritable = Request("encode", "toy", MODEL, {"text": "b", "\ud800": 1})
+    assert replies(session, encode("b", operation="decode"), unwritable, "u") == [
+        Refused("unsupported", "does not offer decode"),
+        Refused("unsupported", "the key '\\ud800' holds a surrogate, which has no form in JSON"),
+        right("u"),
+    ]
+    assert _noted(notes, "asked") == ["u"]
+
+
+def test_models_are_loaded_once_each_and_a_refused_one_answers_for_its_requests(
+    open_program: Open, notes: Path
+) -> None:
+    session = open_program("good")
+    unusable: dict[str, Any] = {"type": "wordpiece"}
+    requests = [encode(f"{n}", f"model {n % 3}", unusable if n % 3 == 1 else MODEL) for n in range(90)]
+    refused = Refused("invalid_model", "no vocabulary")
+    assert replies(session, *requests) == [refused if n % 3 == 1 else right(f"{n}") for n in range(90)]
+    assert replies(session, *requests[:2]) == [right("0"), refused]
+    assert _noted(notes, "load") == ["model 0", "model 1", "model 2"]
+    assert _noted(notes, "asked") == [f"{n}" for n in range(90) if n % 3 != 1] + ["0"]
+
+
+def test_replies_come_in_any_order(open_program: Open) -> None:
+    session = open_program("backwards")
+    texts = [f"text {number}" for number in range(100)]
+    indexes = [index for index, _ in session.ask([encode(text) for text in texts])]
+    assert indexes != sorted(indexes)
+    assert replies(session, *texts) == [right(text) for text in texts]
+
+
+@pytest.mark.parametrize("mode", ["good", "loud"])
+def test_full_pipes_do_not_stop_anyone(open_program: Open, mode: str) -> None:
+    texts = [character * 300_000 for character in "abcdefgh"]
+    texts.insert(3, "bad")
+    assert replies(open_program(mode), *texts) == [right(text) for text in texts]
+
+
+def test_replies_are_lazy_and_those_not_taken_cost_a_new_start(open_program: Open, notes: Path) -> None:
+    session = open_program("good")
+    for _, reply in session.ask([encode(f"{n}") for n in range(1000)]):
+        assert reply == right("0")
+        break
+    assert len(_noted(notes, "asked")) < 200
+    assert replies(session, "b") == [right("b")]
+    assert len(_noted(notes, "life")) == 2
+
+
+def test_a_second_ask_ends_the_first(open_program: Open) -> None:
+    session = open_program("good")
+    first = session.ask([encode(f"{n}") for n in range(200)])
+    assert next(first) == (0, right("0"))
+    assert replies(session, "b") == [right("b")]
+    with pytest.raises(RuntimeError, match=r"^another ask began before all replies of this one were taken$"):
+        list(first)
+    assert replies(session, "u") == [right("u")]
+
+
+def test_a_closed_session_says_so(open_program: Open) -> None:
+    session = open_program("good")
+    with session:
+        pass
+    session.close()
+    with pytest.raises(RuntimeError, match=r"^the session is closed$"):
+        list(session.ask([encode("b")]))
+
+
+#: The mode, the fault of the request with the text "bad", and whether the program has to be started again.
+FAULTS = [
+    ("exits_0", Fault("crash", f"exit status 0; {STDERR}"), True),
+    ("exits_3", Fault("crash", f"exit status 3; {STDERR}"), True),
+    ("killed", Fault("crash", "killed by SIGKILL"), True),
+    ("half_line", Fault("crash", "exit status 0"), True),
+    ("no_line_feed", Fault("crash", "exit status 0"), True),
+    ("unblock", Fault("crash", "exit status 5"), True),
+    (
+        "garbage",
+        Fault(
+            "protocol",
+            "a line is not JSON (Expecting value at character 1): 'loading \\x1b[2Jvocabulary...'",
+        ),
+        True,
+    ),
+    ("blank", Fault("protocol", "a line is not JSON (Expecting value at character 1): ''"), True),
+    ("array", Fault("protocol", "a line is not an object: '[1, 2]'"), True),
+    (
+        "not_utf8",
+        Fault("protocol", 'a line is not UTF-8 at byte {after_id}: \'{{"id": {id}, "ok": {{"text": "\\\\xff"}}}}\''),
+        True,
+    ),
+    ("unknown_id", Fault("protocol", 'the id of a line was never sent: \'{{"id": 4000, "ok": {{}}}}\''), True),
+    ("no_id", Fault("protocol", "a line has no id that is an integer: '{{\"ok\": {{}}}}'"), True),
+    (
+        "string_id",
+        Fault("protocol", 'a line has no id that is an integer: \'{{"id": "7", "ok": {{}}}}\''),
+        True,
+    ),
+    ("nan", Fault("protocol", 'a line holds NaN, which is not JSON: \'{{"id": {id}, "ok": {{"loss": NaN}}}}\''), True),
+    (
+        "overflow",
+        Fault(
+            "protocol",
+            'a line holds \'1e999\', which is beyond every double: \'{{"id": {id}, "ok": {{"loss": 1e999}}}}\'',
+        ),
+        True,
+    ),
+    (
+        "huge_number",
+        Fault(
+            "protocol",
+            f'a line holds a number of 5000 digits: \'{{{{"id": 3, "ok": {{{{"loss": {"9" * 175}\' and 4827 more bytes',
+        ),
+        True,
+    ),
+    (
+        "deep",
+        Fault(
+            "protocol",
+            "a line is nested more than 64 levels deep: "
+            f'\'{{{{"id": 3, "ok": {{{{"a": {"[" * 178}\' and 199824 more bytes',
+        ),
+        True,
+    ),
+    ("enormous", Fault("protocol", "a line is longer than 4000000 bytes"), True),
+    ("floods", Fault("protocol", "a line is not JSON (Expecting value at character 1): 'more'"), True),
+    ("hangs", Fault("timeout", "no reply within 0.5 seconds"), True),
+    ("orphan", Fault("crash", "exit status 4"), True),
+    ("escape", Fault("crash", "exit status 4"), True),
+    ("neither", Fault("protocol", "a reply has neither of ok and refused: '{{\"id\": {id}}}'"), False),
+    (
+        "both",
+        Fault(
+            "protocol",
+            "a reply has both of ok and refused: "
+            '\'{{"id": {id}, "ok": {{}}, "refused": {{"reason": "unknown_symbol"}}}}\'',
+        ),
+        False,
+    ),
+    ("ok_list", Fault("protocol", 'the ok of a reply is not an object: \'{{"id": {id}, "ok": []}}\''), False),
+    (
+        "reason",
+        Fault("protocol", "the refusal has the reason 'too_hard', which is not in spec/09-errors.md"),
+        False,
+    ),
+    ("refuses", Refused("unknown_symbol", "d"), False),
+]
+
+
+def _with_id(reply: Reply, number: int) -> Reply:
+    """Fill in the id that the program was asked with; it has ``{`` for every ``{{``."""
+    if isinstance(reply, Fault) and "{{" in reply.message:
+        after_id = len(f'{{"id": {number}, "ok": {{"text": "')
+        return Fault(reply.kind, reply.message.format(id=number, after_id=after_id))
+    return reply
+
+
+@pytest.mark.parametrize(("mode", "reply", "restarts"), FAULTS, ids=[row[0] for row in FAULTS])
+def test_one_bad_case_out_of_many_is_blamed_alone(
+    open_program: Open, notes: Path, mode: str, reply: Reply, restarts: bool
+) -> None:
+    limits = {"case_seconds": 0.5} if mode == "hangs" else {}
+    session = open_program(mode, reply_bytes=4_000_000, **limits)
+    texts = many(bad_at=100)
+    # In a new program the numbers 1 and 2 are those of hello and load; in the first, a hundred texts stand before.
+    expected = [right(text) for text in texts[:100]] + [_with_id(reply, 3 if restarts else 103)]
+    assert replies(session, *texts) == expected + [right(text) for text in texts[101:]]
+    asked = Counter(_noted(notes, "asked"))
+    assert max(asked.values()) <= (3 if restarts else 1)
+    assert len(_noted(notes, "life")) <= (4 if restarts else 1)
+    _kill_escaped(notes)
+
+
+def _kill_escaped(notes: Path) -> None:
+    """End what the mode ``escape`` left outside of the program's group; nothing is left inside of it."""
+    for child in map(int, _noted(notes, "child")):
+        if _is_alive(child) and os.getsid(child) == child:
+            os.kill(child, 9)
+
+
+@pytest.mark.parametrize("mode", ["exits_3", "garbage", "hangs", "neither"])
+def test_a_load_that_faults_is_the_reply_of_every_request_of_the_model(open_program: Open, mode: str) -> None:
+    session = open_program(mode, start_seconds=1.0 if mode == "hangs" else 20.0)
+    requests = [encode(f"{n}", f"model {n % 2}", BAD_MODEL if n % 2 else MODEL) for n in range(10)]
+    fault = {
+        "exits_3": Fault("crash", f"exit status 3; {STDERR}"),
+        "garbage": FAULTS[6][1],
+        "hangs": Fault("timeout", "no reply within 1 seconds"),
+        "neither": Fault("protocol", "a reply has neither of ok and refused: '{\"id\": 4}'"),
+    }[mode]
+    assert replies(session, *requests) == [fault if n % 2 else right(f"{n}") for n in range(10)]
+    assert replies(session, *requests[:2]) == [right("0"), fault]
+
+
+def test_a_program_that_dies_on_every_case_is_started_for_each(open_program: Open, notes: Path) -> None:
+    session = open_program("exits_3")
+    assert replies(session, *["bad"] * 5) == [Fault("crash", f"exit status 3; {STDERR}")] * 5
+    assert len(_noted(notes, "life")) == 6
+
+
+@pytest.mark.parametrize("mode", ["dies_after_each", "dies_after_three"])
+def test_a_program_that_dies_by_itself_loses_no_answer(open_program: Open, notes: Path, mode: str) -> None:
+    texts = [f"text {number}" for number in range(12)]
+    session = open_program(mode)
+    assert replies(session, *texts) == [right(text) for text in texts]
+    assert replies(session, "b") == [right("b")]
+    assert max(Counter(_noted(notes, "asked")).values()) <= 3
+
+
+def test_a_program_that_cannot_start_again_is_given_up(open_program: Open, notes: Path) -> None:
+    session = open_program("starts_once")
+    fault = Fault(
+        "crash", "given up after 2 starts in a row: exit status 7; standard error ends 'cannot find model.bin'"
+    )
+    assert replies(session, *many(0)) == [fault] * 150
+    assert replies(session, "b", "u") == [fault] * 2
+    assert len(_noted(notes, "life")) == 3
+
+
+def test_a_program_that_is_no_longer_there_is_given_up(tmp_path: Path) -> None:
+    script = tmp_path / "program"
+    script.write_text(f"#!{sys.executable}\n{PROGRAM.read_text('utf-8')}", "utf-8")
+    script.chmod(0o755)
+    with ProgramSession([str(script), "exits_3"]) as session:
+        script.unlink()
+        fault = (
+            f"given up after 2 starts in a row: cannot be started: there is no program '{script}'; "
+            "give its path, put it on the PATH, or install its interpreter"
+        )
+        assert replies(session, "bad", "b") == [Fault("crash", fault)] * 2
+
+
+def test_an_answer_given_twice_is_none(open_program: Open, notes: Path) -> None:
+    texts = [*many(bad_at=10, count=40), "bad"]
+    found = replies(open_program("twice"), *texts)
+    said = '\'{{"id": {}, "ok": {{"tokens": ["b", "a", "d"]}}}}\''
+    assert found[:10] + found[11:-1] == [right(text) for text in texts[:10] + texts[11:-1]]
+    # The last text is asked alone in the second life, after hello, load and the 29 others.
+    assert found[10] == Fault("protocol", f"the id is answered twice: {said.format(13)}")
+    assert found[-1] == Fault("protocol", f"the id is answered twice: {said.format(32)}")
+
+
+def test_a_single_answer_given_twice_is_none(open_program: Open) -> None:
+    said = '\'{"id": 3, "ok": {"tokens": ["b", "a", "d"]}}\''
+    fault = Fault("protocol", f"the id is answered twice: {said}")
+    assert replies(open_program("twice"), "bad") == [fault]
+
+
+def test_a_program_that_chatters_after_each_answer_gives_none(open_program: Open) -> None:
+    fault = Fault("protocol", "a line is not JSON (Expecting value at character 1): 'done'")
+    first, *others = replies(open_program("chatters"), "b", "u", "g")
+    assert first == right("b")  # received before anything was wrong
+    assert others == [fault] * 2
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "message"),
+    [
+        ("exits_at_once", "crash", "exit status 7; standard error ends 'cannot find model.bin'"),
+        ("hangs_at_once", "timeout", "no reply within 0.7 seconds"),
+        ("banner", "protocol", "a line is not JSON (Expecting value at character 1): 'Welcome!'"),
+        ("wrong_protocol", "protocol", "the answer to hello has a wrong protocol: '2'; it needs the number 1"),
+        (
+            "wrong_type",
+            "protocol",
+            "the answer to hello has a wrong operations: \"'encode'\"; it needs a list of strings",
+        ),
+        ("no_version", "protocol", "the answer to hello has no version; it needs a string"),
+    ],
+)
+def test_without_a_proper_hello_there_is_no_session(open_program: Open, mode: str, kind: str, message: str) -> None:
+    with pytest.raises(AdapterFault) as error:
+        open_program(mode, start_seconds=0.7 if mode == "hangs_at_once" else 20.0)
+    assert (error.value.kind, error.value.message) == (kind, message)
+
+
+def test_a_program_that_ignores_bye_and_signals_is_killed(open_program: Open, notes: Path) -> None:
+    session = open_program("ignores_bye")
+    assert replies(session, "b") == [right("b")]
+    start = time.monotonic()
+    session.close()
+    assert time.monotonic() - start < 4
+    assert _noted(notes, "deaf") == ["deaf"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups")
+def test_the_children_of_a_program_end_with_it(open_program: Open, notes: Path) -> None:
+    session = open_program("orphan")
+    assert replies(session, "bad") == [Fault("crash", "exit status 4")]
+    session.close()
+    deadline = time.monotonic() + 5
+    children = [int(child) for child in _noted(notes, "child")]
+    while any(_is_running(child) for child in children) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(children) == 2  # in the stream and alone
+    assert [child for child in children if _is_running(child)] == []
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process runs; one that nobody has waited for yet, because its parent is gone, does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_an_empty_command_is_refused() -> None:
+    with pytest.raises(DataError) as error:
+        ProgramSession([])
+    assert str(error.value) == "the command is empty; give a program and its arguments"
+
+
+def test_a_command_that_is_no_program_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_bytes(b"\x00\x01")
+    script.chmod(0o755)
+    with pytest.raises(DataError) as error:
+        ProgramSession([str(script)])
+    assert str(error.value) == f"'{script}': cannot be started: Exec format error; run it by hand to see why"
