@@ -1,0 +1,194 @@
+"""The adapter for Hugging Face ``tokenizers``, in this process.
+
+The library does the work and nothing is computed beside it. Its Unigram model gives an unknown run's characters as the
+token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-4).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+import tokenizers
+from tokenizers import Tokenizer
+from tokenizers.models import BPE, Unigram, WordPiece
+from tokenizers.trainers import BpeTrainer
+
+from tokspec.adapter import Hello, Refusal, Unsupported
+
+__all__ = ["TokenizersAdapter"]
+
+Result: TypeAlias = Mapping[str, Any]
+_Value = TypeVar("_Value")
+
+#: The options that the library takes, measured with version 0.23.3.
+CHOICES = {
+    "bpe_training_tie": "smallest_ids",
+    "bpe_merge_order": "lowest_rank",
+    "bpe_pairs": "listed",
+    "bpe_unknown_run": "each",
+    "bpe_unknown_without_token": "dropped",
+    "unigram_tie": "earliest_start",
+    "unigram_unknown": "run",
+    "metaspace_leading_space": "removed",
+    "unknown_id": "skipped",
+    "final_sigma": "plain",
+    "offset_unit": "code_point",
+}
+
+#: What the library's exceptions, which have no type of their own, say when they are refusals.
+_REASONS = {
+    "out of vocabulary": "invalid_model",
+    "not found in the vocabulary": "unknown_symbol",
+    "Missing [UNK] token": "unknown_symbol",
+    "`unk_id` is missing": "unknown_symbol",
+}
+
+#: The dissents of ``spec/08-choices.md``.
+_OTHER_TRAINING = {
+    WordPiece: "its WordPiece trainer ranks pairs by count, as BPE does (WP-TRAIN-3)",
+    Unigram: "its Unigram trainer estimates frequencies and prunes by an approximate loss (UNI-PRUNE-2)",
+}
+
+#: Words are fed as often as they count; more than this takes too long.
+_MOST_WORDS = 1_000_000
+
+#: The trainer reserves memory for its whole target at once, and aborts the process when there is not enough.
+_LARGEST_VOCABULARY = 10_000_000
+
+
+class TokenizersAdapter:
+    """Hugging Face ``tokenizers``.
+
+    >>> adapter = TokenizersAdapter()
+    >>> content = {"model": {"type": "BPE", "vocab": {"u": 0, "g": 1, "ug": 2}, "merges": [["u", "g"]]}}
+    >>> adapter.run("encode", adapter.load("tokenizer.json", content), {"text": "ug"})
+    {'tokens': ['ug'], 'ids': [2], 'spans': [(0, 2)]}
+    """
+
+    def hello(self) -> Hello:
+        """Describe the library."""
+        return Hello(
+            name="tokenizers",
+            version=tokenizers.__version__,
+            language="Rust",
+            operations=tuple(_OPERATIONS),
+            formats=("tokenizer.json",),
+            choices=CHOICES,
+            encode_fields=("tokens", "ids", "spans"),
+        )
+
+    def load(self, format: str, content: Any) -> Tokenizer:
+        """Load a ``tokenizer.json``.
+
+        Raises:
+            Refusal: ``invalid_model``, for a merge that is not in the vocabulary.
+        """
+        return _translated(lambda: Tokenizer.from_str(json.dumps(content)))
+
+    def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Result:
+        """Perform one operation.
+
+        Raises:
+            Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
+        """
+        try:
+            json.dumps(input, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise Unsupported("takes Unicode text, and a lone surrogate is none") from None
+        return _translated(lambda: _OPERATIONS[operation](model, input))
+
+
+def _translated(call: Callable[[], _Value]) -> _Value:
+    """Call the library, and turn the exceptions that are refusals into refusals; others are crashes."""
+    try:
+        return call()
+    except Exception as error:
+        for part, reason in _REASONS.items():
+            if part in str(error):
+                raise Refusal(reason, str(error)) from error
+        raise
+
+
+def _normalize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    if tokenizer.normalizer is None:
+        raise Unsupported("offers normalizers alone, and the model has none")
+    return {"text": tokenizer.normalizer.normalize_str(input["text"])}
+
+
+def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    if tokenizer.pre_tokenizer is None:
+        raise Unsupported("offers pre-tokenizers alone, and the model has none")
+    return {"pieces": [(piece, *span) for piece, span in tokenizer.pre_tokenizer.pre_tokenize_str(input["text"])]}
+
+
+def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    encoding = tokenizer.encode(input["text"], add_special_tokens=False)
+    tokens = [tokenizer.id_to_token(id) for id in encoding.ids]
+    return {"tokens": tokens, "ids": encoding.ids, "spans": encoding.offsets}
+
+
+def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    if "ids" in input:
+        return {"text": tokenizer.decode(input["ids"], skip_special_tokens=False)}
+    found = [tokenizer.token_to_id(token) for token in input["tokens"]]
+    ids = [id for id in found if id is not None]
+    if len(ids) == len(found):
+        return {"text": tokenizer.decode(ids, skip_special_tokens=False)}
+    if tokenizer.decoder is None or tokenizer.get_vocab_size() > 0:
+        raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
+    return {"text": tokenizer.decoder.decode(input["tokens"])}
+
+
+def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    if not isinstance(tokenizer.model, BPE):
+        raise Unsupported(_OTHER_TRAINING[type(tokenizer.model)])
+    if "vocabulary_size" in input:
+        return _learn(tokenizer, input, input["vocabulary_size"])
+    # The library counts tokens, not merges. With no room for a merge it gives the size from which to count.
+    count = input["merge_count"]
+    result = _learn(tokenizer, input, len(_learn(tokenizer, input, 0)["vocabulary"]) + count)
+    if len(result["merges"]) > count:
+        raise Unsupported("has a target for tokens alone, and one of these merges makes no new token")
+    return result
+
+
+def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
+    if size > _LARGEST_VOCABULARY:
+        raise Unsupported(
+            f"reserves memory for the whole target, and more than {_LARGEST_VOCABULARY} tokens are too many"
+        )
+    corpus, learner = input["corpus"], Tokenizer(BPE())
+    if "texts" in corpus:
+        if tokenizer.normalizer is not None:
+            learner.normalizer = tokenizer.normalizer
+        if tokenizer.pre_tokenizer is not None:
+            learner.pre_tokenizer = tokenizer.pre_tokenizer
+    trainer = BpeTrainer(
+        vocab_size=size,
+        min_frequency=input.get("min_frequency", 1),
+        special_tokens=[token.content for _, token in sorted(tokenizer.get_added_tokens_decoder().items())],
+        show_progress=False,
+    )
+    learner.train_from_iterator(corpus["texts"] if "texts" in corpus else _repeated(corpus["words"]), trainer)
+    model = json.loads(learner.to_str())["model"]
+    return {"vocabulary": sorted(model["vocab"], key=model["vocab"].__getitem__), "merges": model["merges"]}
+
+
+def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:
+    """Give every word as often as it counts: the trainers take texts, and without a pre-tokenizer a text is a word."""
+    if sum(count for _, count in words) > _MOST_WORDS:
+        raise Unsupported(f"takes texts, and more than {_MOST_WORDS} words are too many to repeat")
+    if any(count == 0 for _, count in words):
+        raise Unsupported("takes texts, and a word with the count 0 stands in none")
+    return (word for word, count in words for _ in range(count))
+
+
+_OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
+    "normalize": _normalize,
+    "pre_tokenize": _pre_tokenize,
+    "encode": _encode,
+    "decode": _decode,
+    "train": _train,
+}
