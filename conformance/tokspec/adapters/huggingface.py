@@ -156,9 +156,7 @@ def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
     if size > _LARGEST_VOCABULARY:
-        raise Unsupported(
-            f"reserves memory for the whole target, and more than {_LARGEST_VOCABULARY} tokens are too many"
-        )
+        raise Unsupported(f"reserves memory for its target at once, and {size} tokens are too many")
     corpus, learner = input["corpus"], Tokenizer(BPE())
     if "texts" in corpus:
         if tokenizer.normalizer is not None:

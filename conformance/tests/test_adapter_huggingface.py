@@ -1,0 +1,196 @@
+"""The adapter of Hugging Face tokenizers, asked as the suite asks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import tokenizers
+
+from tokspec.adapter import Hello, Refusal, Unsupported
+from tokspec.adapters.huggingface import CHOICES, TokenizersAdapter
+from tokspec.formats import write
+from tokspec.specification import load_specification
+
+BPE: dict[str, Any] = {
+    "type": "bpe",
+    "vocabulary": ["<unk>", "b", "g", "h", "u", "ug", "hug"],
+    "merges": [["u", "g"], ["h", "ug"]],
+    "unknown_token": "<unk>",
+}
+UNIGRAM: dict[str, Any] = {
+    "type": "unigram",
+    "tokens": [["<unk>", -5.0], ["a", -1.0], ["b", -1.0], ["ab", -2.0], ["bc", -3.0]],
+    "weights": "log_probability",
+    "unknown_token": "<unk>",
+}
+WORDPIECE: dict[str, Any] = {"type": "wordpiece", "vocabulary": ["hug", "##s"]}
+TOY = [["hug", 10], ["pug", 5], ["pun", 12], ["bun", 4], ["hugs", 5]]
+ALPHABET = ["b", "g", "h", "n", "p", "s", "u"]
+
+
+def run(operation: str, model: dict[str, Any], **input: Any) -> Any:
+    adapter = TokenizersAdapter()
+    return adapter.run(operation, adapter.load("tokenizer.json", write("tokenizer.json", model)), input)
+
+
+def without(model: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in model.items() if name != key}
+
+
+def test_hello() -> None:
+    assert TokenizersAdapter().hello() == Hello(
+        name="tokenizers",
+        version=tokenizers.__version__,
+        language="Rust",
+        operations=("normalize", "pre_tokenize", "encode", "decode", "train"),
+        formats=("tokenizer.json",),
+        choices=CHOICES,
+        encode_fields=("tokens", "ids", "spans"),
+    )
+
+
+def test_the_choices_are_options_of_the_specification() -> None:
+    choices = load_specification().choices
+    assert [name for name, option in CHOICES.items() if option not in choices[name].options] == []
+
+
+def test_normalize() -> None:
+    assert run("normalize", {"normalizer": {"type": "bert"}}, text="Héllo 中") == {"text": "hello  中 "}
+
+
+def test_pre_tokenize_counts_code_points() -> None:
+    model = {"pre_tokenizer": {"type": "whitespace_split"}}
+    assert run("pre_tokenize", model, text="😀 é") == {"pieces": [("😀", 0, 1), ("é", 2, 3)]}
+
+
+def test_encode() -> None:
+    result = {"tokens": ["b", "ug", "<unk>"], "ids": [1, 5, 0], "spans": [(0, 1), (1, 3), (3, 4)]}
+    assert run("encode", BPE, text="bugx") == result
+
+
+def test_encode_gives_the_unigram_unknown_its_name() -> None:
+    result = {"tokens": ["a", "<unk>", "b"], "ids": [1, 0, 2], "spans": [(0, 1), (1, 3), (3, 4)]}
+    assert run("encode", UNIGRAM, text="axyb") == result
+
+
+def test_encode_adds_no_special_tokens_of_its_own() -> None:
+    model = {**BPE, "special_tokens": ["<unk>"]}
+    assert run("encode", model, text="b<unk>")["tokens"] == ["b", "<unk>"]
+
+
+@pytest.mark.parametrize(
+    ("model", "input", "text"),
+    [
+        (BPE, {"ids": [1, 99, 5]}, "b ug"),
+        (BPE, {"tokens": ["b", "ug"]}, "b ug"),
+        ({**BPE, "special_tokens": ["<unk>"]}, {"ids": [0]}, "<unk>"),
+        ({"decoder": {"type": "wordpiece"}}, {"tokens": ["hug", "##s", "a"]}, "hugs a"),
+        ({"decoder": {"type": "metaspace"}}, {"tokens": []}, ""),
+        ({}, {"tokens": []}, ""),
+    ],
+)
+def test_decode(model: dict[str, Any], input: dict[str, Any], text: str) -> None:
+    assert run("decode", model, **input) == {"text": text}
+
+
+@pytest.mark.parametrize(
+    "target", [{"vocabulary_size": 10}, {"merge_count": 3}, {"vocabulary_size": 99, "min_frequency": 15}]
+)
+def test_train_from_words(target: dict[str, int]) -> None:
+    assert run("train", {"type": "bpe"}, corpus={"words": TOY}, **target) == {
+        "vocabulary": [*ALPHABET, "ug", "un", "hug"],
+        "merges": [["u", "g"], ["u", "n"], ["h", "ug"]],
+    }
+
+
+def test_train_does_not_cut_the_words() -> None:
+    model = {"type": "bpe", "pre_tokenizer": {"type": "whitespace_split"}, "normalizer": {"type": "lowercase"}}
+    result = {"vocabulary": [" ", "A", "b", " A"], "merges": [[" ", "A"]]}
+    assert run("train", model, corpus={"words": [["b A", 2]]}, merge_count=1) == result
+
+
+def test_train_from_texts_with_special_tokens() -> None:
+    model = {
+        "type": "bpe",
+        "normalizer": {"type": "lowercase"},
+        "pre_tokenizer": {"type": "whitespace_split"},
+        "special_tokens": ["<s>", "<a>"],
+    }
+    assert run("train", model, corpus={"texts": ["AB ab", "c"]}, merge_count=5) == {
+        "vocabulary": ["<s>", "<a>", "a", "b", "c", "ab"],
+        "merges": [["a", "b"]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ({**BPE, "unknown_token": "[U]"}, "Unk token `[U]` not found in the vocabulary"),
+        (WORDPIECE, "WordPiece error: Missing [UNK] token from the vocabulary"),
+        (without(UNIGRAM, "unknown_token"), "Encountered an unknown token but `unk_id` is missing"),
+    ],
+)
+def test_an_unknown_without_a_token_is_an_unknown_symbol(model: dict[str, Any], message: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        run("encode", model, text="x")
+    assert (caught.value.reason, caught.value.message) == ("unknown_symbol", message)
+
+
+@pytest.mark.parametrize(
+    ("operation", "model", "input", "message"),
+    [
+        ("encode", BPE, {"text": "\ud800"}, "takes Unicode text, and a lone surrogate is none"),
+        ("normalize", BPE, {"text": "a"}, "offers normalizers alone, and the model has none"),
+        ("pre_tokenize", BPE, {"text": "a"}, "offers pre-tokenizers alone, and the model has none"),
+        ("decode", BPE, {"tokens": ["x"]}, "decodes ids, and a token that is not in the vocabulary has none"),
+        ("train", WORDPIECE, {}, "its WordPiece trainer ranks pairs by count, as BPE does (WP-TRAIN-3)"),
+        (
+            "train",
+            UNIGRAM,
+            {},
+            "its Unigram trainer estimates frequencies and prunes by an approximate loss (UNI-PRUNE-2)",
+        ),
+        (
+            "train",
+            {"type": "bpe"},
+            {"corpus": {"words": [["a", 2**31]]}, "merge_count": 1},
+            "takes texts, and more than 1000000 words are too many to repeat",
+        ),
+        (
+            "train",
+            {"type": "bpe"},
+            {"corpus": {"words": [["a", 0]]}, "merge_count": 1},
+            "takes texts, and a word with the count 0 stands in none",
+        ),
+        (
+            "train",
+            {"type": "bpe"},
+            {"corpus": {"words": TOY}, "vocabulary_size": 10**9},
+            "reserves memory for its target at once, and 1000000000 tokens are too many",
+        ),
+    ],
+)
+def test_what_is_not_supported(operation: str, model: dict[str, Any], input: dict[str, Any], message: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        run(operation, model, **input)
+    assert caught.value.message == message
+
+
+def test_a_merge_out_of_the_vocabulary_is_an_invalid_model() -> None:
+    with pytest.raises(Refusal) as caught:
+        run("encode", {"type": "bpe", "vocabulary": ["a", "ab"], "merges": [["a", "b"]]}, text="a")
+    assert caught.value.reason == "invalid_model"
+    assert caught.value.message.startswith("Token `b` out of vocabulary at line 1 column ")
+
+
+def test_merges_without_a_new_token_cannot_be_counted() -> None:
+    model = {"type": "bpe", "special_tokens": ["ab"]}
+    with pytest.raises(Refusal) as caught:
+        run("train", model, corpus={"words": [["abc", 2]]}, merge_count=1)
+    assert str(caught.value) == "unsupported: has a target for tokens alone, and one of these merges makes no new token"
+
+
+def test_other_exceptions_are_crashes() -> None:
+    with pytest.raises(OverflowError):
+        run("decode", BPE, ids=[2**40])
