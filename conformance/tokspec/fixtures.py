@@ -160,7 +160,9 @@ class _Loader:
                 raise document.error((*path, "clauses", index), f"{clause} is no live clause of the specification")
         for index, entry in enumerate(raw.get("source", [])):
             if entry.get("document", "") not in ("", *self.specification.documents.values()):
-                raise document.error((*path, "source", index), f"{entry['document']} is no document of spec/00-terms.md")
+                raise document.error(
+                    (*path, "source", index), f"{entry['document']} is no document of spec/00-terms.md"
+                )
         for index, entry in enumerate(raw.get("stated", [])):
             if entry.get("erratum", "E-1") not in self.specification.errata:
                 raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
@@ -178,10 +180,12 @@ class _Loader:
             here = (*path, name, option)
             if "by_choice" in outcome:
                 self.check_choice(document, (*here, "by_choice"), outcome["by_choice"], operation)
-            results = outcome.get("one_of", [outcome["expect"]] if "expect" in outcome else [])
-            for result in results:
-                for _, message in schema.errors(result, f"operations/{operation}/result"):
-                    raise document.error(here, message)
+            results = {(*here, "one_of", index): result for index, result in enumerate(outcome.get("one_of", ()))}
+            if "expect" in outcome:
+                results[*here, "expect"] = outcome["expect"]
+            for place, result in results.items():
+                for inner, message in schema.errors(result, f"operations/{operation}/result"):
+                    raise document.error((*place, *inner), message)
 
 
 def _validate(document: Document, value: Any, part: str = "") -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -27,9 +28,12 @@ def _schema() -> dict[str, Any]:
 
 @cache
 def _validator(part: str) -> jsonschema_rs.Draft202012Validator:
-    whole = _schema()
-    schema = whole if part == "" else {"$defs": whole["$defs"], "$ref": f"#/$defs/{part}"}
-    return jsonschema_rs.Draft202012Validator(schema)
+    return jsonschema_rs.Draft202012Validator(_validated(part))
+
+
+def _validated(part: str) -> Any:
+    """Give the schema that judges a part: the whole one, or one that refers to the part's definition."""
+    return _schema() if part == "" else {"$defs": _schema()["$defs"], "$ref": f"#/$defs/{part}"}
 
 
 @cache
@@ -45,11 +49,52 @@ def operations() -> tuple[str, ...]:
 def errors(value: Any, part: str = "") -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Give the path and the message of everything in a value that the schema, or a part of it, does not allow.
 
+    Keys that are not known come first: whatever else is missing may be missing because of them.
+
     >>> list(errors({"text": 3}, "operations/normalize/input"))
     [(('text',), '3 is not of types "string", "object"')]
+    >>> list(errors({"txt": "a"}, "operations/normalize/input"))
+    [(('txt',), 'is an unknown key; did you mean text?'), ((), 'lacks the key text')]
     """
-    for error in _validator(part).iter_errors(value):
-        message = error.message
-        if len(message) > _LONGEST_MESSAGE:
-            message = message[: _LONGEST_MESSAGE // 2] + " … " + message[-_LONGEST_MESSAGE // 2 :]
-        yield tuple(error.instance_path), message
+    found = list(_validator(part).iter_errors(value))
+    for error in found:
+        for key in getattr(error.kind, "unexpected", ()):
+            yield (*error.instance_path, key), f"is an unknown key; {_suggestion(key, _known_keys(part, error))}"
+    for error in found:
+        if not hasattr(error.kind, "unexpected"):
+            yield tuple(error.instance_path), _message(error)
+
+
+def _known_keys(part: str, error: jsonschema_rs.ValidationError) -> list[str]:
+    """Give the keys that the schema has where it met an unknown one."""
+    node = _validated(part)
+    for step in error.schema_path[:-1]:
+        node = node[step] if step != "$ref" else _named(node["$ref"])
+    return sorted(node.get("properties", ()))
+
+
+def _named(reference: str) -> Any:
+    node: Any = _schema()
+    for step in reference.removeprefix("#/").split("/"):
+        node = node[step]
+    return node
+
+
+def _message(error: jsonschema_rs.ValidationError) -> str:
+    if hasattr(error.kind, "property"):
+        return f"lacks the key {error.kind.property}"
+    if hasattr(error.kind, "options") and isinstance(error.instance, str):
+        value = _shortened(json.dumps(error.instance))
+        return f"{value} is none of the values; {_suggestion(error.instance, error.kind.options)}"
+    return _shortened(error.message)
+
+
+def _suggestion(key: str, known: list[str]) -> str:
+    near = get_close_matches(key, known, 1)
+    return f"did you mean {near[0]}?" if near else f"known are {', '.join(known) or 'none'}"
+
+
+def _shortened(message: str) -> str:
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    return message[: _LONGEST_MESSAGE // 2] + " … " + message[-_LONGEST_MESSAGE // 2 :]
