@@ -1,0 +1,104 @@
+"""What the documentation says is so: its links lead somewhere, its commands print what it shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tokspec import schema
+from tokspec.cli import tokspec
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+PAGES = sorted(
+    page
+    for page in ROOT.rglob("*.md")
+    if not any(part.startswith(".") or part == "node_modules" for part in page.relative_to(ROOT).parts)
+)
+
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+#: A line that stands for any number of lines.
+ANYTHING = "…\n"
+
+
+def blocks(language: str) -> list[str]:
+    return [body for name, body in BLOCK.findall(README) if name == language]
+
+
+def commands() -> list[tuple[str, str]]:
+    """Give every command of the README whose output it shows, with the output."""
+    parts = [part for block in blocks("console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command, output) for command, _, output in (part.partition("\n") for part in parts) if output]
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def run(command: str, folder: Path) -> str:
+    words = shlex.split(command)
+    return subprocess.run(
+        words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+    ).stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder with the adapter that the README shows."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    (adapter,) = blocks("python")
+    (folder / "my_adapter.py").write_text(adapter, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = []
+    for link in LINK.findall(BLOCK.sub("", page.read_text("utf-8"))):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not link.startswith("https://") and not (target.exists() and (not anchor or anchor in anchors(target))):
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize(("command", "output"), commands(), ids=[command for command, _ in commands()])
+def test_commands_print_what_the_readme_shows(command: str, output: str, folder: Path) -> None:
+    printed = run(command, folder)
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == ANYTHING else re.escape(line) for line in output.splitlines(keepends=True)
+    )
+    assert re.fullmatch(pattern, printed), printed
+
+
+def test_every_command_is_documented() -> None:
+    assert [name for name in tokspec.commands if f"tokspec {name}" not in README] == []
+
+
+def test_the_table_of_operations_is_that_of_the_schema() -> None:
+    protocol = (ROOT / "spec" / "10-protocol.md").read_text("utf-8")
+    table = protocol[protocol.index("## Operations") : protocol.index("## Clauses")]
+    assert tuple(dict.fromkeys(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))) == schema.operations()
+
+
+def test_the_example_of_the_fixtures_is_one() -> None:
+    page = (ROOT / "fixtures" / "README.md").read_text("utf-8")
+    ((_, example),) = BLOCK.findall(page)
+    assert (ROOT / "fixtures" / "bpe" / "toy-encoding.yaml").read_text("utf-8").startswith(example)
+
+
+@pytest.mark.interop
+def test_the_program_of_the_readme_is_an_adapter(tmp_path: Path) -> None:
+    (program,) = blocks("javascript")
+    (tmp_path / "mine.mjs").write_text(program, "utf-8")
+    assert run('tokspec smoke --cmd "node mine.mjs"', tmp_path).splitlines()[-1] == (
+        "the adapter works; judge the tokenizer behind it: tokspec run --cmd 'node mine.mjs'"
+    )
