@@ -76,6 +76,7 @@ REFUSALS = [
     (HEAD + CASE.replace("{tokens: [\"a\"]}", "{tokens: [1]}"), "x.yaml:10: cases[0].expect.tokens[0]: 1 is not of types \"string\", \"object\""),
     (HEAD + CASE.replace("{text: \"a\"}", "{txt: \"a\"}"), "x.yaml:9: cases[0].input.txt: is an unknown key; did you mean text?"),
     (HEAD + CASE.replace("BPE-ENC-1", "BPE-ENC-999"), "x.yaml:6: cases[0].clauses[0]: BPE-ENC-999 is no live clause of the specification"),
+    (HEAD.replace("toy", '"../../secret"') + CASE, "x.yaml:3: model: '../../secret' is no name; names are lowercase words joined by hyphens"),
     (HEAD.replace("toy", "tyo") + CASE, "x.yaml:3: model: names tyo, but there is no file models/tyo.yaml"),
     (HEAD.replace("model: toy\n", "") + CASE, "x.yaml:4: cases[0]: has no model; give the case or the file one, {} if it needs none"),
     (HEAD.replace("model: toy", "model: {type: bpe, size: 3}") + CASE, "x.yaml:3: model.size: is an unknown key; known are about, decoder, merges, normalizer, pre_tokenizer, special_tokens, type, unknown_token, vocabulary"),
@@ -91,6 +92,16 @@ REFUSALS = [
 @pytest.mark.parametrize(("text", "message"), REFUSALS)
 def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     assert refusal(tmp_path, text) == message
+
+
+def test_links_do_not_leave_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text("about: 1\n")
+    folder = tmp_path / "fixtures"
+    folder.mkdir()
+    (folder / "x.yaml").symlink_to(tmp_path / "secret.yaml")
+    with pytest.raises(DataError) as caught:
+        load_suite(folder)
+    assert str(caught.value) == "x.yaml: is a link that leaves the folder of the fixtures; put the file itself there"
 
 
 def test_a_folder_without_fixtures(tmp_path: Path) -> None:

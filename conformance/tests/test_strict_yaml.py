@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,14 @@ def test_the_same_scalars_in_quotes_are_strings(tmp_path: Path, scalar: str) -> 
         ("a: '\u202e'\n", "x.yaml:1: holds a character that nobody can see; write it as \\u202E in double quotes"),
         ("a:\t1\n", "x.yaml:1: holds a character that nobody can see; write it as \\u0009 in double quotes"),
         ("a: '\U000e0041'\n", "x.yaml:1: holds a character that nobody can see; write it as \\U000E0041 in double quotes"),
+        ("a: 1.0e+999\n", "x.yaml:1: a: 1.0e+999 is beyond every double"),
+        (f"a: {'9' * 301}\n", "x.yaml:1: a: is a number of more than 300 digits"),
+        ("\ufeffa: 1\n", "x.yaml:1: begins with a byte-order mark; save it as UTF-8 without one"),
+        ("x" * (4 * 1024**2 + 1), "x.yaml: is larger than 4 MB; make several files of it"),
+        ("- " * 100_000, f"x.yaml:1: {'[0]' * 3}: is nested more than 50 deep"),
         ("[" * 100_000, f"x.yaml:1: {'[0]' * 3}: is nested more than 50 deep"),
     ],
+    ids=lambda value: value[:40] if "x.yaml" in value else "",
 )
 def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
@@ -97,3 +104,10 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read_yaml(tmp_path / "x.yaml", "x.yaml")
     assert str(caught.value) == "x.yaml: cannot be read: No such file or directory"
+
+
+def test_a_file_that_never_ends(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.yaml")
+    with pytest.raises(DataError) as caught:
+        read_yaml(tmp_path / "x.yaml", "x.yaml")
+    assert str(caught.value) == "x.yaml: is no ordinary file"

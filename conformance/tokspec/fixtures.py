@@ -5,6 +5,7 @@ A :class:`Case` knows what is expected; what an implementation is asked is its o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ from tokspec.specification import Specification, load_specification
 from tokspec.strict_yaml import Document, KeyPath, read_yaml
 
 __all__ = ["Case", "Model", "Suite", "load_suite"]
+
+#: What models and corpora are called.
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 OUTCOMES = ("expect", "one_of", "by_choice", "error")
 
@@ -96,11 +100,10 @@ class _Loader:
         self.named: dict[Path, Any] = {}
 
     def add_file(self, file: Path) -> None:
-        name = str(file.relative_to(self.root))
-        document = read_yaml(file, name)
+        document = self.read(file)
         _validate(document, document.value)
         value = document.value
-        default = self.model(document, ("model",), f"{name}:model") if "model" in value else None
+        default = self.model(document, ("model",), f"{document.file}:model") if "model" in value else None
         for index, raw in enumerate(value["cases"]):
             path: KeyPath = ("cases", index)
             if raw["id"] in self.cases:
@@ -111,6 +114,12 @@ class _Loader:
             if model is None:
                 raise document.error(path, "has no model; give the case or the file one, {} if it needs none")
             self.cases[raw["id"]] = self.case(document, path, raw, model, value["source"])
+
+    def read(self, file: Path) -> Document:
+        name = file.relative_to(self.root).as_posix()
+        if not file.resolve().is_relative_to(self.root.resolve()):
+            raise DataError("is a link that leaves the folder of the fixtures; put the file itself there", name)
+        return read_yaml(file, name)
 
     def case(self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model, source: Any) -> Case:
         input = dict(raw["input"])
@@ -145,9 +154,11 @@ class _Loader:
         """Give a named model or corpus, without its ``about``."""
         file = self.root / folder / f"{name}.yaml"
         if file not in self.named:
+            if not _NAME.fullmatch(name):
+                raise document.error(path, f"{name!r} is no name; names are lowercase words joined by hyphens")
             if not file.is_file():
                 raise document.error(path, f"names {name}, but there is no file {folder}/{name}.yaml")
-            read = read_yaml(file, f"{folder}/{name}.yaml")
+            read = self.read(file)
             _validate(read, read.value, "model" if folder == "models" else "corpus_inline")
             self.named[file] = _unhex({key: value for key, value in read.value.items() if key != "about"})
         return self.named[file]

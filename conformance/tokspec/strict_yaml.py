@@ -7,6 +7,8 @@ see. Every value's line is kept, so that later checks can name it.
 
 from __future__ import annotations
 
+import codecs
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -22,8 +24,10 @@ __all__ = ["Document", "KeyPath", "read_yaml"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
-#: How deep lists and objects may be nested.
+#: How deep lists and objects may be nested, how large a file may be (in bytes), and how long an integer (in digits).
 DEEPEST = 50
+LARGEST = 4 * 1024 * 1024
+LONGEST = 300
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -63,12 +67,7 @@ def read_yaml(file: Path, name: str = "") -> Document:
         DataError: with file, line and key.
     """
     name = name or str(file)
-    try:
-        text = file.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, 1) from None
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", name) from None
+    text = _read_text(file, name)
     _refuse_hidden(text, name)
     lines: dict[KeyPath, int] = {}
     try:
@@ -79,6 +78,25 @@ def read_yaml(file: Path, name: str = "") -> Document:
     except yaml.YAMLError as error:
         raise DataError(f"is not YAML: {error}", name) from None
     return Document(name, value, lines)
+
+
+def _read_text(file: Path, name: str) -> str:
+    """Read an ordinary file of bounded size: a device or a pipe might never end."""
+    try:
+        if file.exists() and not file.is_file():
+            raise DataError("is no ordinary file", name)
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", name) from None
+    if len(data) > LARGEST:
+        raise DataError(f"is larger than {LARGEST // 1024**2} MB; make several files of it", name)
+    if data.startswith(codecs.BOM_UTF8):
+        raise DataError("begins with a byte-order mark; save it as UTF-8 without one", name, 1)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, 1) from None
 
 
 def _refuse_hidden(text: str, name: str) -> None:
@@ -148,11 +166,19 @@ class _Reader:
         if text in _CONSTANTS:
             return _CONSTANTS[text]
         if _JSON_NUMBER.fullmatch(text):
-            return float(text) if "." in text else int(text)
+            return self.number(event, path)
         if text == "" or _RETYPED.fullmatch(text):
             what = text or "an empty value"
             raise self.error(event, path, f"{what} means different things in YAML; put it in quotes")
         return text
+
+    def number(self, event: yaml.ScalarEvent, path: KeyPath) -> float:
+        if len(event.value) > LONGEST:
+            raise self.error(event, path, f"is a number of more than {LONGEST} digits")
+        number = float(event.value) if "." in event.value else int(event.value)
+        if number in (math.inf, -math.inf):
+            raise self.error(event, path, f"{event.value} is beyond every double")
+        return number
 
 
 def _key(path: KeyPath) -> str:
