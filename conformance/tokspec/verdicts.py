@@ -20,21 +20,24 @@ __all__ = ["Result", "Verdict", "declared_choices", "judge", "not_run", "tally"]
 
 
 class Verdict(Enum):
-    """What a case came to. Only ``PASS`` and ``UNSUPPORTED`` conform."""
+    """What a case came to. ``PASS``, ``KNOWN_FAILURE`` and ``UNSUPPORTED`` conform."""
 
     PASS = "pass"
+    UNEXPECTED_PASS = "unexpected pass"
     FAIL = "fail"
     ERROR = "error"
     CRASH = "crash"
     TIMEOUT = "timeout"
     PROTOCOL = "protocol"
+    UNSTABLE = "state leak"
+    KNOWN_FAILURE = "known failure"
     UNSUPPORTED = "unsupported"
     NOT_RUN = "not run"
 
     @property
     def conforms(self) -> bool:
         """Whether a run with this verdict can still end with exit status 0."""
-        return self in (Verdict.PASS, Verdict.UNSUPPORTED)
+        return self in (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,86 @@
+"""Whether an implementation keeps something from one request to the next: every case is asked again, in other company.
+
+An answer that differs is a state leak, whether or not the first one was right; it is never called flaky.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from tokspec.errors import AdapterFault
+from tokspec.report.safe import compact, shorten
+from tokspec.runner import Run, request
+from tokspec.sessions import Answer, Fault, Refused, Reply, Request, Session
+from tokspec.verdicts import Result, Verdict
+
+__all__ = ["verified"]
+
+#: How often the cases are asked in another order.
+SHUFFLED = 2
+
+
+def verified(run: Run, start: Callable[[], Session], seed: int = 0) -> Run:
+    """Ask every case of a run again, shuffled, twice, and then each in a session of its own.
+
+    Args:
+        run: what came of asking the cases in their order.
+        start: opens a new session with the same implementation.
+        seed: of the orders.
+    """
+    asked = {index: request(result.case) for index, result in enumerate(run.results) if _was_asked(result)}
+    results = list(run.results)
+    for company, replies in _again(asked, start, seed):
+        for index, reply in replies.items():
+            if results[index].verdict is not Verdict.UNSTABLE:
+                results[index] = _compared(results[index], reply, company)
+    return replace(run, results=tuple(results))
+
+
+def _was_asked(result: Result) -> bool:
+    return result.verdict is not Verdict.NOT_RUN
+
+
+def _again(
+    asked: Mapping[int, Request], start: Callable[[], Session], seed: int
+) -> Iterator[tuple[str, Mapping[int, Reply]]]:
+    """Give the replies of each way to ask, and what to call it."""
+    generator = random.Random(seed)
+    for time in range(1, SHUFFLED + 1):
+        order = list(asked)
+        generator.shuffle(order)
+        yield f"in shuffled order {time} of seed {seed}", _in_order(asked, order, start)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        alone = pool.map(lambda index: _in_order(asked, [index], start), asked)
+        yield "alone in a fresh process", {index: reply for replies in alone for index, reply in replies.items()}
+
+
+def _in_order(
+    asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]
+) -> Mapping[int, Reply]:
+    try:
+        with start() as session:
+            return {order[place]: reply for place, reply in session.ask([asked[index] for index in order])}
+    except AdapterFault as fault:
+        return {index: Fault(fault.kind, f"before hello: {fault.message}") for index in order}
+
+
+def _compared(result: Result, reply: Reply, company: str) -> Result:
+    if result.reply is not None and _seen(result.reply) == _seen(reply):
+        return result
+    first, other = (shorten(compact(_seen(each))) for each in (result.reply, reply))
+    detail = f"was {first} at first, and {other} {company}"
+    return replace(result, verdict=Verdict.UNSTABLE, detail=detail, difference=None)
+
+
+def _seen(reply: Reply | None) -> Any:
+    """Give what has to be the same each time; what a refusal or a fault says about itself may differ."""
+    if isinstance(reply, Answer):
+        return reply.result
+    if isinstance(reply, Refused):
+        return {"refused as": reply.reason}
+    return {"fault": reply.kind} if reply else None
