@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault
 from tokspec.fixtures import Case
+from tokspec.known_failures import KnownFailures
 from tokspec.sessions import Fault, Request, Session
 from tokspec.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
 
@@ -16,11 +18,15 @@ __all__ = ["Run", "fault_at_start", "request", "run"]
 
 @dataclass(frozen=True)
 class Run:
-    """What a run came to: its results in the order of the cases, one for each."""
+    """What a run came to: its results in the order of the cases, one for each.
+
+    ``problems`` are lines about anything else that keeps it from conforming.
+    """
 
     hello: Hello
     choices: Mapping[str, str]
     results: tuple[Result, ...]
+    problems: tuple[str, ...] = ()
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
@@ -30,7 +36,8 @@ class Run:
     @property
     def conforms(self) -> bool:
         """Whether no case failed, and at least one passed: a run that shows nothing is not a pass."""
-        return all(result.verdict.conforms for result in self.results) and self.counts[Verdict.PASS] > 0
+        failed = any(not result.verdict.conforms for result in self.results)
+        return not failed and not self.problems and self.counts[Verdict.PASS] > 0
 
 
 def request(case: Case) -> Request:
@@ -44,6 +51,7 @@ def run(
     *,
     choices: Mapping[str, str] | None = None,
     max_failures: int | None = None,
+    known: KnownFailures | None = None,
     progress: Callable[[Result], None] = lambda result: None,
 ) -> Run:
     """Ask and judge every case.
@@ -53,19 +61,21 @@ def run(
         cases: what to ask, in this order.
         choices: options that stand instead of those that the implementation declares.
         max_failures: after so many failing cases the rest is ``NOT_RUN``.
+        known: failures that do not count.
         progress: told of each result as it arrives.
 
     Raises:
         RuntimeError: if the counts did not balance; a fault of the suite itself.
     """
-    declared = declared_choices(session.hello, choices)
+    declared, today = declared_choices(session.hello, choices), date.today()
     results: dict[int, Result] = {}
     failures = 0
     stopped = max_failures == 0
     for index, reply in () if stopped else session.ask([request(case) for case in cases]):
         if index in results:
             raise RuntimeError(f"{cases[index].id} was answered twice")
-        results[index] = judge(cases[index], reply, session.hello, declared)
+        result = judge(cases[index], reply, session.hello, declared)
+        results[index] = known.judged(result, today) if known else result
         progress(results[index])
         failures += not results[index].verdict.conforms
         if max_failures is not None and failures >= max_failures:

@@ -11,10 +11,12 @@ from typing import Any
 from tokspec import schema
 from tokspec.adapter import Hello
 from tokspec.compare import Difference, first_difference, resolve
+from tokspec.errors import AdapterFault
 from tokspec.fixtures import Case
 from tokspec.offsets import convert
 from tokspec.sessions import Answer, Fault, Refused, Reply
 from tokspec.specification import load_specification
+from tokspec.wire import excerpt
 
 __all__ = ["Result", "Verdict", "declared_choices", "judge", "not_run", "tally"]
 
@@ -59,9 +61,17 @@ class Result:
 def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
     """Give an option for every choice: overridden, else declared, else the documents'.
 
+    Raises:
+        AdapterFault: ``protocol``, if the implementation declares what the specification does not have.
+
     >>> declared_choices(Hello("x", "1", "C", ("encode",), choices={"unknown_id": "skipped"}))["unknown_id"]
     'skipped'
     """
+    known = load_specification().choices
+    for name, option in hello.choices.items():
+        if name not in known or option not in known[name].options:
+            what = f"an option that {name} does not have" if name in known else "no choice"
+            raise AdapterFault("protocol", f"hello declares {excerpt(f'{name}={option}')}, which is {what}")
     return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
 
 
