@@ -88,7 +88,7 @@ def test_unknown_characters_without_an_unknown_token() -> None:
     model = Bpe(("g", "u", "ug"), merges=(("u", "g"),))
     with pytest.raises(InputError, match=r"^unknown_symbol: 'm' is not in the vocabulary and the model has no unknown"):
         encode_bpe("umg", model, Choices())
-    dropped = encode_bpe("umg", model, Choices(bpe_unknown_without_token="dropped"))
+    dropped = encode_bpe("umg", model, Choices(bpe_unknown_without_token="dropped_after_merging"))
     assert dropped == [Token("u", 1, 0, 1), Token("g", 0, 2, 3)]
     kept = encode_bpe("umg", model, Choices(bpe_unknown_without_token="kept"))
     assert kept == [Token("u", 1, 0, 1), Token("m", None, 1, 2), Token("g", 0, 2, 3)]

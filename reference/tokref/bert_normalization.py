@@ -11,7 +11,6 @@ from tokref.alignment import AlignedText, Unit
 from tokref.choices import Choices
 from tokref.normal_forms import UnicodeForm
 from tokref.normalization import EachCharacter, Lowercase, Normalizer, NormalizerSequence
-from tokref.normalization import strip_accents as remove_marks
 
 __all__ = ["bert_normalizer", "clean_text", "separate_ideographs"]
 
@@ -25,6 +24,7 @@ _IDEOGRAPHS = (
     (0x2B920, 0x2CEAF),
     (0x2F800, 0x2FA1F),
 )
+_REMOVED = {"Cc", "Cf", "Co", "Cs"}
 _FIRST_IDEOGRAPHS = [first for first, _ in _IDEOGRAPHS]
 
 
@@ -67,8 +67,8 @@ def bert_normalizer(
     steps: list[tuple[bool, Normalizer]] = [  # NORM-BERT-7
         (clean_text, EachCharacter(_clean)),
         (handle_chinese_chars, _SeparateIdeographs()),
-        (strips, UnicodeForm("NFD")),  # NORM-BERT-4
-        (strips, EachCharacter(remove_marks)),
+        (strips, UnicodeForm("NFD")),
+        (strips, EachCharacter(_without_nonspacing_marks)),  # NORM-BERT-4
         (lowercase, Lowercase()),  # NORM-BERT-6
     ]
     return NormalizerSequence(tuple(step for wanted, step in steps if wanted))
@@ -100,9 +100,14 @@ _clean = clean_text
 
 
 def _cleaned(character: str) -> str:
-    if character in "\t\n\r" or unicodedata.category(character) == "Zs":  # NORM-BERT-2
+    category = unicodedata.category(character)
+    if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
         return " "
-    return "" if character == "\ufffd" or unicodedata.category(character).startswith("C") else character  # NORM-BERT-1
+    return "" if character == "\ufffd" or category in _REMOVED else character  # NORM-BERT-1
+
+
+def _without_nonspacing_marks(text: str) -> str:
+    return "".join(character for character in text if unicodedata.category(character) != "Mn")
 
 
 def _is_ideograph(character: str) -> bool:

@@ -28,6 +28,8 @@ def encode_bpe(piece: str, model: Bpe, choices: Choices) -> list[Token]:
     >>> [token.text for token in encode_bpe("mug", model, Choices())]
     ['[UNK]', 'ug']
     """
+    if model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging":  # BPE-ENC-8
+        return _encode_known(piece, model, choices)
     tokens: list[Token] = []
     start = 0
     for known, run in groupby(piece, model.ids.__contains__):  # BPE-ENC-1; TERM-1: iteration is by code point
@@ -39,6 +41,18 @@ def encode_bpe(piece: str, model: Bpe, choices: Choices) -> list[Token]:
         else:  # BPE-ENC-6: what stands beside an unknown character is merged on its own
             tokens += _unknown(symbols, start, model, choices)
             start += len(symbols)
+    return tokens
+
+
+def _encode_known(piece: str, model: Bpe, choices: Choices) -> list[Token]:
+    """Encode what is left of a piece without its unknown characters; ranges count in the whole piece."""
+    places = [place for place, symbol in enumerate(piece) if symbol in model.ids]
+    tokens: list[Token] = []
+    done = 0
+    for text in merge_symbols("".join(piece[place] for place in places), model, choices):
+        first, last = places[done], places[done + len(text) - 1]
+        tokens.append(Token(text, model.ids[text], first, last + 1))
+        done += len(text)
     return tokens
 
 
@@ -115,4 +129,4 @@ def _kept(symbols: str, start: int) -> list[Token]:
     return [Token(symbol, None, start + index, start + index + 1) for index, symbol in enumerate(symbols)]
 
 
-_UNKNOWN_WITHOUT_TOKEN = {"error": _refused, "dropped": _dropped, "kept": _kept}
+_UNKNOWN_WITHOUT_TOKEN = {"error": _refused, "dropped_after_merging": _dropped, "kept": _kept}

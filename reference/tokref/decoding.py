@@ -63,6 +63,8 @@ def join_metaspace(tokens: Sequence[str], choices: Choices, replacement: str = "
     first, *others = tokens
     if choices.metaspace_leading_space == "removed":  # DEC-META-2
         first = first.removeprefix(replacement)
+    elif choices.metaspace_leading_space == "removed_from_first_token":
+        first = first.replace(replacement, "")
     return "".join([first, *others]).replace(replacement, " ")  # DEC-META-1
 
 

@@ -53,7 +53,7 @@ class _Vocabulary:
         """
         if self.unknown_token is None:
             raise InputError("unknown_symbol", f"{symbols!r} is unknown and the model has no unknown token")
-        if self.unknown_token not in self.ids:  # WP-MODEL-1
+        if self.unknown_token not in self.ids:  # BPE-MODEL-2, WP-MODEL-1
             message = f"{symbols!r} is unknown and the unknown token {self.unknown_token!r} is not in the vocabulary"
             raise InputError("unknown_symbol", message)
         return Token(self.unknown_token, self.ids[self.unknown_token], start, start + len(symbols))

@@ -49,14 +49,14 @@ def lowercase(text: str, choices: Choices) -> str:
 
 
 def strip_accents(text: str) -> str:
-    """Remove every code point of category Mn; what is composed stays so.
+    """Remove every mark; what is composed stays so.
 
     Clauses: NORM-ACCENTS-1.
 
     >>> strip_accents("e\\u0301 é")
     'e é'
     """
-    return "".join(character for character in text if unicodedata.category(character) != "Mn")  # NORM-ACCENTS-1
+    return "".join(character for character in text if unicodedata.category(character)[0] != "M")  # NORM-ACCENTS-1
 
 
 @dataclass(frozen=True)

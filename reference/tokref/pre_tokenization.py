@@ -37,7 +37,6 @@ _BYTE_LEVEL = regex.compile(  # PRE-BYTE-1; the last but one is what leaves a sp
     r"|\p{White_Space}+(?!\P{White_Space})"
     r"|\p{White_Space}+"
 )
-_STARTS_WITH_SPACE = regex.compile(r"\p{White_Space}")
 
 
 class PreTokenizer(Protocol):
@@ -89,7 +88,7 @@ def split_byte_level(text: AlignedText, add_prefix_space: bool = False, use_rege
     >>> [piece.text for piece in split_byte_level(AlignedText("Hello, how are  you?"))]
     ['Hello', ',', 'Ġhow', 'Ġare', 'Ġ', 'Ġyou', '?']
     """
-    if add_prefix_space and not _STARTS_WITH_SPACE.match(text.text):  # PRE-BYTE-4
+    if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
         text = text.prefixed(" ")
     pieces = _matches(_BYTE_LEVEL, text) if use_regex else [text]  # PRE-BYTE-1, PRE-BYTE-5
     return [_as_bytes(piece) for piece in pieces]

@@ -102,21 +102,18 @@ def encode_unigram(piece: str, model: Unigram, choices: Choices) -> list[Token]:
     >>> encode_unigram("ax", Unigram(("<unk>", "a"), "<unk>", (0, 1)), Choices(unigram_unknown="run"))
     [Token(text='a', id=1, start=0, end=1), Token(text='<unk>', id=0, start=1, end=2)]
     """
-    starts, scores = best_path(piece, model, choices)
+    may_be_unknown = choices.unigram_unknown == "run" and model.unknown_token is not None
+    starts, scores = best_path(piece, model, choices, unknown_cost=_unknown_cost(model) if may_be_unknown else None)
     if scores[-1] is None:  # UNI-UNK-1
-        if choices.unigram_unknown == "piece" or model.unknown_token is None:
-            return [model.unknown(piece, 0)]
-        starts, scores = best_path(piece, model, choices, unknown_cost=_unknown_cost(model))
+        return [model.unknown(piece, 0)]
     tokens: list[Token] = []
-    by_known = groupby(_ranges(starts, len(piece)), lambda span: piece[slice(*span)] in model.ids)
-    for known, group in by_known:
+    for known, group in groupby(_ranges(starts, len(piece)), lambda span: piece[slice(*span)] in model.ids):
         spans = list(group)
         if known:
             tokens += [Token(piece[begin:end], model.ids[piece[begin:end]], begin, end) for begin, end in spans]
-        elif choices.unigram_unknown == "run":
-            tokens.append(model.unknown(piece[spans[0][0] : spans[-1][1]], spans[0][0]))
         else:
-            tokens += [model.unknown(piece[begin:end], begin) for begin, end in spans]
+            begin, end = spans[0][0], spans[-1][1]
+            tokens.append(model.unknown(piece[begin:end], begin))
     return tokens
 
 

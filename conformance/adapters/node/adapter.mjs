@@ -70,7 +70,7 @@ const hello = {
     bpe_merge_order: "lowest_rank",
     bpe_pairs: "listed",
     bpe_unknown_run: "each",
-    bpe_unknown_without_token: "dropped",
+    bpe_unknown_without_token: "dropped_after_merging",
     final_sigma: "contextual",
     metaspace_leading_space: "removed",
     unigram_tie: "earliest_start",
