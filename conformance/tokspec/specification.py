@@ -23,6 +23,7 @@ LEVELS = ("MUST", "SHOULD", "MAY", "RETIRED")
 _CLAUSE = re.compile(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+) \((\w+)\)")
 _CHOICE = re.compile(r"[a-z][a-z_]*")
 _ERRATUM = re.compile(r"E-\d+")
+_ERRATUM_FIELDS = ("where", "stated", "right", "why")
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 
@@ -38,7 +39,7 @@ class Clause:
     line: int
 
 
-_Entry = TypeVar("_Entry", Clause, "Erratum")
+_Entry = TypeVar("_Entry", Clause, "Choice", "Erratum")
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,12 @@ def load_specification() -> Specification:
     for file in sorted(folder.glob("*.md")):
         for section in _sections(file):
             if _CLAUSE.fullmatch(section.heading):
-                _add(clauses, _clause(section, file), file, section.line)
+                clause = _clause(section, file)
+                _add(clauses, clause.id, clause, file, section.line)
             elif file.stem == "08-choices":
-                choices[section.heading] = _choice(section, file)
+                _add(choices, section.heading, _choice(section, file), file, section.line)
             elif _ERRATUM.fullmatch(section.heading):
-                _add(errata, _erratum(section), file, section.line)
+                _add(errata, section.heading, _erratum(section, file), file, section.line)
             else:
                 raise DataError("is no clause, choice or erratum", str(file), section.line, section.heading)
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
@@ -122,7 +124,7 @@ def _sections(file: Path) -> Iterator[_Section]:
     for number, line in enumerate([*file.read_text("utf-8").splitlines(), "# end"], 1):
         if line.startswith("#"):
             if heading:
-                paragraphs = (" ".join(part.split("\n")) if "|" not in part else part for part in _split(lines))
+                paragraphs = (re.sub(r"\s*\n\s*", " ", part) if "|" not in part else part for part in _split(lines))
                 yield _Section(heading, start, tuple(paragraphs))
             heading, start, lines = (line[4:].strip() if line.startswith("### ") else ""), number, []
         else:
@@ -144,7 +146,7 @@ def _clause(section: _Section, file: Path) -> Clause:
 
 
 def _choice(section: _Section, file: Path) -> Choice:
-    rows = _table(section.paragraphs[-1])
+    rows = [row for row in _table("\n".join(section.paragraphs[1:])) if len(row) > 1]
     options = {row[0].removesuffix(" (default)").strip("`"): row[1] for row in rows}
     defaults = [row[0].removesuffix(" (default)").strip("`") for row in rows if row[0].endswith(" (default)")]
     if not _CHOICE.fullmatch(section.heading) or len(defaults) != 1 or len(options) < 2:
@@ -152,9 +154,12 @@ def _choice(section: _Section, file: Path) -> Choice:
     return Choice(section.heading, section.paragraphs[0], options, defaults[0])
 
 
-def _erratum(section: _Section) -> Erratum:
-    fields = re.findall(r"- (\w+): (.*?)(?= - [A-Z]\w+: |$)", " ".join(section.paragraphs))
-    return Erratum(section.heading, {name.lower(): _LINK.sub(r"\1", text) for name, text in fields})
+def _erratum(section: _Section, file: Path) -> Erratum:
+    found = re.findall(r"- (\w+): (.*?)(?= - [A-Z]\w+: |$)", " ".join(section.paragraphs))
+    fields = {name.lower(): _LINK.sub(r"\1", text) for name, text in found}
+    if tuple(fields) != _ERRATUM_FIELDS:
+        raise DataError("needs the lines Where, Stated, Right and Why", str(file), section.line, section.heading)
+    return Erratum(section.heading, fields)
 
 
 def _table(text: str) -> list[list[str]]:
@@ -168,7 +173,7 @@ def _table(text: str) -> list[list[str]]:
     return found[2:]
 
 
-def _add(known: dict[str, _Entry], new: _Entry, file: Path, line: int) -> None:
-    if new.id in known:
-        raise DataError("is defined twice; ids are never used again", str(file), line, new.id)
-    known[new.id] = new
+def _add(known: dict[str, _Entry], name: str, new: _Entry, file: Path, line: int) -> None:
+    if name in known:
+        raise DataError("is defined twice; ids are never used again", str(file), line, name)
+    known[name] = new
