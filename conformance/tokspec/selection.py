@@ -28,9 +28,10 @@ def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequen
         DataError: for a pattern that matches no case, with the nearest names.
     """
     known = list(cases)
-    for pattern in (*patterns, *excluded):
-        if not any(_matches(case, pattern) for case in known):
-            raise DataError(f"{pattern!r} matches no case{_nearest(known, pattern)}", key="--select")
+    for option, given in (("--select", patterns), ("--exclude", excluded)):
+        for pattern in given:
+            if not any(_matches(case, pattern) for case in known):
+                raise DataError(f"{pattern!r} matches no case{_nearest(known, pattern)}", key=option)
     chosen = [case for case in known if not patterns or any(_matches(case, pattern) for pattern in patterns)]
     chosen = [case for case in chosen if not any(_matches(case, pattern) for pattern in excluded)]
     if not chosen:
@@ -39,13 +40,18 @@ def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequen
 
 
 def _matches(case: Case, pattern: str) -> bool:
+    _, kinds, rest = _parsed(pattern)
+    return any(fnmatchcase(name, rest) for names in kinds for name in names(case))
+
+
+def _parsed(pattern: str) -> tuple[str, Iterable[Callable[[Case], Iterable[str]]], str]:
+    """Cut a pattern into the prefix that names a kind, if it has one, what it is compared with, and the rest."""
     kind, colon, rest = pattern.partition(":")
-    if colon and kind in _KINDS:
-        return any(fnmatchcase(name, rest) for name in _KINDS[kind](case))
-    return any(fnmatchcase(name, pattern) for names in _KINDS.values() for name in names(case))
+    return (f"{kind}:", [_KINDS[kind]], rest) if colon and kind in _KINDS else ("", _KINDS.values(), pattern)
 
 
 def _nearest(cases: Iterable[Case], pattern: str) -> str:
-    names = {name for case in cases for kind in _KINDS.values() for name in kind(case)}
-    close = difflib.get_close_matches(pattern, sorted(names), n=3, cutoff=0.5)
+    prefix, kinds, rest = _parsed(pattern)
+    known = {name for case in cases for names in kinds for name in names(case)}
+    close = [prefix + name for name in difflib.get_close_matches(rest, sorted(known), n=3, cutoff=0.5)]
     return f"; did you mean {', '.join(close)}?" if close else "; `tokspec list` shows what there is"
