@@ -6,24 +6,13 @@
 
 import { readFileSync } from "node:fs";
 import { Tokenizer } from "@huggingface/tokenizers";
+import { need, refuseDissents, Refusal } from "./dissents.mjs";
 
 // Standard output belongs to the protocol; whatever a library prints has to go elsewhere.
 console.log = console.info = console.debug = console.error;
 
 const library = JSON.parse(readFileSync(new URL("node_modules/@huggingface/tokenizers/package.json", import.meta.url)));
 const models = new Map();
-
-class Refusal extends Error {
-  constructor(reason, message) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
-// Refuse unless a condition holds.
-function need(condition, message, reason = "unsupported") {
-  if (!condition) throw new Refusal(reason, message);
-}
 
 // PROTO-2: {"hex": "…"} stands for a string that JSON cannot carry, such as one with a lone surrogate.
 function text(value) {
@@ -34,26 +23,29 @@ function text(value) {
 
 // The operations that the library offers. Its pre-tokenizers give no spans, so that pre_tokenize is not among them.
 const operations = {
-  normalize(tokenizer, input) {
+  normalize({ tokenizer, content }, input) {
     need(tokenizer.normalizer, "the model has no normalizer to call");
+    refuseDissents("normalize", content, text(input.text));
     return { text: tokenizer.normalizer.normalize(text(input.text)) };
   },
 
-  encode(tokenizer, input) {
+  encode({ tokenizer, content }, input) {
+    refuseDissents("normalize", content, text(input.text));
+    refuseDissents("encode", content, text(input.text), tokenizer);
     const { tokens, ids } = tokenizer.encode(text(input.text), { add_special_tokens: false });
+    refuseDissents("answer", content, ids, text(input.text), tokenizer);
     // For an unknown the library returns the characters; the token is the entry of the vocabulary that the id names.
-    return { tokens: ids.map((id, i) => tokenizer.id_to_token(id) ?? tokens[i]), ids: ids.map((id) => id ?? null) };
+    return { tokens: ids.map((id, i) => tokenizer.id_to_token(id) ?? tokens[i]), ids };
   },
 
-  decode(tokenizer, input) {
+  decode({ tokenizer, content }, input) {
     const tokens = input.tokens?.map(text);
     // Without a vocabulary there is nothing to look up, and the decoder alone is asked.
-    if (tokens && tokenizer.decoder && tokenizer.get_vocab().size === 0) return { text: tokenizer.decoder(tokens) };
+    const alone = tokens && tokenizer.decoder && tokenizer.get_vocab().size === 0;
     const ids = input.ids ?? tokens?.map((token) => tokenizer.token_to_id(token));
     need(Array.isArray(ids), "decode takes tokens or ids");
-    // The library puts the unknown token or a hole: no option of unknown_id, and so nothing that it can be held to.
-    need(ids.every((id) => tokenizer.id_to_token(id) !== undefined), "something has no entry in the vocabulary");
-    need(ids.length > 0, "decode takes no empty list", "invalid_input");
+    refuseDissents("decode", content, tokens ?? ids.map((id) => tokenizer.id_to_token(id)), !alone);
+    if (alone) return { text: tokenizer.decoder(tokens) };
     return { text: tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false }) };
   },
 };
@@ -81,8 +73,9 @@ const hello = {
 
 function load({ model, format, content }) {
   need(format === "tokenizer.json", `the library loads tokenizer.json, not ${format}`);
+  refuseDissents("load", content);
   try {
-    models.set(model, new Tokenizer(content, {}));
+    models.set(model, { tokenizer: new Tokenizer(content, {}), content });
   } catch (error) {
     throw new Refusal("unsupported", error.message);
   }

@@ -45,7 +45,7 @@ _REASONS = {
     "`unk_id` is missing": "unknown_symbol",
 }
 
-#: The dissents of ``spec/08-choices.md``.
+#: The dissents of ``spec/08-choices.md`` in training.
 _OTHER_TRAINING = {
     WordPiece: "its WordPiece trainer ranks pairs by count, as BPE does (WP-TRAIN-3)",
     Unigram: "its Unigram trainer estimates frequencies and prunes by an approximate loss (UNI-PRUNE-2)",
@@ -83,8 +83,12 @@ class TokenizersAdapter:
         """Load a ``tokenizer.json``.
 
         Raises:
-            Refusal: ``invalid_model``, for a merge that is not in the vocabulary.
+            Refusal: ``invalid_model``, for a merge that is not in the vocabulary; ``unsupported`` for a model with
+                which the library is known to dissent.
         """
+        for dissents, reason in _DISSENTS[content["model"]["type"]]:
+            if dissents(content["model"]):
+                raise Unsupported(reason)
         return _translated(lambda: Tokenizer.from_str(json.dumps(content)))
 
     def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Result:
@@ -98,6 +102,36 @@ class TokenizersAdapter:
         except UnicodeEncodeError:
             raise Unsupported("takes Unicode text, and a lone surrogate is none") from None
         return _translated(lambda: _OPERATIONS[operation](model, input))
+
+
+def _merges_unknown_token(model: Mapping[str, Any]) -> bool:
+    return any(model["unk_token"] in merge for merge in model["merges"])
+
+
+def _makes_longest_token(model: Mapping[str, Any]) -> bool:
+    longest = max(map(len, model["vocab"]), default=0)
+    return any(len(left + right) > longest for left, right in model["merges"])
+
+
+def _has_joined_characters_only(model: Mapping[str, Any]) -> bool:
+    tokens = {token for token, _ in model["vocab"]}
+    return model["unk_id"] is None and any(character not in tokens for token in tokens for character in token)
+
+
+#: The dissents of ``spec/08-choices.md`` by the type of the model: what tells such a model, and what the library does.
+_DISSENTS: Mapping[str, tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...]] = {
+    "BPE": (
+        (_merges_unknown_token, "merges what it does not know where a merge names the unknown token (BPE-ENC-6)"),
+        (_makes_longest_token, "panics at a merge whose product is longer than every token (BPE-MODEL-1)"),
+    ),
+    "WordPiece": (),
+    "Unigram": (
+        (
+            _has_joined_characters_only,
+            "needs an unknown token for a character that is none by itself, whether or not it is used (UNI-UNK-1)",
+        ),
+    ),
+}
 
 
 def _translated(call: Callable[[], _Value]) -> _Value:

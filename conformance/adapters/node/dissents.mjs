@@ -1,0 +1,101 @@
+// Where @huggingface/tokenizers 0.2.0 is known to dissent from the specification (spec/08-choices.md, "Dissents"): what
+// tells such a request, and what the library does. These requests are refused as unsupported; no answer is mended.
+
+export class Refusal extends Error {
+  constructor(reason, message) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+// Refuse unless a condition holds.
+export function need(condition, message, reason = "unsupported") {
+  if (!condition) throw new Refusal(reason, message);
+}
+
+// Refuse what is among the dissents of a kind, given the model's tokenizer.json and whatever that kind looks at.
+export function refuseDissents(kind, content, ...seen) {
+  for (const [tells, what] of DISSENTS[kind]) need(!tells(content, ...seen), what);
+}
+
+// The stages of one type in a part of tokenizer.json, those in sequences included.
+function stages(part, type) {
+  if (!part) return [];
+  if (part.type === type) return [part];
+  return (part.normalizers ?? part.pretokenizers ?? []).flatMap((member) => stages(member, type));
+}
+
+const normalized = (tokenizer, text) => tokenizer.normalizer?.normalize(text) ?? text;
+
+const BYTE_ALPHABET = /^[!-~\u00a1-\u00ac\u00ae-\u0143]*$/;
+
+const DISSENTS = {
+  load: [
+    [
+      ({ model: { type, merges, vocab } }) =>
+        type === "BPE" && merges.some(([a, b]) => [a, b, a + b].some((token) => !Object.hasOwn(vocab, token))),
+      "loads a model whose merges are not in its vocabulary (BPE-MODEL-1)",
+    ],
+  ],
+  normalize: [
+    [
+      ({ normalizer }, text) =>
+        /[\u{20000}-\u{2fa1f}]/u.test(text) &&
+        stages(normalizer, "BertNormalizer").some((stage) => stage.handle_chinese_chars),
+      "sets no ideograph apart above U+FFFF (NORM-BERT-3)",
+    ],
+  ],
+  encode: [
+    [
+      ({ pre_tokenizer }, text) => pre_tokenizer && /[\u0085\ufeff]/.test(text),
+      "takes U+FEFF for white space, and U+0085 for none (PRE-SPACE-1)",
+    ],
+    [
+      ({ pre_tokenizer }) => stages(pre_tokenizer, "Metaspace").some((stage) => stage.prepend_scheme === "first"),
+      "puts the replacement before every stretch, also with the scheme first (PRE-META-2)",
+    ],
+    [
+      ({ pre_tokenizer, model }) =>
+        stages(pre_tokenizer, "Metaspace").some(
+          ({ split, replacement }) => split && [...tokens(model)].some((token) => token.indexOf(replacement) > 0),
+        ),
+      "does not split at the replacement (PRE-META-3)",
+    ],
+    [
+      ({ added_tokens }, text, tokenizer) =>
+        added_tokens.some(({ content }) => !text.includes(content) && normalized(tokenizer, text).includes(content)),
+      "matches special tokens after normalization too (SPECIAL-1)",
+    ],
+  ],
+  answer: [
+    [
+      (content, ids) => ids.some((id) => id === undefined || id === null),
+      "gives a token without an id where it should refuse (BPE-MODEL-2, WP-MODEL-1, UNI-UNK-1)",
+    ],
+    [
+      ({ model, pre_tokenizer, added_tokens }, ids, text, tokenizer) =>
+        model.type === "Unigram" &&
+        pre_tokenizer &&
+        added_tokens.length === 0 &&
+        ids.includes(model.unk_id) &&
+        tokenizer.pre_tokenizer(normalized(tokenizer, text)).flatMap((piece) => tokenizer.model([piece])).length !== ids.length,
+      "makes one unknown token of unknown characters in adjacent pieces (UNI-ENC-1)",
+    ],
+  ],
+  decode: [
+    [(content, found) => found.length === 0, "throws on decoding nothing (DEC-2)"],
+    [
+      ({ model }, found, needsIds) => needsIds && found.some((token) => token === undefined || !tokens(model).has(token)),
+      "puts the unknown token, or a hole, for what has no entry in the vocabulary (DEC-3)",
+    ],
+    [
+      ({ decoder }, found) => decoder?.type === "ByteLevel" && !found.every((token) => BYTE_ALPHABET.test(token)),
+      "makes U+0000 of a character outside the byte alphabet (DEC-BYTE-3)",
+    ],
+  ],
+};
+
+// The vocabulary of a model.
+function tokens({ vocab }) {
+  return new Set(Array.isArray(vocab) ? vocab.map(([token]) => token) : Object.keys(vocab));
+}
