@@ -1,0 +1,247 @@
+"""Every way in which a case and a reply come to a verdict, with the whole detail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tokspec.adapter import Hello
+from tokspec.compare import ABSENT, Difference
+from tokspec.errors import AdapterFault
+from tokspec.fixtures import Case, Model, load_suite
+from tokspec.sessions import Answer, Fault, Refused, Reply
+from tokspec.specification import load_specification
+from tokspec.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
+
+FIELDS = ("tokens", "ids", "spans")
+HELLO = Hello("mine", "1", "Python", ("encode", "decode"), encode_fields=FIELDS)
+BUG = {"tokens": ["b", "ug"], "ids": [1, 8], "spans": [[0, 1], [1, 3]]}
+
+
+def case(
+    outcome: Mapping[str, Any],
+    operation: str = "encode",
+    text: str = "bug",
+    tolerance: Mapping[str, float] | None = None,
+) -> Case:
+    return Case(
+        id="one",
+        clauses=("BPE-ENC-1",),
+        why="It is needed for a test.",
+        source=(),
+        model=Model("toy", {}),
+        operation=operation,
+        input={"text": text},
+        outcome=outcome,
+        stated=(),
+        worked=(),
+        tolerance=tolerance or {},
+        tags=(),
+        verified_by=("hand",),
+        file="toy.yaml",
+        line=1,
+    )
+
+
+def judged(case: Case, reply: Reply, fields: tuple[str, ...] = FIELDS, **options: str) -> Result:
+    hello = Hello("mine", "1", "Python", ("encode", "decode"), encode_fields=fields, choices=options)
+    return judge(case, reply, hello, declared_choices(hello))
+
+
+def outcome(result: Result) -> tuple[str, str, Difference | None]:
+    return result.verdict.value, result.detail, result.difference
+
+
+def test_the_right_answer_passes() -> None:
+    asked, reply = case({"expect": BUG}), Answer(BUG)
+    assert judged(asked, reply) == Result(asked, Verdict.PASS, "", {"expect": BUG}, reply)
+
+
+@pytest.mark.parametrize(
+    ("result", "difference"),
+    [
+        ({**BUG, "tokens": ["b", "u", "g"]}, Difference(("tokens", 1), "ug", "u")),
+        ({**BUG, "tokens": ["b"]}, Difference(("tokens", 1), "ug", ABSENT)),
+        ({**BUG, "tokens": ["b", "ug", ""]}, Difference(("tokens", 2), ABSENT, "")),
+        ({**BUG, "ids": [1, None]}, Difference(("ids", 1), 8, None)),
+        ({**BUG, "spans": [[0, 1], [1, 2]]}, Difference(("spans", 1, 1), 3, 2)),
+        ({"tokens": ["b", "ug"], "ids": [1, 8]}, Difference(("spans",), [[0, 1], [1, 3]], ABSENT)),
+    ],
+    ids=["another token", "too few", "too many", "no id", "another span", "a field less"],
+)
+def test_a_wrong_answer_fails_at_its_first_difference(result: Any, difference: Difference) -> None:
+    assert outcome(judged(case({"expect": BUG}), Answer(result))) == ("fail", "answers otherwise", difference)
+
+
+@pytest.mark.parametrize(
+    ("operation", "result", "detail"),
+    [
+        ("encode", {**BUG, "more": 1}, "more: is an unknown key; known are ids, spans, tokens"),
+        ("encode", {**BUG, "token": []}, "token: is an unknown key; did you mean tokens?"),
+        ("encode", {**BUG, "ids": ["1", "8"]}, 'ids/0: "1" is not of types "null", "integer"'),
+        ("encode", {**BUG, "tokens": "bug"}, 'tokens: "bug" is not of type "array"'),
+        ("decode", {}, "the result: lacks the key text"),
+        ("decode", {"text": 3}, 'text: 3 is not of types "string", "object"'),
+        ("decode", {"txt": "bug"}, "txt: is an unknown key; did you mean text?"),
+    ],
+)
+def test_a_result_of_the_wrong_shape_breaks_the_protocol(operation: str, result: Any, detail: str) -> None:
+    assert outcome(judged(case({"expect": {"text": "bug"}}, operation), Answer(result))) == ("protocol", detail, None)
+    refusal = case({"error": "unknown_id"}, operation)
+    assert outcome(judged(refusal, Answer(result))) == ("protocol", detail, None)
+
+
+def test_a_refusal_where_an_answer_is_due() -> None:
+    asked = case({"expect": BUG})
+    detail = "refused as unknown_symbol where a result is due"
+    assert outcome(judged(asked, Refused("unknown_symbol", ""))) == ("error", detail, None)
+    assert outcome(judged(asked, Refused("unknown_symbol", "m"))) == ("error", f"{detail}: m", None)
+
+
+def test_a_refusal_that_is_due() -> None:
+    asked = case({"error": "unknown_symbol"})
+    assert outcome(judged(asked, Refused("unknown_symbol", "anything"))) == ("pass", "", None)
+    detail = "refused as invalid_model where a refusal as unknown_symbol is due: m"
+    assert outcome(judged(asked, Refused("invalid_model", "m"))) == ("error", detail, None)
+    detail = "answers where a refusal as unknown_symbol is due"
+    assert outcome(judged(asked, Answer(BUG))) == ("fail", detail, None)
+
+
+@pytest.mark.parametrize("due", [{"expect": BUG}, {"error": "unknown_symbol"}, {"one_of": [BUG, BUG]}])
+def test_what_is_not_offered_is_unsupported_whatever_is_due(due: Mapping[str, Any]) -> None:
+    assert outcome(judged(case(due), Refused("unsupported", "no spans"))) == ("unsupported", "no spans", None)
+    assert outcome(judged(case(due), Refused("unsupported", ""))) == ("unsupported", "gives no reason", None)
+
+
+@pytest.mark.parametrize("kind", ["crash", "timeout", "protocol"])
+@pytest.mark.parametrize("due", [{"expect": BUG}, {"error": "unknown_symbol"}])
+def test_a_fault_is_never_an_answer(kind: str, due: Mapping[str, Any]) -> None:
+    asked, fault = case(due), Fault(kind, "exit status 3")
+    assert judged(asked, fault) == Result(asked, Verdict(kind), "exit status 3", due, fault)
+
+
+def test_only_the_fields_that_are_declared_are_compared() -> None:
+    asked = case({"expect": BUG})
+    assert outcome(judged(asked, Answer({"tokens": ["b", "ug"]}), ("tokens",))) == ("pass", "", None)
+    assert outcome(judged(asked, Answer({**BUG, "ids": [7, 7]}), ("tokens", "spans"))) == ("pass", "", None)
+    found = judged(asked, Answer({**BUG, "ids": [7, 7]}), ("ids",))
+    assert outcome(found) == ("fail", "answers otherwise", Difference(("ids", 0), 1, 7))
+    found = judged(asked, Answer({"ids": [1, 8]}), ("tokens", "ids"))
+    assert outcome(found) == ("fail", "answers otherwise", Difference(("tokens",), ["b", "ug"], ABSENT))
+
+
+def test_no_field_in_common_is_unsupported() -> None:
+    found = judged(case({"expect": {"tokens": ["b", "ug"]}}), Answer(BUG), ("ids", "spans"))
+    assert outcome(found) == ("unsupported", "encode gives ids, spans only, the case has none of it", None)
+
+
+def test_one_of_several_results() -> None:
+    first, second = {"tokens": ["p", "ug"]}, {"tokens": ["pu", "g"]}
+    asked = case({"one_of": [first, second]})
+    assert [outcome(judged(asked, Answer(result)))[0] for result in (first, second)] == ["pass", "pass"]
+    found = judged(asked, Answer({"tokens": ["p", "u", "g"]}))
+    assert outcome(found) == ("fail", "answers otherwise", Difference(("tokens", 1), "ug", "u"))
+    assert found.expected == {"one_of": [first, second]}
+
+
+def test_an_implementation_is_held_to_the_option_that_it_takes() -> None:
+    asked = case({"by_choice": {"unknown_id": {"error": {"error": "unknown_id"}, "skipped": {"expect": {"text": ""}}}}}, "decode")  # fmt: skip
+    refused, answered = Refused("unknown_id", ""), Answer({"text": ""})
+    assert [judged(asked, reply).verdict.value for reply in (refused, answered)] == ["pass", "fail"]
+    assert judged(asked, answered).expected == {"error": "unknown_id"}
+    skipped = [judged(asked, reply, unknown_id="skipped") for reply in (refused, answered)]
+    assert [result.verdict.value for result in skipped] == ["error", "pass"]
+    assert skipped[0].expected == {"expect": {"text": ""}}
+
+
+@pytest.mark.parametrize(
+    ("unit", "spans"),
+    [
+        ("code_point", [[0, 1], [1, 2], [2, 3]]),
+        ("byte", [[0, 2], [2, 6], [6, 7]]),
+        ("utf16", [[0, 1], [1, 3], [3, 4]]),
+    ],
+)
+def test_spans_are_expected_in_the_declared_unit(unit: str, spans: list[list[int]]) -> None:
+    text, code_points = "é🙂b", [[0, 1], [1, 2], [2, 3]]
+    asked = case({"expect": {"tokens": list(text), "spans": code_points}}, text=text)
+    right = {"tokens": list(text), "spans": spans}
+    found = judged(asked, Answer(right), offset_unit=unit)
+    assert (outcome(found), found.expected) == (("pass", "", None), {"expect": right})
+    either = case({"one_of": [{"spans": code_points}, {"spans": []}]}, text=text)
+    assert judged(either, Answer(right), offset_unit=unit).expected == {"one_of": [{"spans": spans}, {"spans": []}]}
+    pieces = [[piece, *span] for piece, span in zip(text, code_points, strict=True)]
+    cut = case({"expect": {"pieces": pieces}}, "pre_tokenize", text)
+    converted = [[piece, *span] for piece, span in zip(text, spans, strict=True)]
+    assert judged(cut, Answer({"pieces": converted}), offset_unit=unit).verdict is Verdict.PASS
+
+
+def test_spans_in_another_unit_than_declared_fail() -> None:
+    asked = case({"expect": {"spans": [[0, 1], [1, 2]]}}, text="éb")
+    found = judged(asked, Answer({"spans": [[0, 2], [2, 3]]}))
+    assert outcome(found) == ("fail", "answers otherwise", Difference(("spans", 0, 1), 1, 2))
+
+
+def test_a_case_states_its_tolerance() -> None:
+    loss = {"expect": {"loss": 169.8}}
+    assert judged(case(loss, "loss"), Answer({"loss": 169.9})).verdict is Verdict.FAIL
+    assert judged(case(loss, "loss", tolerance={"absolute": 0.2}), Answer({"loss": 169.9})).verdict is Verdict.PASS
+
+
+def test_a_case_that_was_never_asked() -> None:
+    asked = case({"expect": BUG})
+    never = not_run(asked, declared_choices(HELLO), "the run ended")
+    assert never == Result(asked, Verdict.NOT_RUN, "the run ended", {"expect": BUG})
+
+
+def test_the_tally_has_every_verdict_and_balances() -> None:
+    results = [Result(case({}), verdict, "", {}) for verdict in (Verdict.PASS, Verdict.FAIL, Verdict.PASS)]
+    counts = tally(results)
+    assert list(counts) == list(Verdict)
+    assert {verdict.value: count for verdict, count in counts.items() if count} == {"pass": 2, "fail": 1}
+    assert sum(counts.values()) == len(results)
+    assert set(tally([]).values()) == {0}
+
+
+def test_what_conforms() -> None:
+    assert [verdict.value for verdict in Verdict if verdict.conforms] == ["pass", "known failure", "unsupported"]
+
+
+def hello(**choices: str) -> Hello:
+    return Hello("mine", "1", "Python", ("encode",), choices=choices)
+
+
+def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
+    defaults = load_specification().defaults()
+    assert declared_choices(hello()) == defaults
+    declared = hello(unknown_id="skipped", final_sigma="plain")
+    assert declared_choices(declared) == {**defaults, "unknown_id": "skipped", "final_sigma": "plain"}
+    overridden = declared_choices(declared, {"unknown_id": "error"})
+    assert overridden == {**defaults, "unknown_id": "error", "final_sigma": "plain"}
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"sigma": "plain"}, "protocol: hello declares 'sigma=plain', which is no choice"),
+        ({"final_sigma": "none"}, "protocol: hello declares 'final_sigma=none', which is an option that final_sigma does not have"),
+        ({"\x1b[2J": "x"}, "protocol: hello declares '\\x1b[2J=x', which is no choice"),
+    ],
+)  # fmt: skip
+def test_a_choice_that_the_specification_does_not_have_is_refused(choices: dict[str, str], message: str) -> None:
+    with pytest.raises(AdapterFault) as caught:
+        declared_choices(hello(**choices))
+    assert str(caught.value) == message
+
+
+def test_every_case_of_the_suite_passes_with_what_it_expects_and_fails_without() -> None:
+    choices = declared_choices(HELLO)
+    for asked in load_suite().cases.values():
+        expected = not_run(asked, choices, "").expected
+        for result in expected.get("one_of", [expected["expect"]] if "expect" in expected else []):
+            assert judge(asked, Answer(result), HELLO, choices).verdict is Verdict.PASS
+            assert judge(asked, Answer({}), HELLO, choices).verdict in (Verdict.FAIL, Verdict.PROTOCOL)
+        if "error" in expected:
+            assert judge(asked, Refused(expected["error"], ""), HELLO, choices).verdict is Verdict.PASS
