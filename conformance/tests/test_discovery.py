@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from tokspec import discovery
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.discovery import find, known_names, open_session
@@ -59,7 +57,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
 
 def test_a_name_is_that_of_an_entry_point() -> None:
     assert known_names() == ["reference", "tokenizers"]
-    assert isinstance(find("reference")(), ReferenceAdapter)
+    assert isinstance(find("reference").make(), ReferenceAdapter)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
@@ -82,7 +80,10 @@ def test_an_unknown_name_near_none_is_answered_with_all() -> None:
 @pytest.mark.parametrize("name", ["Mine", "factory", "instance", "Holder.inner"])
 def test_an_object_is_a_class_a_factory_or_an_instance_in_the_current_folder(write: Write, name: str) -> None:
     write("mine", MODULE)
-    assert find(f"mine:{name}")().hello() == Hello("mine", "1", "Python", operations=())
+    hello = Hello("mine", "1", "Python", operations=())
+    assert find(f"mine:{name}").make().hello() == hello
+    with open_session(f"mine:{name}", None) as session:
+        assert session.hello == hello
 
 
 @pytest.mark.parametrize(
@@ -117,13 +118,13 @@ def test_an_object_is_a_class_a_factory_or_an_instance_in_the_current_folder(wri
         ),
     ],
 )
-def test_an_object_that_cannot_be_had_is_said_to_be_so(write: Write, spec: str, message: str) -> None:
+@pytest.mark.parametrize("in_process", [False, True], ids=["hosted", "in process"])
+def test_an_object_that_cannot_be_had_is_said_to_be_so(write: Write, spec: str, message: str, in_process: bool) -> None:
     write("mine", MODULE)
     write("mine_needy", "import tokspec_needs_this")
     write("mine_wrong", "class :")
-    factory = find(spec)
     with pytest.raises(DataError) as error:
-        factory()
+        open_session(spec, None, in_process=in_process)
     assert str(error.value) == message
 
 
@@ -134,27 +135,37 @@ def test_a_specification_of_another_form_is_refused(write: Write, spec: str) -> 
     assert str(error.value) == f"{spec}: is not of the form package.module:Object"
 
 
-def test_a_missing_package_of_a_built_in_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    (installed,) = (point for point in discovery.entry_points(group=discovery.GROUP) if point.name == "tokenizers")
-
-    def fail(point: EntryPoint) -> None:
-        raise ModuleNotFoundError("No module named 'tokenizers'", name="tokenizers")
-
-    assert installed.dist is not None
-    monkeypatch.setattr(EntryPoint, "load", fail)
-    factory = find("tokenizers")
+def test_a_missing_package_of_a_built_in_names_the_extra(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("tokenizers", "raise ModuleNotFoundError(\"No module named 'tokenizers'\", name='tokenizers')")
+    monkeypatch.syspath_prepend(Path.cwd())
     with pytest.raises(DataError) as error:
-        factory()
+        open_session("tokenizers", None)
     assert str(error.value) == (
         "tokenizers: cannot be imported: No module named 'tokenizers'; "
         'install it with: pip install "tokspec[tokenizers]"'
     )
 
 
+def test_nobody_elses_code_is_imported_here(write: Write) -> None:
+    write("mine", MODULE)
+    find("mine:Mine")
+    with open_session("mine:Mine", None) as session:
+        assert isinstance(session, ProgramSession)
+    assert "mine" not in sys.modules
+    with open_session("mine:Mine", None, in_process=True) as session:
+        assert isinstance(session, InProcessSession)
+    assert "mine" in sys.modules
+
+
+def test_only_the_reference_itself_needs_no_process() -> None:
+    assert [find(name).is_ours for name in ("reference", "tokenizers")] == [True, False]
+    assert not find("tokspec.adapters.reference:ReferenceAdapter").is_ours
+
+
 def test_a_session_is_opened_with_an_adapter_or_a_program() -> None:
     with open_session("reference", None) as session:
         assert isinstance(session, InProcessSession)
-    with open_session(None, f"'{sys.executable}' '{PROGRAM}' good", start_seconds=20) as session:
+    with open_session(None, f"'{sys.executable}' '{PROGRAM}' good") as session:
         assert isinstance(session, ProgramSession)
         assert session.hello == Hello("characters", "1", "Python", operations=("encode",))
 

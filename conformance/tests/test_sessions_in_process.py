@@ -10,8 +10,8 @@ import pytest
 
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.errors import AdapterFault
+from tokspec.plain import plain
 from tokspec.sessions import Answer, Fault, InProcessSession, Refused, Reply, Request
-from tokspec.sessions.plain import plain
 
 HELLO = Hello("mine", "1", "Python", operations=("encode",))
 MODEL: dict[str, Any] = {"type": "bpe", "vocabulary": ["b"], "merges": []}

@@ -15,7 +15,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault, DataError
-from tokspec.sessions import Answer, Fault, ProgramSession, Refused, Reply, Request
+from tokspec.sessions import Answer, Fault, Limits, ProgramSession, Refused, Reply, Request
 
 PROGRAM = Path(__file__).parent / "programs" / "misbehave.py"
 MODEL: dict[str, Any] = {"type": "bpe"}
@@ -40,7 +40,7 @@ def open_program(notes: Path) -> Iterator[Open]:
 
     def open_one(mode: str, **limits: Any) -> ProgramSession:
         limits = {"case_seconds": 5.0, "start_seconds": 20.0, **limits}
-        session = ProgramSession([sys.executable, "-S", "-E", str(PROGRAM), mode, str(notes)], **limits)
+        session = ProgramSession([sys.executable, "-S", "-E", str(PROGRAM), mode, str(notes)], Limits(**limits))
         sessions.append(session)
         return session
 
@@ -239,12 +239,12 @@ FAULTS = [
     ("hangs", Fault("timeout", "no reply within 0.5 seconds"), True),
     ("orphan", Fault("crash", "exit status 4"), True),
     ("escape", Fault("crash", "exit status 4"), True),
-    ("neither", Fault("protocol", "a reply has neither of ok and refused: '{{\"id\": {id}}}'"), False),
+    ("neither", Fault("protocol", "a reply has none of ok, refused and crashed: '{{\"id\": {id}}}'"), False),
     (
         "both",
         Fault(
             "protocol",
-            "a reply has both of ok and refused: "
+            "a reply has both ok and refused: "
             '\'{{"id": {id}, "ok": {{}}, "refused": {{"reason": "unknown_symbol"}}}}\'',
         ),
         False,
@@ -298,7 +298,7 @@ def test_a_load_that_faults_is_the_reply_of_every_request_of_the_model(open_prog
         "exits_3": Fault("crash", f"exit status 3; {STDERR}"),
         "garbage": FAULTS[6][1],
         "hangs": Fault("timeout", "no reply within 1 seconds"),
-        "neither": Fault("protocol", "a reply has neither of ok and refused: '{\"id\": 4}'"),
+        "neither": Fault("protocol", "a reply has none of ok, refused and crashed: '{\"id\": 4}'"),
     }[mode]
     assert replies(session, *requests) == [fault if n % 2 else right(f"{n}") for n in range(10)]
     assert replies(session, *requests[:2]) == [right("0"), fault]

@@ -2,28 +2,70 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import shlex
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import reduce
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
 
 from tokspec.adapter import Adapter
 from tokspec.errors import DataError
-from tokspec.sessions import InProcessSession, ProgramSession, Session
-from tokspec.wire import excerpt
+from tokspec.loading import Missing, make_adapter
+from tokspec.sessions import InProcessSession, Limits, ProgramSession, Session
+from tokspec.wire import excerpt, shown
 
-__all__ = ["find", "known_names", "open_session"]
+__all__ = ["Found", "find", "known_names", "open_session"]
 
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
 
-_METHODS = ("hello", "load", "run")
+_REMEDY = "install what it needs in this environment"
+
+
+@dataclass(frozen=True)
+class Found:
+    """An adapter that is named and not imported yet.
+
+    ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
+    ``path`` where modules are searched, and ``is_ours`` whether it is the reference, which needs no other process.
+    """
+
+    spec: str
+    target: str
+    remedy: str
+    path: tuple[str, ...]
+    is_ours: bool = False
+
+    def make(self) -> Adapter:
+        """Import it and make it, in this process.
+
+        Raises:
+            DataError: it cannot be found or made, needs what is not installed, or is no adapter.
+        """
+        sys.path[:] = self.path
+        try:
+            return make_adapter(self.target)
+        except DataError as error:
+            raise self._explained(error) from error.__cause__
+
+    def host(self, limits: Limits) -> Session:
+        """Start a process in which it is imported and made, and which answers for it.
+
+        Raises:
+            DataError: as in :meth:`make`.
+            AdapterFault: it did not say ``hello`` properly.
+        """
+        command = (sys.executable, "-P", "-m", "tokspec.host", self.target, *self.path)
+        try:
+            return ProgramSession(command, limits, is_ours=True)
+        except DataError as error:
+            raise self._explained(error) from None
+
+    def _explained(self, error: DataError) -> DataError:
+        """Say of what an error speaks, and what helps."""
+        message = f"{error.message}; {self.remedy}" if isinstance(error, Missing) else error.message
+        return DataError(message, error.file, error.line, error.key or self.spec)
 
 
 def known_names() -> list[str]:
@@ -35,31 +77,37 @@ def known_names() -> list[str]:
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
-def find(spec: str) -> Callable[[], Adapter]:
+def find(spec: str) -> Found:
     """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
 
-    A module is looked for in the current folder too. The adapter is made, and what it needs imported, by the call of
-    what is returned.
+    A module is looked for in the current folder too. Nothing is imported.
 
     Raises:
-        DataError: there is no such name, module or object. The factory raises it if something that the implementation
-            needs is not installed, and if the object is no adapter.
+        DataError: there is no such name, or it has another form.
+
+    >>> find("reference").target
+    'tokspec.adapters.reference:ReferenceAdapter'
     """
     if ":" in spec:
-        load = _named_object(spec)
-        return lambda: _make(load, spec, "install what it needs in this environment")
+        return _named_object(spec)
     points = [point for point in entry_points(group=GROUP) if point.name == spec]
     if not points:
-        raise DataError(_unknown(spec), key=excerpt(spec)[1:-1])
-    return lambda: _make(points[0].load, spec, _remedy(points[0]))
+        raise DataError(_unknown(spec), key=shown(spec))
+    point = points[0]
+    is_ours = point.name == "reference" and _package(point) == "tokspec"
+    return Found(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
 
 
 def open_session(
-    impl: str | None, command: str | None, *, case_seconds: float = 10.0, start_seconds: float = 30.0
+    impl: str | None, command: str | None, *, limits: Limits | None = None, in_process: bool = False
 ) -> Session:
     """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
 
-    The limits are those of :class:`ProgramSession`; an adapter in this process has none.
+    Args:
+        impl: the adapter.
+        command: the program.
+        limits: what a process is allowed; this one has no limits.
+        in_process: whether an adapter runs in this process, where a debugger sees it. The reference always does.
 
     Raises:
         DataError: neither or both are given, or what is named cannot be found or started.
@@ -67,9 +115,10 @@ def open_session(
     """
     if (impl is None) == (command is None):
         raise DataError("name one implementation: an installed one, module:object, or a command")
-    if impl is not None:
-        return InProcessSession(find(impl)())
-    return ProgramSession(_words(command or ""), case_seconds=case_seconds, start_seconds=start_seconds)
+    if impl is None:
+        return ProgramSession(_words(command or ""), limits)
+    found = find(impl)
+    return InProcessSession(found.make()) if in_process or found.is_ours else found.host(limits or Limits())
 
 
 def _words(command: str) -> list[str]:
@@ -88,56 +137,21 @@ def _unknown(name: str) -> str:
     )
 
 
-def _named_object(spec: str) -> Callable[[], Any]:
-    """Give what imports a module and takes the object out of it; the module must be there."""
+def _named_object(spec: str) -> Found:
     module, _, path = spec.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), *path.split(".")]):
-        raise DataError("is not of the form package.module:Object", key=excerpt(spec)[1:-1])
+        raise DataError("is not of the form package.module:Object", key=shown(spec))
     here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-
-    def load() -> Any:
-        try:
-            found = importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if not f"{module}.".startswith(f"{error.name}."):
-                raise
-            raise DataError(f"there is no module {error.name} in this folder or this environment", key=spec) from None
-        try:
-            return reduce(getattr, path.split("."), found)
-        except AttributeError as error:
-            raise DataError(f"cannot be found: {error}", key=spec) from None
-
-    return load
+    return Found(spec, spec, _REMEDY, tuple(sys.path) if here in sys.path else (here, *sys.path))
 
 
-def _make(load: Callable[[], Any], spec: str, remedy: str) -> Adapter:
-    try:
-        found = load()
-        adapter = found if _is_instance(found) else found() if callable(found) else found
-    except DataError:
-        raise
-    except ImportError as error:
-        raise DataError(f"cannot be imported: {excerpt(str(error))[1:-1]}; {remedy}", key=spec) from None
-    except (Exception, SystemExit) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise DataError(f"cannot be made: {excerpt(what)[1:-1]}; import it by hand to see where", key=spec) from error
-    missing = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
-    if missing:
-        what = f"is no adapter: it has no {' and no '.join(missing)}; see tokspec.adapter.Adapter"
-        raise DataError(what, key=spec)
-    return adapter  # type: ignore[no-any-return]
-
-
-def _is_instance(found: Any) -> bool:
-    return not inspect.isclass(found) and all(hasattr(found, name) for name in _METHODS)
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else ""
 
 
 def _remedy(point: EntryPoint) -> str:
     """Say what to install: the extra of the same name, where the package has one."""
-    package = point.dist.name if point.dist else ""
     extras = point.dist.metadata.get_all("Provides-Extra") or [] if point.dist else []
     if point.name in extras:
-        return f'install it with: pip install "{package}[{point.name}]"'
-    return "install what it needs in this environment"
+        return f'install it with: pip install "{_package(point)}[{point.name}]"'
+    return _REMEDY

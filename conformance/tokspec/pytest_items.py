@@ -36,7 +36,7 @@ class Cases(pytest.Collector):
     def implementation(self) -> Session | AdapterFault:
         """The session; or why there is none."""
         try:
-            return open_session(self.target["impl"], self.target["command"])
+            return open_session(self.target["impl"], self.target["command"], in_process=self.target["in_process"])
         except AdapterFault as fault:
             return fault
 
@@ -91,6 +91,7 @@ def collect(session: pytest.Session, config: pytest.Config) -> Cases:
         raise pytest.UsageError(str(error)) from None
     cases = Cases.from_parent(session, name="tokspec", nodeid="tokspec")
     cases.target = {"impl": config.option.tokspec, "command": config.option.tokspec_cmd}
+    cases.target["in_process"] = config.option.tokspec_in_process
     cases.choices = choices
     cases.items = [_item(cases, case) for case in selected]
     return cases

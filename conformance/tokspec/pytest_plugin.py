@@ -22,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tokspec", "conformance of tokenizers")
     group.addoption("--tokspec", metavar="IMPLEMENTATION", help="judge an installed implementation, or module:object")
     group.addoption("--tokspec-cmd", metavar="COMMAND", help="judge a program that speaks the protocol")
+    group.addoption("--tokspec-in-process", action="store_true", help="run it in this process, for a debugger")
     group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="take these cases only")
     group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="hold it to an option")
 

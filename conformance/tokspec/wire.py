@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault, Unsupported
 
-__all__ = ["PROTOCOL", "decode_line", "encode_line", "excerpt", "parse_hello"]
+__all__ = ["PROTOCOL", "decode_line", "encode_line", "excerpt", "greeting", "parse_hello", "shown"]
 
 PROTOCOL = 1
 
@@ -30,9 +30,9 @@ DIGITS = 300
 EXCERPT = 200
 
 _ENCODE_FIELDS = ("tokens", "ids", "spans")
+SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(rb"[0-9]{300}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encode_line(message: Mapping[str, Any]) -> bytes:
@@ -54,10 +54,10 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
 
 def _hexed(value: Any) -> Any:
     if isinstance(value, str):
-        return {"hex": value.encode("utf-8", "surrogatepass").hex()} if _SURROGATE.search(value) else value
+        return {"hex": value.encode("utf-8", "surrogatepass").hex()} if SURROGATE.search(value) else value
     if isinstance(value, Mapping):
         for key in value:
-            if _SURROGATE.search(key):
+            if SURROGATE.search(key):
                 raise Unsupported(f"the key {excerpt(key)} holds a surrogate, which has no form in JSON")
         return {key: _hexed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -173,6 +173,28 @@ def excerpt(untrusted: str | bytes, length: int = EXCERPT) -> str:
     text = start.decode("utf-8", "backslashreplace") if isinstance(start, bytes) else start
     more = len(untrusted) - length
     return ascii(text) + (f" and {more} more {unit}" if more > 0 else "")
+
+
+def shown(untrusted: str, length: int = EXCERPT) -> str:
+    """Show the beginning of a text in printable ASCII, without quotes; text that is shown already stays as it is.
+
+    >>> shown("\\x1b[2J it's a \\\\x1b[2J bug")
+    "\\\\x1b[2J it's a \\\\x1b[2J bug"
+    >>> shown("x" * 300, 5)
+    'xxxxx and 295 more characters'
+    """
+    start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
+    more = len(untrusted) - length
+    return start + (f" and {more} more characters" if more > 0 else "")
+
+
+def greeting(hello: Hello) -> dict[str, Any]:
+    """Write the answer to ``hello``, which :func:`parse_hello` reads; nothing is checked.
+
+    >>> greeting(Hello("mytok", "0.3", "C", operations=("encode",)))["formats"]
+    ('tokspec',)
+    """
+    return {"protocol": PROTOCOL, **{key: getattr(hello, key) for key in _HELLO if key != "protocol"}}
 
 
 def parse_hello(message: Mapping[str, Any]) -> Hello:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -13,7 +13,7 @@ import click
 
 from tokspec.discovery import open_session
 from tokspec.errors import DataError
-from tokspec.sessions import Session
+from tokspec.sessions import Limits, Session
 from tokspec.specification import load_specification
 
 __all__ = ["Target", "choices_option", "fixtures_option", "implementation_options", "parse_choices", "selection_options"]
@@ -26,11 +26,12 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Target:
-    """The implementation that the command line names, and the limits of a program."""
+    """The implementation that the command line names, and what its process is allowed."""
 
     impl: str | None
     program: str | None
-    limits: Mapping[str, float]
+    limits: Limits = field(default_factory=Limits)
+    in_process: bool = False
 
     @property
     def name(self) -> str:
@@ -40,33 +41,54 @@ class Target:
     def arguments(self) -> str:
         """Write the options that name it again, for a command that reproduces a result."""
         given = [("--impl", self.impl), ("--cmd", self.program)]
-        return "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
+        words = "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
+        return words + (" --in-process" if self.in_process else "")
 
     def open(self) -> Session:
         """Start it."""
-        return open_session(None if self.program else self.impl or DEFAULT, self.program, **self.limits)
+        impl = None if self.program else self.impl or DEFAULT
+        return open_session(impl, self.program, limits=self.limits, in_process=self.in_process)
 
 
 def implementation_options(command: _Command) -> _Command:
-    """Add ``--impl`` and ``--cmd`` with the time limits of a program, and pass them as one ``target``."""
+    """Add ``--impl`` and ``--cmd`` with the limits of a process, and pass them as one ``target``."""
 
     @wraps(command)
     def with_target(
-        impl: str | None, program: str | None, case_seconds: float, start_seconds: float, **others: Any
+        impl: str | None,
+        program: str | None,
+        case_seconds: float,
+        start_seconds: float,
+        memory_mb: int,
+        in_process: bool,
+        **others: Any,
     ) -> Any:
         if impl and program:
             raise click.UsageError("--impl and --cmd name two implementations; give one")
-        limits = {"case_seconds": case_seconds, "start_seconds": start_seconds}
-        return command(target=Target(impl, program, limits), **others)
+        if in_process and program:
+            raise click.UsageError("--in-process is for --impl; a program has its own process")
+        limits = Limits(case_seconds, start_seconds, memory_mb=memory_mb)
+        return command(target=Target(impl, program, limits, in_process), **others)
 
-    seconds = click.FloatRange(min=0, min_open=True)
-    options = [
-        click.option("--impl", metavar="NAME", help="An installed implementation, or module:object."),
-        click.option("--cmd", "program", metavar="COMMAND", help='A program that speaks the protocol: "PROGRAM ARGS".'),
-        click.option("--case-seconds", type=seconds, default=10.0, show_default=True, help="A program's time for a case."),
-        click.option("--start-seconds", type=seconds, default=30.0, show_default=True, help="A program's time to start."),
-    ]
-    return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(options), with_target))
+    return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_TARGET), with_target))
+
+
+_SECONDS = click.FloatRange(min=0, min_open=True)
+
+_TARGET = [
+    click.option("--impl", metavar="NAME", help="An installed implementation, or module:object."),
+    click.option("--cmd", "program", metavar="COMMAND", help='A program that speaks the protocol: "PROGRAM ARGS".'),
+    click.option("--case-seconds", type=_SECONDS, default=10.0, show_default=True, help="Its time for a case."),
+    click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
+    click.option(
+        "--memory-mb",
+        type=click.IntRange(min=0),
+        default=4096,
+        show_default=True,
+        help="Its memory, with all processes that it starts; 0 is no limit.",
+    ),
+    click.option("--in-process", is_flag=True, help="Run --impl in this process, for a debugger; it has no limits."),
+]
 
 
 def selection_options(command: _Command) -> _Command:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tokspec.errors import AdapterFault
-from tokspec.sessions.contract import Answer, Fault, Refused, Reply
+from tokspec.sessions.contract import Reply
+from tokspec.sessions.launch import Launch, Limits
 from tokspec.sessions.pipes import LineTooLong
 from tokspec.sessions.process import Process
-from tokspec.sessions.refusals import refused
-from tokspec.wire import PROTOCOL, decode_line, encode_line, excerpt, parse_hello
+from tokspec.sessions.replies import read_hello, read_reply
+from tokspec.wire import PROTOCOL, decode_line, encode_line, excerpt
 
-__all__ = ["Conversation", "Item", "Limits", "RepeatedReply"]
+__all__ = ["Conversation", "Item", "RepeatedReply"]
 
 #: Requests that may wait for their reply at once, and their bytes.
 WINDOW_REQUESTS = 64
@@ -21,19 +22,6 @@ WINDOW_BYTES = 256 * 1024
 
 #: Seconds that a program has to end after ``bye``.
 BYE_SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a program is allowed: seconds of silence, ``start_seconds`` while it starts or loads a model, and bytes.
-
-    >>> Limits(10.0, 30.0, 16 * 1024 * 1024).start_seconds
-    30.0
-    """
-
-    case_seconds: float
-    start_seconds: float
-    reply_bytes: int
 
 
 @dataclass(frozen=True)
@@ -53,12 +41,13 @@ class Conversation:
 
     Raises:
         AdapterFault: there was no proper answer to ``hello``.
-        DataError: the program cannot be started.
+        DataError: the program cannot be started, or our own host says what is wrong with the user's wish.
     """
 
-    def __init__(self, command: Sequence[str], limits: Limits) -> None:
+    def __init__(self, launch: Launch, limits: Limits, environment: Mapping[str, str]) -> None:
+        self._launch = launch
         self._limits = limits
-        self._process = Process(command, limits.reply_bytes)
+        self._process = Process(launch.command, limits, environment)
         self._sent = 0
         self._answered_last = 0
         self._unsent: list[bytes] = []
@@ -67,20 +56,15 @@ class Conversation:
         self._loads = 0
         self.loaded: set[str] = set()
         try:
-            self.hello = parse_hello(self._greet())
+            self.hello = read_hello(self._greet())
         except BaseException:
             self._process.stop()
             raise
 
-    def _greet(self) -> Mapping[str, Any]:
+    def _greet(self) -> Reply:
         self.post(Item(0, loads=True), {"op": "hello", "protocol": PROTOCOL})
         self.flush()
-        _, reply = self.next()
-        if isinstance(reply, Answer):
-            return reply.result
-        if isinstance(reply, Refused):
-            raise AdapterFault("protocol", f"hello is refused: {excerpt(f'{reply.reason}: {reply.message}')}")
-        raise AdapterFault(reply.kind, reply.message)
+        return self.next()[1]
 
     @property
     def is_new(self) -> bool:
@@ -167,7 +151,7 @@ class Conversation:
         self._bytes -= size
         self._loads -= item.loads
         self._answered_last = number
-        return item, _reply(message, line)
+        return item, read_reply(message, line, is_ours=self._launch.is_ours)
 
     def stray(self, seconds: float) -> AdapterFault | None:
         """Wait, with nothing outstanding, whether a line comes all the same."""
@@ -178,7 +162,7 @@ class Conversation:
         return None
 
     def stop(self) -> None:
-        """End the program at once."""
+        """End the program."""
         self._process.stop()
 
     def close(self) -> None:
@@ -187,14 +171,3 @@ class Conversation:
             self._process.send(encode_line({"id": self._sent + 1, "op": "bye"}))
             self._process.end_of_input(BYE_SECONDS)
         self._process.stop()
-
-
-def _reply(message: Mapping[str, Any], line: bytes) -> Reply:
-    if ("ok" in message) == ("refused" in message):
-        both = "both" if "ok" in message else "neither"
-        return Fault("protocol", f"a reply has {both} of ok and refused: {excerpt(line)}")
-    key = "ok" if "ok" in message else "refused"
-    value = message[key]
-    if not isinstance(value, dict):
-        return Fault("protocol", f"the {key} of a reply is not an object: {excerpt(line)}")
-    return Answer(value) if key == "ok" else refused(value.get("reason"), value.get("message", ""))

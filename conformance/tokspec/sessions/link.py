@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tokspec.errors import AdapterFault, DataError
-from tokspec.sessions.conversation import Conversation, Limits
+from tokspec.sessions.conversation import Conversation
+from tokspec.sessions.launch import Launch, Limits
+from tokspec.sessions.offspring import Offspring
 
 __all__ = ["Link"]
 
@@ -16,13 +16,21 @@ STARTS = 2
 class Link:
     """Holds at most one conversation. The first must succeed, and raises what :class:`Conversation` raises."""
 
-    def __init__(self, command: Sequence[str], limits: Limits) -> None:
-        self._command = command
+    def __init__(self, launch: Launch, limits: Limits) -> None:
+        self._launch = launch
         self._limits = limits
+        self._offspring = Offspring()
         self._given_up: AdapterFault | None = None
         self._closed = False
-        self.talk: Conversation | None = Conversation(command, limits)
+        try:
+            self.talk: Conversation | None = self._begin()
+        except BaseException:
+            self._offspring.end()
+            raise
         self.hello = self.talk.hello
+
+    def _begin(self) -> Conversation:
+        return Conversation(self._launch, self._limits, self._offspring.environment())
 
     def connect(self) -> Conversation:
         """Give the conversation; begin one if there is none.
@@ -41,7 +49,7 @@ class Link:
         for _ in range(STARTS):
             if self._given_up is None:
                 try:
-                    return Conversation(self._command, self._limits)
+                    return self._same(self._begin())
                 except AdapterFault as error:
                     fault = error
                 except DataError as error:
@@ -49,6 +57,12 @@ class Link:
         if self._given_up is None:
             self._given_up = AdapterFault(fault.kind, f"given up after {STARTS} starts in a row: {fault.message}")
         raise self._given_up
+
+    def _same(self, talk: Conversation) -> Conversation:
+        if talk.hello == self.hello:
+            return talk
+        talk.stop()
+        raise AdapterFault("protocol", "describes itself otherwise than before")
 
     def drop(self) -> None:
         """Stop the program; the next :meth:`connect` starts it again."""
@@ -62,3 +76,4 @@ class Link:
         talk, self.talk = self.talk, None
         if talk is not None:
             talk.close()
+        self._offspring.end()

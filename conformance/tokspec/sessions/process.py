@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 
-from tokspec.errors import DataError
+from tokspec.sessions.launch import Limits, cannot_start
+from tokspec.sessions.memory import MemoryWatch
 from tokspec.sessions.pipes import LineBox, chunks_until, new_mark, read_lines
 from tokspec.wire import excerpt
 
@@ -21,6 +21,9 @@ __all__ = ["Process"]
 #: Seconds between the polite signal and the other one, and for a thread or a killed program to end.
 TERM_SECONDS = 0.5
 KILL_SECONDS = 5.0
+
+#: Seconds between two looks at the memory that is used.
+WATCH_SECONDS = 0.05
 
 #: Bytes of standard error that are kept, and characters of it that a message shows.
 STDERR_BYTES = 4096
@@ -34,9 +37,11 @@ class Process:
         DataError: the program cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], longest_line: int) -> None:
+    def __init__(self, command: tuple[str, ...], limits: Limits, environment: Mapping[str, str]) -> None:
+        self._limits = limits
         self._mark = new_mark()
-        self._box = LineBox(longest_line)
+        self._box = LineBox(limits.reply_bytes)
+        self._exceeded = False
         self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
         self._stderr = b""
         self._exited = threading.Event()
@@ -45,7 +50,8 @@ class Process:
         (self._in_read, self._in_write), (self._out_read, self._out_write), (self._err_read, self._err_write) = pipes
         try:
             self._popen = subprocess.Popen(
-                list(command),
+                command,
+                env=environment,
                 stdin=self._in_read,
                 stdout=self._out_write,
                 stderr=self._err_write,
@@ -55,12 +61,13 @@ class Process:
             for pipe in pipes:
                 for descriptor in pipe:
                     os.close(descriptor)
-            raise _cannot_start(command, error) from None
+            raise cannot_start(command, error) from None
         work: Sequence[Callable[[], None]] = (
-            lambda: read_lines(self._out_read, self._mark, longest_line, self._box),
+            lambda: read_lines(self._out_read, self._mark, limits.reply_bytes, self._box),
             self._read_stderr,
             self._write,
             self._wait,
+            *([self._watch] if limits.memory_mb else []),
         )
         self._threads = [threading.Thread(target=each, name="tokspec-pipe", daemon=True) for each in work]
         for thread in self._threads:
@@ -102,6 +109,8 @@ class Process:
         """Say how the program that has ended did so, with the end of what it wrote to standard error."""
         self._exited.wait(KILL_SECONDS)
         self._threads[1].join(TERM_SECONDS)
+        if self._exceeded:
+            return f"used more than {self._limits.memory_mb} MB of memory"
         status = self._popen.returncode
         how = f"killed by {_signal_name(-status)}" if status and status < 0 else f"exit status {status}"
         lines = [line.strip() for line in self._stderr.decode("utf-8", "backslashreplace").splitlines()]
@@ -125,6 +134,14 @@ class Process:
             while left and not self.exited:
                 left = left[os.write(self._in_write, left) :]
         os.close(self._in_write)
+
+    def _watch(self) -> None:
+        watch = MemoryWatch(self._popen.pid, self._limits.memory_mb)
+        while not self._exited.wait(WATCH_SECONDS):
+            if watch.is_exceeded():
+                self._exceeded = True
+                self._signal("SIGKILL")
+                watch.kill()
 
     def _wait(self) -> None:
         """Wait for the end; then free the writing thread by reading what it wrote, and mark the end of the output.
@@ -150,16 +167,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _cannot_start(command: Sequence[str], error: Exception) -> DataError:
-    shown = excerpt(shlex.join(command))
-    if isinstance(error, FileNotFoundError):
-        what = (
-            f"there is no program {excerpt(command[0])}; give its path, put it on the PATH, or install its interpreter"
-        )
-    elif isinstance(error, PermissionError):
-        what = f"{excerpt(command[0])} is not executable; run chmod +x, or put its interpreter before it"
-    else:
-        what = f"{excerpt(getattr(error, 'strerror', None) or str(error))[1:-1]}; run it by hand to see why"
-    return DataError(f"cannot be started: {what}", key=shown)

@@ -9,8 +9,8 @@ from typing import Self
 
 from tokspec.errors import DataError
 from tokspec.sessions.contract import Reply, Request
-from tokspec.sessions.conversation import Limits
 from tokspec.sessions.inquiry import Habits, Inquiry
+from tokspec.sessions.launch import Launch, Limits
 from tokspec.sessions.link import Link
 from tokspec.sessions.refusals import not_offered
 
@@ -22,27 +22,19 @@ class ProgramSession:
 
     Args:
         command: the program and its arguments; no shell reads them.
-        case_seconds: how long the program may be silent while a reply is outstanding.
-        start_seconds: the same until ``hello`` is answered and while a model is loaded.
-        reply_bytes: the longest line.
+        limits: what the program is allowed.
+        is_ours: whether it is :mod:`tokspec.host`.
 
     Raises:
         DataError: the program cannot be started; the message says what to do.
         AdapterFault: the program ran, but there was no proper answer to ``hello``.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        case_seconds: float = 10.0,
-        start_seconds: float = 30.0,
-        reply_bytes: int = 16 * 1024 * 1024,
-    ) -> None:
+    def __init__(self, command: Sequence[str], limits: Limits | None = None, *, is_ours: bool = False) -> None:
         if not command:
             raise DataError("the command is empty; give a program and its arguments")
         self._habits = Habits({})
-        self._link = Link(command, Limits(case_seconds, start_seconds, reply_bytes))
+        self._link = Link(Launch(tuple(command), is_ours), limits or Limits())
         self.hello = self._link.hello
 
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from tokspec.errors import AdapterFault
-from tokspec.wire import DEEPEST, DIGITS, excerpt
+from tokspec.wire import DEEPEST, DIGITS, SURROGATE, excerpt, shown
 
 __all__ = ["plain"]
 
@@ -58,8 +58,12 @@ def _number(value: float) -> float:
 def _key(key: Any) -> str:
     if not isinstance(key, str):
         raise AdapterFault("protocol", f"the result has a key of type {_type(key)}; keys are strings")
+    if SURROGATE.search(key):
+        raise AdapterFault(
+            "protocol", f"the result has the key {excerpt(key)}; a surrogate in a key has no form in JSON"
+        )
     return str.__str__(key)
 
 
 def _type(value: Any) -> str:
-    return excerpt(type(value).__name__)[1:-1]
+    return shown(type(value).__name__)
