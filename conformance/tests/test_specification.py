@@ -62,7 +62,7 @@ FAMILIES = [
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.
-WITHOUT_CASES = {"TERM-5", "PROTO-1", "PROTO-2", "PROTO-3"}
+WITHOUT_CASES = {"TERM-5", "PROTO-1", "PROTO-2", "PROTO-3", "PROTO-6"}
 
 #: Clauses of which no function of the reference can speak, for it knows nothing of the harness.
 WITHOUT_FUNCTIONS = {*WITHOUT_CASES, "ERROR-1"}
