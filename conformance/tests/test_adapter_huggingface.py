@@ -128,7 +128,7 @@ def test_train_from_texts_with_special_tokens() -> None:
     [
         ({**BPE, "unknown_token": "[U]"}, "Unk token `[U]` not found in the vocabulary"),
         (WORDPIECE, "WordPiece error: Missing [UNK] token from the vocabulary"),
-        (without(UNIGRAM, "unknown_token"), "Encountered an unknown token but `unk_id` is missing"),
+        ({"type": "unigram", "tokens": [["u", 1]]}, "Encountered an unknown token but `unk_id` is missing"),
     ],
 )
 def test_an_unknown_without_a_token_is_an_unknown_symbol(model: dict[str, Any], message: str) -> None:
@@ -150,6 +150,24 @@ def test_an_unknown_without_a_token_is_an_unknown_symbol(model: dict[str, Any], 
             UNIGRAM,
             {},
             "its Unigram trainer estimates frequencies and prunes by an approximate loss (UNI-PRUNE-2)",
+        ),
+        (
+            "encode",
+            {"type": "bpe", "vocabulary": ["?", "a", "?a"], "merges": [["?", "a"]], "unknown_token": "?"},
+            {"text": "a"},
+            "merges what it does not know where a merge names the unknown token (BPE-ENC-6)",
+        ),
+        (
+            "encode",
+            {"type": "bpe", "vocabulary": ["a", "b"], "merges": [["a", "b"]]},
+            {"text": "a"},
+            "panics at a merge whose product is longer than every token (BPE-MODEL-1)",
+        ),
+        (
+            "encode",
+            {"type": "unigram", "tokens": [["ab", 1]]},
+            {"text": "ab"},
+            "needs an unknown token for a character that is none by itself, whether or not it is used (UNI-UNK-1)",
         ),
         (
             "train",

@@ -90,6 +90,8 @@ def test_unknown_characters_without_an_unknown_token() -> None:
         encode_bpe("umg", model, Choices())
     dropped = encode_bpe("umg", model, Choices(bpe_unknown_without_token="dropped_after_merging"))
     assert dropped == [Token("u", 1, 0, 1), Token("g", 0, 2, 3)]
+    joined = encode_bpe("umg", model, Choices(bpe_unknown_without_token="dropped_before_merging"))
+    assert joined == [Token("ug", 2, 0, 3)]
     kept = encode_bpe("umg", model, Choices(bpe_unknown_without_token="kept"))
     assert kept == [Token("u", 1, 0, 1), Token("m", None, 1, 2), Token("g", 0, 2, 3)]
 

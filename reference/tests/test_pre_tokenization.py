@@ -92,7 +92,8 @@ def test_what_gpt_2s_pattern_cuts(text: str, expected: list[str]) -> None:
 
 def test_a_prefix_takes_no_room() -> None:
     assert pieces("ab c", "byte_level, prefix") == [("Ġab", 0, 2), ("Ġc", 2, 4)]
-    assert pieces("\nab", "byte_level, prefix") == [("Ċ", 0, 1), ("ab", 1, 3)]
+    assert pieces(" ab", "byte_level, prefix") == [("Ġab", 0, 3)]
+    assert [piece for piece, _, _ in pieces("\nab", "byte_level, prefix")] == ["Ġ", "Ċ", "ab"]
     assert pieces("ab", "metaspace") == [("▁ab", 0, 2)]
     assert pieces("▁ab", "metaspace") == [("▁ab", 0, 3)]
 

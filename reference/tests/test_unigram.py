@@ -100,7 +100,6 @@ def test_the_empty_word_is_written_without_tokens() -> None:
     [
         ("piece", [Token("<unk>", 0, 0, 5)]),
         ("run", [Token("a", 1, 0, 1), Token("<unk>", 0, 1, 3), Token("ab", 3, 3, 5)]),
-        ("each", [Token("a", 1, 0, 1), Token("<unk>", 0, 1, 2), Token("<unk>", 0, 2, 3), Token("ab", 3, 3, 5)]),
     ],
 )
 def test_a_piece_that_no_segmentation_covers(option: str, expected: list[Token]) -> None:
@@ -109,7 +108,14 @@ def test_a_piece_that_no_segmentation_covers(option: str, expected: list[Token])
     assert encode_unigram("ab", model, Choices.from_mapping({"unigram_unknown": option})) == [Token("ab", 3, 0, 2)]
 
 
-@pytest.mark.parametrize("option", ["piece", "run", "each"])
+def test_an_unknown_character_may_be_cheaper_than_two_tokens() -> None:
+    model = Unigram(("<unk>", "ab", "bc", "c"), "<unk>", (-0.1, -20.0, -0.1, -20.0), "log_probability")
+    run = encode_unigram("abc", model, Choices(unigram_unknown="run"))
+    assert [token.text for token in run] == ["<unk>", "bc"]
+    assert [token.text for token in encode_unigram("abc", model, Choices())] == ["ab", "c"]
+
+
+@pytest.mark.parametrize("option", ["piece", "run"])
 def test_without_an_unknown_token_the_piece_is_refused(option: str) -> None:
     with pytest.raises(InputError) as caught:
         encode_unigram("ax", model_of({"a": 1}), Choices.from_mapping({"unigram_unknown": option}))
