@@ -44,7 +44,7 @@ def test_scalars_that_yaml_retypes_are_refused(tmp_path: Path, scalar: str) -> N
 
 @pytest.mark.parametrize("scalar", RETYPED)
 def test_the_same_scalars_in_quotes_are_strings(tmp_path: Path, scalar: str) -> None:
-    assert read(tmp_path, f'a: "{scalar}"\nb: \'{scalar}\'\n') == {"a": scalar, "b": scalar}
+    assert read(tmp_path, f"a: \"{scalar}\"\nb: '{scalar}'\n") == {"a": scalar, "b": scalar}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,10 @@ def test_the_same_scalars_in_quotes_are_strings(tmp_path: Path, scalar: str) -> 
         ("a: 1\nb: 2\na: 3\n", "x.yaml:3: a: is there twice; keep one"),
         ("a: &x [1]\nb: *x\n", "x.yaml:2: b: is an alias; write the value out"),
         ("a: !!str 1\n", "x.yaml:1: a: has the tag tag:yaml.org,2002:str; write plain values"),
-        ("a: !!python/name:os.system ''\n", "x.yaml:1: a: has the tag tag:yaml.org,2002:python/name:os.system; write plain values"),
+        (
+            "a: !!python/name:os.system ''\n",
+            "x.yaml:1: a: has the tag tag:yaml.org,2002:python/name:os.system; write plain values",
+        ),
         ("a: !!set {}\n", "x.yaml:1: a: has the tag tag:yaml.org,2002:set; write plain values"),
         ("a:\n", "x.yaml:1: a: an empty value means different things in YAML; put it in quotes"),
         ("b: 1\nno: 3\n", "x.yaml:2: no means different things in YAML; put it in quotes"),
@@ -65,7 +68,10 @@ def test_the_same_scalars_in_quotes_are_strings(tmp_path: Path, scalar: str) -> 
         ("a: '\u00a0'\n", "x.yaml:1: holds a character that nobody can see; write it as \\u00A0 in double quotes"),
         ("a: '\u202e'\n", "x.yaml:1: holds a character that nobody can see; write it as \\u202E in double quotes"),
         ("a:\t1\n", "x.yaml:1: holds a character that nobody can see; write it as \\u0009 in double quotes"),
-        ("a: '\U000e0041'\n", "x.yaml:1: holds a character that nobody can see; write it as \\U000E0041 in double quotes"),
+        (
+            "a: '\U000e0041'\n",
+            "x.yaml:1: holds a character that nobody can see; write it as \\U000E0041 in double quotes",
+        ),
         ("a: 1.0e+999\n", "x.yaml:1: a: 1.0e+999 is beyond every double"),
         (f"a: {'9' * 301}\n", "x.yaml:1: a: is a number of more than 300 digits"),
         ("\ufeffa: 1\n", "x.yaml:1: begins with a byte-order mark; save it as UTF-8 without one"),

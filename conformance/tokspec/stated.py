@@ -74,10 +74,11 @@ def arithmetic(expression: str) -> float:
     Raises:
         ValueError: for anything else.
 
-    >>> arithmetic("10 * -log(15 / 210)")
-    26.390573296152585
+    >>> arithmetic("3 * (1 - log(1)) / 4")
+    0.75
     """
-    return _value(ast.parse(expression, mode="eval").body, expression)
+    value: float = _value(ast.parse(expression, mode="eval").body, expression)
+    return value
 
 
 def _value(node: ast.expr, expression: str) -> Any:

@@ -117,7 +117,7 @@ class _Reader:
         self.events = events
 
     def error(self, event: yaml.Event, path: KeyPath, message: str) -> DataError:
-        return DataError(message, self.file, event.start_mark.line + 1, _key(path))
+        return DataError(message, self.file, _line(event), _key(path))
 
     def document(self) -> Any:
         """Give the value of the one document."""
@@ -131,11 +131,12 @@ class _Reader:
         return value
 
     def value(self, event: yaml.Event, path: KeyPath) -> Any:
-        self.lines[path] = event.start_mark.line + 1
+        self.lines[path] = _line(event)
         if isinstance(event, yaml.AliasEvent):
             raise self.error(event, path, "is an alias; write the value out")
-        if getattr(event, "tag", None) is not None:
-            raise self.error(event, path, f"has the tag {event.tag}; write plain values")
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            raise self.error(event, path, f"has the tag {tag}; write plain values")
         if isinstance(event, yaml.ScalarEvent):
             return self.scalar(event, path)
         if len(path) > DEEPEST:
@@ -179,6 +180,12 @@ class _Reader:
         if number in (math.inf, -math.inf):
             raise self.error(event, path, f"{event.value} is beyond every double")
         return number
+
+
+def _line(event: Any) -> int:
+    """Give the line on which an event starts, counted from 1."""
+    line: int = event.start_mark.line
+    return line + 1
 
 
 def _key(path: KeyPath) -> str:

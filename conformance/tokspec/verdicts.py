@@ -115,8 +115,8 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
     if case.operation == "encode":
         fields = [name for name in hello.encode_fields if name in wanted[0]]
         if not fields:
-            offers = ", ".join(hello.encode_fields)
-            return Result(case, Verdict.UNSUPPORTED, f"encode gives {offers} only, the case has none of it", expected, reply)
+            detail = f"encode gives {', '.join(hello.encode_fields)} only, the case has none of it"
+            return Result(case, Verdict.UNSUPPORTED, detail, expected, reply)
         wanted = [{name: result[name] for name in fields} for result in wanted]
         actual = {name: actual[name] for name in fields if name in actual}
     differences = [first_difference(result, actual, case.tolerance) for result in wanted]

@@ -59,9 +59,7 @@ def _again(
         yield "alone in a fresh process", {index: reply for replies in alone for index, reply in replies.items()}
 
 
-def _in_order(
-    asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]
-) -> Mapping[int, Reply]:
+def _in_order(asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]) -> Mapping[int, Reply]:
     try:
         with start() as session:
             return {order[place]: reply for place, reply in session.ask([asked[index] for index in order])}
