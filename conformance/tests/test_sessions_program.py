@@ -280,14 +280,6 @@ def test_one_bad_case_out_of_many_is_blamed_alone(
     asked = Counter(_noted(notes, "asked"))
     assert max(asked.values()) <= (3 if restarts else 1)
     assert len(_noted(notes, "life")) <= (4 if restarts else 1)
-    _kill_escaped(notes)
-
-
-def _kill_escaped(notes: Path) -> None:
-    """End what the mode ``escape`` left outside of the program's group; nothing is left inside of it."""
-    for child in map(int, _noted(notes, "child")):
-        if _is_alive(child) and os.getsid(child) == child:
-            os.kill(child, 9)
 
 
 @pytest.mark.parametrize("mode", ["exits_3", "garbage", "hangs", "neither"])
@@ -396,15 +388,20 @@ def test_a_program_that_ignores_bye_and_signals_is_killed(open_program: Open, no
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups")
-def test_the_children_of_a_program_end_with_it(open_program: Open, notes: Path) -> None:
-    session = open_program("orphan")
-    assert replies(session, "bad") == [Fault("crash", "exit status 4")]
+@pytest.mark.parametrize("mode", ["orphan", "escape"])
+def test_the_children_of_a_program_end_with_it(open_program: Open, notes: Path, mode: str) -> None:
+    session = open_program(mode)
+    assert replies(session, "bad", "u", "bad") == [
+        Fault("crash", "exit status 4"),
+        right("u"),
+        Fault("crash", "exit status 4"),
+    ]
     session.close()
     deadline = time.monotonic() + 5
     children = [int(child) for child in _noted(notes, "child")]
     while any(_is_running(child) for child in children) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert len(children) == 2  # in the stream and alone
+    assert len(children) == 4  # in the stream and alone, then alone after another and alone
     assert [child for child in children if _is_running(child)] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,14 @@ from tokspec.sessions.process import Process
 from tokspec.sessions.replies import read_hello, read_reply
 from tokspec.wire import PROTOCOL, decode_line, encode_line, excerpt
 
-__all__ = ["Conversation", "Item", "RepeatedReply"]
+__all__ = ["RECENT", "Conversation", "Item", "RepeatedReply"]
 
 #: Requests that may wait for their reply at once, and their bytes.
 WINDOW_REQUESTS = 64
 WINDOW_BYTES = 256 * 1024
+
+#: Replies that are remembered, in case that one of them is given again.
+RECENT = 8
 
 #: Seconds that a program has to end after ``bye``.
 BYE_SECONDS = 1.0
@@ -33,7 +37,11 @@ class Item:
 
 
 class RepeatedReply(AdapterFault):
-    """The message that was answered last has been answered again."""
+    """A message that was answered recently has been answered again: ``item``."""
+
+    def __init__(self, message: str, item: Item) -> None:
+        super().__init__("protocol", message)
+        self.item = item
 
 
 class Conversation:
@@ -49,7 +57,7 @@ class Conversation:
         self._limits = limits
         self._process = Process(launch.command, limits, environment)
         self._sent = 0
-        self._answered_last = 0
+        self._recent: deque[tuple[int, Item]] = deque(maxlen=RECENT)
         self._unsent: list[bytes] = []
         self._waiting: dict[int, tuple[Item, int]] = {}
         self._bytes = 0
@@ -70,6 +78,11 @@ class Conversation:
     def is_new(self) -> bool:
         """Whether nothing but ``hello`` was asked so far."""
         return self._sent <= 1
+
+    @property
+    def is_about_one(self) -> bool:
+        """Whether no more was asked so far than one request, after ``hello`` and the loading of its model."""
+        return self._sent <= 3
 
     @property
     def is_over(self) -> bool:
@@ -143,15 +156,19 @@ class Conversation:
         if type(number) is not int:
             raise AdapterFault("protocol", f"a line has no id that is an integer: {excerpt(line)}")
         if number not in self._waiting:
-            if number == self._answered_last:
-                raise RepeatedReply("protocol", f"the id is answered twice: {excerpt(line)}")
-            what = "is answered twice" if 0 < number <= self._sent else "was never sent"
-            raise AdapterFault("protocol", f"the id of a line {what}: {excerpt(line)}")
+            raise self._unexpected(number, line)
         item, size = self._waiting.pop(number)
         self._bytes -= size
         self._loads -= item.loads
-        self._answered_last = number
+        self._recent.append((number, item))
         return item, read_reply(message, line, is_ours=self._launch.is_ours)
+
+    def _unexpected(self, number: int, line: bytes) -> AdapterFault:
+        for recent, item in self._recent:
+            if recent == number:
+                return RepeatedReply(f"the id is answered twice: {excerpt(line)}", item)
+        what = "is answered twice" if 0 < number <= self._sent else "was never sent"
+        return AdapterFault("protocol", f"the id of a line {what}: {excerpt(line)}")
 
     def stray(self, seconds: float) -> AdapterFault | None:
         """Wait, with nothing outstanding, whether a line comes all the same."""

@@ -2,8 +2,8 @@
 
 A fault while several requests are outstanding says nothing about any of them. So the program is stopped, and what was
 unanswered is asked again, each request alone: a fault is a request's own when it happens in a program that was asked
-nothing else since it started, or when the request alone waits for its reply in vain. Hence no request is asked more
-than three times: in the stream, alone after others, alone in a new program.
+nothing else since it started. Hence no request is asked more than three times: in the stream, alone after others, alone
+in a new program; and the program is started twice for each fault, or three times where it loses answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tokspec.errors import AdapterFault, Unsupported
 from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request
-from tokspec.sessions.conversation import Conversation, Item, RepeatedReply
+from tokspec.sessions.conversation import RECENT, Conversation, Item, RepeatedReply
 from tokspec.sessions.link import Link
 from tokspec.sessions.refusals import write_model
 
@@ -39,7 +39,7 @@ class Inquiry:
         self._link = link
         self._habits = habits
         self._requests = requests
-        self._held: tuple[int, Reply] | None = None
+        self._held: deque[tuple[Item, Reply]] = deque()
         self._talk: Conversation | None = None
         self._lingers = False
 
@@ -59,13 +59,13 @@ class Inquiry:
             try:
                 yield from self._stream(talk, waiting)
             except AdapterFault as fault:
-                yield from self._release(fault if isinstance(fault, RepeatedReply) else None)
-                suspects = talk.outstanding
+                yield from self._release(fault, fault.item if isinstance(fault, RepeatedReply) else None)
+                suspects, is_proven = talk.outstanding, talk.is_about_one
                 self._link.drop()
-                yield from self._settle(suspects, fault)
+                yield from self._settle(suspects, fault, is_proven)
 
     def _stream(self, talk: Conversation, waiting: deque[int]) -> Iterator[tuple[int, Reply]]:
-        """Keep the program busy. The last reply is held back until another has come: it may be answered twice."""
+        """Keep the program busy. The latest replies are held back until others have come: they may be given twice."""
         while waiting or not talk.is_idle:
             if self._link.talk is not talk:
                 raise RuntimeError("another ask began before all replies of this one were taken")
@@ -74,23 +74,28 @@ class Inquiry:
             if not talk.is_idle:
                 item, reply = talk.next()
                 if item.loads:
-                    yield from self._release(None)
                     self._note_load(talk, item, reply)
                 else:
-                    before, self._held = self._held, (item.index, reply)
-                    yield from [before] if before else []
-        fault = talk.stray(LINGER_SECONDS) if self._lingers or self._habits.strays else None
+                    self._held.append((item, reply))
+                if len(self._held) > RECENT:
+                    first, reply = self._held.popleft()
+                    yield first.index, reply
+        yield from self._last(talk)
+
+    def _last(self, talk: Conversation) -> Iterator[tuple[int, Reply]]:
+        """Give what is held back when nothing is outstanding; a line that comes all the same is the last one's."""
+        fault = talk.stray(LINGER_SECONDS if self._lingers or self._habits.strays else 0)
         self._habits.strays = self._lingers or fault is not None
-        yield from self._release(fault)
+        last = self._held[-1][0] if self._held else None
+        yield from self._release(fault, fault.item if isinstance(fault, RepeatedReply) else last)
         if fault is not None:
             self._link.drop()
 
-    def _release(self, fault: AdapterFault | None) -> Iterator[tuple[int, Reply]]:
-        """Give the reply that is held back; a line that came right after it turns it into a fault."""
-        if self._held is not None:
-            index, reply = self._held
-            self._held = None
-            yield index, Fault(fault.kind, fault.message) if fault else reply
+    def _release(self, fault: AdapterFault | None, culprit: Item | None) -> Iterator[tuple[int, Reply]]:
+        """Give what is held back, the culprit's reply as the fault that it has become."""
+        while self._held:
+            item, reply = self._held.popleft()
+            yield item.index, Fault(fault.kind, fault.message) if fault and item is culprit else reply
 
     def _fill(self, talk: Conversation, waiting: deque[int]) -> Iterator[tuple[int, Reply]]:
         """Send as much as may be outstanding, up to a request whose model is not loaded yet."""
@@ -137,10 +142,10 @@ class Inquiry:
         else:
             self._habits.unusable[name] = reply
 
-    def _settle(self, suspects: Sequence[Item], fault: AdapterFault) -> Iterator[tuple[int, Reply]]:
-        """Ask each suspect alone; one that has waited alone already is to blame."""
+    def _settle(self, suspects: Sequence[Item], fault: AdapterFault, is_proven: bool) -> Iterator[tuple[int, Reply]]:
+        """Ask each suspect alone, unless it was alone already."""
         self._lingers |= fault.kind == "protocol"
-        known = Fault(fault.kind, fault.message) if fault.kind == "timeout" and len(suspects) == 1 else None
+        known = Fault(fault.kind, fault.message) if is_proven and len(suspects) == 1 else None
         for item in suspects:
             if known is not None and item.loads:
                 self._habits.unusable[self._requests[item.index].model_name] = known
@@ -161,7 +166,7 @@ class Inquiry:
             except AdapterFault as fault:
                 was_loading = talk.is_loading
                 self._link.drop()
-                if is_blamed or fault.kind == "timeout":
+                if is_blamed:
                     reply = Fault(fault.kind, fault.message)
                     if was_loading:
                         self._habits.unusable[name] = reply
@@ -184,7 +189,7 @@ class Inquiry:
             return refusal
         talk.flush()
         _, reply = talk.next()
-        fault = talk.stray(LINGER_SECONDS) if self._lingers else None
+        fault = talk.stray(LINGER_SECONDS if self._lingers else 0)
         if fault is not None:
             self._link.drop()
             return Fault(fault.kind, fault.message)

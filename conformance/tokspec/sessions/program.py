@@ -56,7 +56,11 @@ class ProgramSession:
     def _drop_stale(self) -> None:
         """Stop a program that has ended, owes replies or wrote what nobody asked for: no next request is to blame."""
         talk = self._link.talk
-        if talk is not None and (talk.is_over or not talk.is_idle or talk.stray(0)):
+        if talk is None:
+            return
+        is_clean = not talk.is_idle or talk.stray(0) is None
+        self._habits.strays |= not is_clean
+        if talk.is_over or not talk.is_idle or not is_clean:
             self._link.drop()
 
     def close(self) -> None:
