@@ -79,6 +79,29 @@ def test_commands_print_what_the_readme_shows(command: str, output: str, folder:
     assert re.fullmatch(pattern, printed), printed
 
 
+#: The rows of the table of results: a command, and what its last line says after the name and the state.
+RESULTS = re.findall(r"^\| [^|]+ \| `(tokspec run[^`]*)` \| (\d[^|]+) \|$", README, re.MULTILINE)
+
+
+def test_the_table_of_results_has_three_rows() -> None:
+    assert [command for command, _ in RESULTS] == [
+        "tokspec run",
+        "tokspec run --impl tokenizers",
+        'tokspec run --cmd "node conformance/adapters/node/adapter.mjs"',
+    ]
+
+
+@pytest.mark.parametrize(("command", "result"), RESULTS[:2], ids=[command for command, _ in RESULTS[:2]])
+def test_results_are_those_of_the_table(command: str, result: str) -> None:
+    assert run(command, ROOT).splitlines()[-1].endswith(f" conforms: {result}")
+
+
+@pytest.mark.interop
+def test_the_result_of_the_program_is_that_of_the_table() -> None:
+    command, result = RESULTS[2]
+    assert run(command, ROOT).splitlines()[-1].endswith(f" conforms: {result}")
+
+
 def test_every_command_is_documented() -> None:
     assert [name for name in tokspec.commands if f"tokspec {name}" not in README] == []
 
