@@ -25,7 +25,8 @@ PROGRAM = """
 import json, os, sys
 notes = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 os.write(notes, b"start\\n")
-hello = {"protocol": 1, "name": "dying", "version": "1", "language": "Python", "operations": ["encode"], "formats": ["tokspec"]}
+hello = {"protocol": 1, "name": "dying", "version": "1", "language": "Python"}
+hello |= {"operations": ["encode"], "formats": ["tokspec"]}
 for line in sys.stdin:
     request = json.loads(line)
     reply = {"hello": hello}.get(request["op"], {})
@@ -67,7 +68,8 @@ def main() -> int:
         asked = Counter(notes.read_text("ascii").split())
     starts, deaths = asked.pop("start"), sum(isinstance(reply, Fault) for reply in replies)
     wrong = [text for text, reply in zip(texts, replies, strict=True) if reply != expected(text)]
-    print(f"{count} cases, {deaths} deaths, {len(wrong)} wrong verdicts, {seconds:.1f} seconds on {os.cpu_count()} processors")
+    took = f"{seconds:.1f} seconds on {os.cpu_count()} processors"
+    print(f"{count} cases, {deaths} deaths, {len(wrong)} wrong verdicts, {took}")
     print(f"{starts} starts, {starts / deaths:.2f} for each death, {1000 * seconds / starts:.0f} ms each")
     print(f"{asked.total()} requests, {asked.total() / count:.2f} for each case, {max(asked.values())} for one at most")
     kept = starts <= STARTS_FOR_A_DEATH * deaths + 1 and max(asked.values()) <= TIMES_ASKED

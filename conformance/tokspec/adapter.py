@@ -34,7 +34,7 @@ class Adapter(Protocol):
 
     ``load`` gets a model in the first of ``hello().formats`` that can express it and returns whatever ``run`` wants to
     see again. ``run`` performs one operation and returns its result as ``spec/10-protocol.md`` lists it. Both raise
-    :class:`Refusal` with a reason out of ``spec/09-errors.md``, or :class:`Unsupported`; any other exception is a crash.
+    :class:`Refusal` with a reason out of ``spec/09-errors.md``, or :class:`Unsupported`; whatever else is a crash.
 
     >>> class Characters:
     ...     def hello(self):

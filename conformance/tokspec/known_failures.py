@@ -111,5 +111,3 @@ def _entry(document: Document, index: int, raw: Mapping[str, Any]) -> KnownFailu
         raise document.error((*path, "expires"), message) from None
     given = {key: raw[key] for key in ("case", "verdict", "digest", "reason", "link") if key in raw}
     return KnownFailure(**given, expires=expires, line=document.lines[path])
-
-

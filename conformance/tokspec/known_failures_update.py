@@ -57,9 +57,7 @@ def updated(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -
         if result.verdict is Verdict.UNEXPECTED_PASS:
             _retire(entries, tail, known, result.case.id, "passes now")
         elif result.verdict in (Verdict.FAIL, Verdict.ERROR):
-            entries[result.case.id] = _changed(
-                entries.get(result.case.id), known.entries.get(result.case.id), result
-            )
+            entries[result.case.id] = _changed(entries.get(result.case.id), known.entries.get(result.case.id), result)
     lines = [line for case in sorted(entries) for line in (*entries[case].comments, *entries[case].own)]
     body = head if lines else head.replace("known_failures:\n", "known_failures: []\n")
     return body + "".join(f"{line}\n" for line in (*lines, *tail))

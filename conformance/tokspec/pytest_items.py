@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tokspec.cli.options import parse_choices
 from tokspec.discovery import open_session
 from tokspec.errors import AdapterFault, DataError
-from tokspec.cli.options import parse_choices
 from tokspec.fixtures import Case, load_suite
 from tokspec.report.failure import describe
 from tokspec.runner import fault_at_start, run
@@ -48,7 +48,10 @@ class Cases(pytest.Collector):
         """Ask one case."""
         if isinstance(self.implementation, AdapterFault):
             return fault_at_start(self.name, [case], self.implementation).results[0]
-        return run(self.implementation, [case], choices=self.choices).results[0]
+        try:
+            return run(self.implementation, [case], choices=self.choices).results[0]
+        except AdapterFault as fault:
+            return fault_at_start(self.name, [case], fault).results[0]
 
     def close(self) -> None:
         """End the implementation, if it was started."""

@@ -27,8 +27,10 @@ class Step:
 
 _CORPUS: Mapping[str, Any] = {"words": [["hug", 10], ["pug", 5]]}
 _BPE = {"type": "bpe", "vocabulary": ["b", "g", "h", "u", "ug"], "merges": [["u", "g"]]}
-_WORDPIECE = {"type": "wordpiece", "vocabulary": ["[UNK]", "hug", "##s"]}
 _UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15]]}
+
+#: A model whose merge makes a token that it does not have (BPE-MODEL-1).
+_CONTRADICTORY = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}
 
 #: A model, and an input, for each operation: small enough to answer by hand.
 _ASKED: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
@@ -67,16 +69,18 @@ def steps(session: Session) -> Iterator[Step]:
     for operation in hello.operations:
         if operation in _ASKED:
             yield _operation(session, operation)
-    yield _refusal(session)
+    if "encode" in hello.operations:
+        yield _contradiction(session)
     yield _twice(session)
 
 
 def _operations(hello: Hello) -> Step:
     unknown = [name for name in hello.operations if name not in schema.operations()]
     if unknown:
-        return Step("operations", False, f"{', '.join(unknown)}: not in spec/10-protocol.md; name only what stands there")
+        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; name only what stands there"
+        return Step("operations", False, note)
     if not hello.operations:
-        return Step("operations", True, "none yet; offer encode next: {\"op\": \"encode\"} → {\"tokens\": […]}")
+        return Step("operations", True, 'none yet; offer encode next: {"op": "encode"} → {"tokens": […]}')
     return Step("operations", True, ", ".join(hello.operations))
 
 
@@ -94,7 +98,8 @@ def _choices(hello: Hello) -> Step:
         if name not in known:
             return Step("choices", False, f"{name} is no choice of spec/08-choices.md; remove it")
         if option not in known[name].options:
-            return Step("choices", False, f"{name} has no option {option}; take one of {', '.join(known[name].options)}")
+            note = f"{name} has no option {option}; take one of {', '.join(known[name].options)}"
+            return Step("choices", False, note)
     undeclared = [name for name in known if name not in hello.choices]
     note = f"{len(hello.choices)} declared; held to the documents' option for {', '.join(undeclared) or 'none'}"
     return Step("choices", True, note)
@@ -105,7 +110,8 @@ def _operation(session: Session, operation: str) -> Step:
     reply = _ask(session, Request(operation, f"smoke-{operation}", model, input))
     asked = f"{compact(input)} →"
     if isinstance(reply, Fault):
-        return Step(operation, False, f"{asked} {reply.kind}: {reply.message}; run your program by hand with this input")
+        note = f"{asked} {reply.kind}: {reply.message}; run your program by hand with this input"
+        return Step(operation, False, note)
     if isinstance(reply, Refused):
         right = reply.reason == "unsupported"
         return Step(operation, right, f"{asked} refused as {reply.reason}: {reply.message or 'without a message'}")
@@ -119,13 +125,18 @@ def _shape(operation: str, reply: Answer) -> Iterator[tuple[tuple[str | int, ...
     return schema.errors(reply.result, f"operations/{operation}/result")
 
 
-def _refusal(session: Session) -> Step:
-    """Ask for something that does not exist: the adapter must refuse and go on (PROTO-4)."""
-    reply = _ask(session, Request("no_such_operation", "smoke-refusal", _BPE, {}))
-    if isinstance(reply, Refused) and reply.reason == "unsupported":
-        return Step("refusal", True, "an unknown operation is refused as unsupported")
-    seen = compact(reply.result) if isinstance(reply, Answer) else getattr(reply, "message", "")
-    return Step("refusal", False, f"an unknown operation must be refused as unsupported; seen: {shorten(seen)}")
+def _contradiction(session: Session) -> Step:
+    """Ask for a model that contradicts itself, between two equal questions: the adapter must go on as before."""
+    model, input = _ASKED["encode"]
+    request = Request("encode", "smoke-encode", model, input)
+    impossible = Request("encode", "smoke-contradiction", _CONTRADICTORY, input)
+    first, reply, second = (_ask(session, each) for each in (request, impossible, request))
+    if first != second:
+        return Step("contradiction", False, "encode answers otherwise after a model that cannot be; keep models apart")
+    if isinstance(reply, Refused):
+        return Step("contradiction", True, f"a model that cannot be is refused as {reply.reason}")
+    seen = f"{reply.kind}: {shorten(reply.message, 80)}" if isinstance(reply, Fault) else "an answer"
+    return Step("contradiction", True, f"a model that cannot be comes to {seen}; better refuse it as invalid_model")
 
 
 def _twice(session: Session) -> Step:

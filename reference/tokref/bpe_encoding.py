@@ -19,7 +19,7 @@ _RankAfter = Callable[[str, str, int], int | None]
 def encode_bpe(piece: str, model: Bpe, choices: Choices) -> list[Token]:
     """Encode one piece; the tokens' ranges count in it.
 
-    Clauses: TERM-1, TERM-2, BPE-ENC-1, BPE-ENC-6, BPE-ENC-7, BPE-ENC-8.
+    Clauses: TERM-1, TERM-2, BPE-ENC-1, BPE-ENC-6, BPE-ENC-7, BPE-ENC-8, BPE-MODEL-2.
 
     Raises:
         InputError: ``unknown_symbol``.

@@ -105,7 +105,7 @@ class TokenizersAdapter:
 
 
 def _merges_unknown_token(model: Mapping[str, Any]) -> bool:
-    return any(model["unk_token"] in merge for merge in model["merges"])
+    return any(model.get("unk_token") in merge for merge in model["merges"])
 
 
 def _makes_longest_token(model: Mapping[str, Any]) -> bool:

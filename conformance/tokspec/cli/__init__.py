@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+import shlex
 import sys
 
 import click
@@ -16,14 +19,21 @@ from tokspec.report.safe import visible
 
 __all__ = ["main", "tokspec"]
 
+#: The exit status of a program whose reader has gone, as shells give it: 128 and the number of SIGPIPE.
+READER_GONE = 141
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tokspec")
-def tokspec() -> None:
+@click.pass_context
+def tokspec(context: click.Context) -> None:
     """Judge tokenizers by a numbered specification.
 
     Exit status: 0 conforming, 1 not conforming, 2 something is wrong with the fixtures, the options or the suite.
     """
+    context.color = False if os.environ.get("NO_COLOR") else None
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 for command in (run_command, list_command, show_command, coverage_command, smoke_command):
@@ -31,15 +41,29 @@ for command in (run_command, list_command, show_command, coverage_command, smoke
 
 
 def main() -> None:
-    """Run the command line; what is wrong with our own data is one line and exit status 2."""
+    """Run the command line; what is wrong with the data or the options is one line and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_status(sys.argv[1:]))
+
+
+def _status(arguments: list[str]) -> int:
     try:
-        sys.exit(tokspec.main(standalone_mode=False) or 0)
+        status = tokspec.main(arguments, "tokspec", standalone_mode=False, obj=shlex.join(["tokspec", *arguments]))
+        sys.stdout.flush()
+        return int(status or 0)
     except click.exceptions.Abort:
-        click.echo("tokspec: interrupted", err=True)
-        sys.exit(2)
+        message = "interrupted"
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "tokspec"
+        message = f"{' '.join(error.format_message().split()).rstrip('.')}; see {path} --help"
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        message = error.format_message()
     except DataError as error:
-        click.echo(f"tokspec: {visible(str(error))}", err=True)
-        sys.exit(2)
+        message = str(error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    click.echo(f"tokspec: {visible(message)}", err=True)
+    return 2

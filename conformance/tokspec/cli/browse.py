@@ -37,7 +37,9 @@ def _by_source(cases: Sequence[Case]) -> Iterator[str]:
     """Give the printed results of each document by section, and its counts."""
     for name, document in load_specification().documents.items():
         own = [case for case in cases if document in case.documents]
-        results = [(case, entry) for case in own for entry in case.stated if document in entry.get("in", case.documents)]
+        results = [
+            (case, entry) for case in own for entry in case.stated if document in entry.get("in", case.documents)
+        ]
         errata = sum(entry["relation"] == "erratum" for _, entry in results)
         yield f"{document} ({name}): {len(results)} printed results, {errata} of them errata, in {len(own)} cases"
         for section in dict.fromkeys(_sections(case, document) for case in own):

@@ -16,7 +16,14 @@ from tokspec.errors import DataError
 from tokspec.sessions import Limits, Session
 from tokspec.specification import load_specification
 
-__all__ = ["Target", "choices_option", "fixtures_option", "implementation_options", "parse_choices", "selection_options"]
+__all__ = [
+    "Target",
+    "choices_option",
+    "fixtures_option",
+    "implementation_options",
+    "parse_choices",
+    "selection_options",
+]
 
 #: The implementation that is judged when none is named.
 DEFAULT = "reference"

@@ -33,6 +33,7 @@ from tokspec.verdicts import Result, Verdict
 
 __all__ = ["run_command"]
 
+
 @click.command("run")
 @implementation_options
 @selection_options
@@ -82,7 +83,7 @@ def _judge(
     again = f"tokspec run{target.arguments()}" + "".join(f" --choice {shlex.quote(choice)}" for choice in choices)
     try:
         with target.open() as session:
-            with _progress(len(cases)) as advance:
+            with _ProgressBar(len(cases)) as advance:
                 finished = run(session, cases, choices=overridden, max_failures=max_failures, progress=advance)
             failed = [result for result in finished.results if not result.verdict.conforms]
             return finished, _describe(failed[:show], again, session)
@@ -103,7 +104,7 @@ def _describe(failed: Sequence[Result], again: str, session: Session) -> list[li
         ]
 
 
-class _progress:
+class _ProgressBar:
     """Progress on a long run, on standard error and only on a terminal."""
 
     def __init__(self, total: int) -> None:
@@ -112,7 +113,7 @@ class _progress:
         self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.task = self.bar.add_task("judging", total=total)
 
-    def __enter__(self) -> _progress:
+    def __enter__(self) -> _ProgressBar:
         self.bar.start()
         return self
 

@@ -20,7 +20,7 @@ def smoke_command(target: Target) -> int:
         with target.open() as session:
             wrong = [step for step in steps(session) if not _shown(step)]
     except AdapterFault as fault:
-        wrong = [Step("hello", False, f"{fault}; answer the first line, {{\"op\": \"hello\"}}, and flush")]
+        wrong = [Step("hello", False, f'{fault}; answer the first line, {{"op": "hello"}}, and flush')]
         _shown(wrong[0])
     if wrong:
         click.echo(f"\nnot yet: mend {wrong[0].name} first")

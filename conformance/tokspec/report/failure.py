@@ -30,7 +30,10 @@ def describe(result: Result, reproduce: str, stage: str = "") -> list[str]:
     lines += [f"  {clause} ({clauses[clause].level}) {clauses[clause].text}" for clause in case.clauses]
     rows = [("why", case.why), ("input", f"{case.operation} {shorten(compact(_input(case.input)))}")]
     if result.difference is None:
-        rows += [("expected", shorten(compact(_plain(result.expected)))), ("problem", visible(shorten(result.detail, 600)))]
+        rows += [
+            ("expected", shorten(compact(_plain(result.expected)))),
+            ("problem", visible(shorten(result.detail, 600))),
+        ]
         if result.verdict is Verdict.FAIL and isinstance(result.reply, Answer):
             rows.append(("actual", shorten(compact(result.reply.result))))
     else:
@@ -51,16 +54,18 @@ def _plain(expected: Mapping[str, Any]) -> Any:
 def _side_by_side(result: Result, difference: Difference) -> Iterator[tuple[str, str]]:
     """Align the two lists that differ, item by item, with a mark under the first difference."""
     field = str(difference.path[0]) if difference.path else ""
-    assert_answer = result.reply
-    actual = assert_answer.result.get(field, ABSENT) if isinstance(assert_answer, Answer) else ABSENT
+    actual = result.reply.result.get(field, ABSENT) if isinstance(result.reply, Answer) else ABSENT
     expected = _expected(result).get(field, ABSENT)
     if len(difference.path) > 1 and isinstance(expected, Sequence) and isinstance(actual, Sequence):
         yield from _aligned(field, expected, actual, int(difference.path[1]))
     else:
         yield "expected", f"{field}: {_show(expected)}"
         yield "actual", f"{field}: {_show(actual)}"
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{visible(part)}" for part in difference.path).lstrip(".")
-    yield "first", f"{place}: expected {_show(difference.expected)}, actual {_show(difference.actual)}"
+    steps = [f"[{part}]" if isinstance(part, int) else f".{visible(part)}" for part in difference.path]
+    yield (
+        "first",
+        f"{''.join(steps).removeprefix('.')}: expected {_show(difference.expected)}, actual {_show(difference.actual)}",
+    )
     others = len(result.expected.get("one_of", ())) - 1
     if others > 0:
         yield "", f"(shown against the first of {others + 1} right answers; none of them is given)"

@@ -57,7 +57,7 @@ def junit(run: Run) -> str:
     skipped = counts[Verdict.UNSUPPORTED] + counts[Verdict.NOT_RUN]
     errors = len(run.results) - counts[Verdict.PASS] - counts[Verdict.FAIL] - skipped
     totals = {"tests": len(run.results), "failures": counts[Verdict.FAIL], "errors": errors, "skipped": skipped}
-    suite = ElementTree.Element("testsuite", name="tokspec", **{name: str(count) for name, count in totals.items()})
+    suite = ElementTree.Element("testsuite", {"name": "tokspec", **{name: str(n) for name, n in totals.items()}})
     for result in run.results:
         group = "tokspec." + result.case.file.removesuffix(".yaml").replace("/", ".")
         element = ElementTree.SubElement(suite, "testcase", classname=group, name=result.case.id)

@@ -63,4 +63,3 @@ def _clause_rows(
 def _cells(results: Sequence[Result], shown: Sequence[Verdict]) -> list[str]:
     counts = tally(results)
     return [str(counts[verdict] or "·") for verdict in shown]
-
