@@ -97,5 +97,5 @@ def test_answers_that_are_right_only_in_company() -> None:
     assert [verdict for verdict, _ in outcomes(again)] == ["state leak"] * 4
     assert outcomes(again)[3][1] == (
         'was {"tokens": ["un", "hug"], "ids": [9, 10], "spans": [[0, 2], [2, 5]]} at first, '
-        'and {"tokens": ["?"]} alone in a fresh process'
+        'and {"tokens": ["?"]} alone, newly started'
     )

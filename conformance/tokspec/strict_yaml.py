@@ -7,7 +7,6 @@ see. Every value's line is kept, so that later checks can name it.
 
 from __future__ import annotations
 
-import codecs
 import math
 import re
 import unicodedata
@@ -18,15 +17,16 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from tokspec.bounded import read_bounded
 from tokspec.errors import DataError
 
 __all__ = ["Document", "KeyPath", "read_yaml"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
-#: How deep lists and objects may be nested, how large a file may be (in bytes), and how long an integer (in digits).
+#: How deep lists and objects may be nested, how large a file may be (megabytes), and how long an integer (digits).
 DEEPEST = 50
-LARGEST = 4 * 1024 * 1024
+LARGEST = 4
 LONGEST = 300
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -67,7 +67,7 @@ def read_yaml(file: Path, name: str = "") -> Document:
         DataError: with file, line and key.
     """
     name = name or str(file)
-    text = _read_text(file, name)
+    text = read_bounded(file, name, LARGEST)
     _refuse_hidden(text, name)
     lines: dict[KeyPath, int] = {}
     try:
@@ -78,25 +78,6 @@ def read_yaml(file: Path, name: str = "") -> Document:
     except yaml.YAMLError as error:
         raise DataError(f"is not YAML: {error}", name) from None
     return Document(name, value, lines)
-
-
-def _read_text(file: Path, name: str) -> str:
-    """Read an ordinary file of bounded size: a device or a pipe might never end."""
-    try:
-        if file.exists() and not file.is_file():
-            raise DataError("is no ordinary file", name)
-        with file.open("rb") as opened:
-            data = opened.read(LARGEST + 1)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", name) from None
-    if len(data) > LARGEST:
-        raise DataError(f"is larger than {LARGEST // 1024**2} MB; make several files of it", name)
-    if data.startswith(codecs.BOM_UTF8):
-        raise DataError("begins with a byte-order mark; save it as UTF-8 without one", name, 1)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, 1) from None
 
 
 def _refuse_hidden(text: str, name: str) -> None:

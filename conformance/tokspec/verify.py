@@ -18,19 +18,22 @@ from tokspec.runner import Run, request
 from tokspec.sessions import Answer, Fault, Refused, Reply, Request, Session
 from tokspec.verdicts import Result, Verdict
 
-__all__ = ["verified"]
+__all__ = ["SHUFFLED", "verified"]
 
 #: How often the cases are asked in another order.
 SHUFFLED = 2
 
 
-def verified(run: Run, start: Callable[[], Session], seed: int = 0) -> Run:
+def verified(
+    run: Run, start: Callable[[], Session], seed: int = 0, progress: Callable[[str], None] = lambda company: None
+) -> Run:
     """Ask every case of a run again, shuffled, twice, and then each in a session of its own.
 
     Args:
         run: what came of asking the cases in their order.
         start: opens a new session with the same implementation.
         seed: of the orders.
+        progress: told of each of the three ways to ask when it is done.
     """
     asked = {index: request(result.case) for index, result in enumerate(run.results) if _was_asked(result)}
     results = list(run.results)
@@ -38,6 +41,7 @@ def verified(run: Run, start: Callable[[], Session], seed: int = 0) -> Run:
         for index, reply in replies.items():
             if results[index].verdict is not Verdict.UNSTABLE:
                 results[index] = _compared(results[index], reply, company)
+        progress(company)
     return replace(run, results=tuple(results))
 
 
@@ -56,7 +60,7 @@ def _again(
         yield f"in shuffled order {time} of seed {seed}", _in_order(asked, order, start)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         alone = pool.map(lambda index: _in_order(asked, [index], start), asked)
-        yield "alone in a fresh process", {index: reply for replies in alone for index, reply in replies.items()}
+        yield "alone, newly started", {index: reply for replies in alone for index, reply in replies.items()}
 
 
 def _in_order(asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]) -> Mapping[int, Reply]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     Target,
     choices_option,
@@ -20,16 +19,21 @@ from tokspec.cli.options import (
     parse_choices,
     selection_options,
 )
+from tokspec.cli.progress import ProgressBar
 from tokspec.diagnosis import first_diverging_stage
-from tokspec.errors import AdapterFault, DataError
-from tokspec.fixtures import Case, load_suite
+from tokspec.errors import AdapterFault
+from tokspec.fixtures import load_suite
 from tokspec.report.failure import describe
-from tokspec.report.files import junit, ndjson
-from tokspec.report.summary import headline, reasons, table
+from tokspec.report.junit import junit
+from tokspec.report.ndjson import ndjson
+from tokspec.report.origin import origin
+from tokspec.report.text import text
+from tokspec.report.whole_file import write_whole
 from tokspec.runner import Run, fault_at_start, run
 from tokspec.selection import select
 from tokspec.sessions import InProcessSession, Session
-from tokspec.verdicts import Result, Verdict
+from tokspec.verdicts import Verdict
+from tokspec.verify import SHUFFLED, verified
 
 __all__ = ["run_command"]
 
@@ -39,22 +43,22 @@ __all__ = ["run_command"]
 @selection_options
 @choices_option
 @fixtures_option
+@known_failures_options
+@click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
 @click.option("--max-failures", type=click.IntRange(min=1), metavar="N", help="End the run after N failing cases.")
 @click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
-@click.option("--clauses", is_flag=True, help="Count every clause, not only those with a case that did not pass.")
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.ndjson", help="Write a line of JSON a case.")
+@click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.ndjson", help="Write a report.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), metavar="FILE.xml", help="Write JUnit's XML.")
 def run_command(
-    target: Target,
-    patterns: tuple[str, ...],
-    excluded: tuple[str, ...],
-    choices: tuple[str, ...],
-    fixtures: Path | None,
-    max_failures: int | None,
+    known_failures: Path | None,
+    update: bool,
     show: int,
     clauses: bool,
     report: Path | None,
     junit_file: Path | None,
+    **options: Any,
 ) -> int:
     """Judge an implementation; the reference unless one is named.
 
@@ -64,84 +68,82 @@ def run_command(
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
     tokspec run --cmd "node adapter.mjs"          a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases
+
+    Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
-    cases = select(load_suite(fixtures).cases.values(), patterns, excluded)
-    finished, shown = _judge(target, cases, choices, max_failures, show)
+    judging = Judging(ratchet=Ratchet.of(known_failures, update), **options)
+    finished, shown = judging.run(show)
+    came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.fixtures)
     if report:
-        _write(report, "".join(ndjson(finished)))
+        write_whole(report, b"".join(ndjson(finished, came_from)))
     if junit_file:
-        _write(junit_file, junit(finished))
-    _print(finished, shown, clauses)
+        write_whole(junit_file, junit([(came_from, finished)]))
+    click.echo("\n".join(text(finished, shown, clauses)))
+    if judging.ratchet.file and not finished.conforms:
+        click.echo(f"to write the known failures anew: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
 
 
-def _judge(
-    target: Target, cases: Sequence[Case], choices: tuple[str, ...], max_failures: int | None, show: int
-) -> tuple[Run, list[list[str]]]:
-    """Run the cases, and describe the failures while the implementation can still be asked about its stages."""
-    overridden = parse_choices(choices)
-    again = f"tokspec run{target.arguments()}" + "".join(f" --choice {shlex.quote(choice)}" for choice in choices)
-    try:
-        with target.open() as session:
-            with _ProgressBar(len(cases)) as advance:
-                finished = run(session, cases, choices=overridden, max_failures=max_failures, progress=advance)
-            failed = [result for result in finished.results if not result.verdict.conforms]
-            return finished, _describe(failed[:show], again, session)
-    except AdapterFault as fault:
-        finished = fault_at_start(target.name, cases, fault)
-        return finished, [describe(result, f"{again} --select {result.case.id}") for result in finished.results[:show]]
+@dataclass(frozen=True)
+class Judging:
+    """What is judged, by which cases, and held to what: the options that lead to verdicts."""
 
+    target: Target
+    patterns: tuple[str, ...]
+    excluded: tuple[str, ...]
+    choices: tuple[str, ...]
+    fixtures: Path | None
+    ratchet: Ratchet
+    verify: bool
+    seed: int
+    max_failures: int | None
 
-def _describe(failed: Sequence[Result], again: str, session: Session) -> list[list[str]]:
-    with InProcessSession(ReferenceAdapter()) as reference:
-        return [
-            describe(
-                result,
-                f"{again} --select {result.case.id}",
-                first_diverging_stage(result.case, session, reference) if result.verdict is Verdict.FAIL else "",
-            )
-            for result in failed
-        ]
+    def run(self, show: int) -> tuple[Run, list[list[str]]]:
+        """Run the cases, and describe failures while the implementation can still be asked about its stages."""
+        suite = load_suite(self.fixtures)
+        cases = select(suite.cases.values(), self.patterns, self.excluded)
+        overridden = parse_choices(self.choices)
+        try:
+            with self.target.open() as session:
+                with ProgressBar("judging", len(cases)) as advance:
+                    finished = run(
+                        session,
+                        cases,
+                        choices=overridden,
+                        max_failures=self.max_failures,
+                        known=self.ratchet.counting,
+                        progress=advance,
+                    )
+                finished = self.ratchet.applied(self.verified(finished), suite.cases)
+                return finished, self.describe(finished, show, session)
+        except AdapterFault as fault:
+            finished = fault_at_start(self.target.name, cases, fault)
+            return finished, self.describe(finished, show)
 
+    def verified(self, finished: Run) -> Run:
+        """Ask again, if that is wanted."""
+        if not self.verify:
+            return finished
+        with ProgressBar("verifying", SHUFFLED + 1) as advance:
+            return verified(finished, self.target.open, self.seed, advance)
 
-class _ProgressBar:
-    """Progress on a long run, on standard error and only on a terminal."""
+    def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
+        """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
+        failed = [result for result in finished.results if not result.verdict.conforms]
+        with InProcessSession(ReferenceAdapter()) as reference:
+            return [
+                describe(
+                    result,
+                    f"{self.again()} --select {result.case.id}",
+                    first_diverging_stage(result.case, session, reference)
+                    if session and result.verdict is Verdict.FAIL
+                    else "",
+                )
+                for result in failed[:show]
+            ]
 
-    def __init__(self, total: int) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        console = Console(stderr=True)
-        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self.task = self.bar.add_task("judging", total=total)
-
-    def __enter__(self) -> _ProgressBar:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.bar.stop()
-
-    def __call__(self, result: Result) -> None:
-        self.bar.advance(self.task)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, "utf-8")
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", str(file)) from None
-
-
-def _print(finished: Run, shown: Sequence[Sequence[str]], every_clause: bool) -> None:
-    failures = sum(not result.verdict.conforms for result in finished.results)
-    for lines in shown:
-        click.secho(lines[0], fg="red", bold=True)
-        click.echo("\n".join(lines[1:]) + "\n")
-    if failures > len(shown):
-        click.echo(f"… and {failures - len(shown)} more; --show {failures} shows them all\n")
-    unsupported = reasons(finished)
-    if unsupported:
-        click.echo("unsupported, and why:")
-        click.echo("\n".join(unsupported) + "\n")
-    click.echo("\n".join(table(finished, every_clause)) + "\n")
-    click.secho(headline(finished), fg="green" if finished.conforms else "red", bold=True)
-    sys.stdout.flush()
+    def again(self) -> str:
+        """Write the command that judges in the same way, without its selection."""
+        fixtures = f" --fixtures {shlex.quote(str(self.fixtures))}" if self.fixtures else ""
+        choices = "".join(f" --choice {shlex.quote(choice)}" for choice in self.choices)
+        return f"tokspec run{self.target.arguments()}{choices}{fixtures}{self.ratchet.arguments()}"

@@ -10,7 +10,7 @@ from tokspec.runner import Run
 from tokspec.specification import load_specification
 from tokspec.verdicts import Result, Verdict, tally
 
-__all__ = ["headline", "reasons", "table"]
+__all__ = ["headline", "reasons", "rows", "table"]
 
 
 def headline(run: Run) -> str:
@@ -23,7 +23,17 @@ def headline(run: Run) -> str:
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
-    """Give the lines of the table.
+    """Give the lines of the table, its columns aligned; :func:`rows` says what they hold."""
+    (name, heads), *others = rows(run, every_clause)
+    width = max(len(name) for name, _ in ((name, heads), *others))
+    return [
+        name.ljust(width) + "".join(f"  {cell:>{len(head)}}" for cell, head in zip(cells, heads, strict=True))
+        for name, cells in ((name, heads), *others)
+    ]
+
+
+def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
+    """Give the rows of the table: its head, each chapter with those of its clauses that are not met, and the sum.
 
     A case counts in the chapter of its first clause, so that chapters add up to the run; and in each of its clauses.
     """
@@ -35,9 +45,7 @@ def table(run: Run, every_clause: bool = False) -> list[str]:
         if own:
             rows.append((chapter, _cells(own, shown)))
         rows.extend(_clause_rows(run, chapter, shown, every_clause))
-    rows.append(("all", _cells(run.results, shown)))
-    width = max(len(name) for name, _ in rows)
-    return [name.ljust(width) + _columns(cells, shown) for name, cells in rows]
+    return [*rows, ("all", _cells(run.results, shown))]
 
 
 def reasons(run: Run) -> list[str]:
@@ -46,17 +54,13 @@ def reasons(run: Run) -> list[str]:
     return [f"{count:>5}  {visible(reason)}" for reason, count in counts.most_common()]
 
 
-def _columns(cells: Sequence[str], shown: Sequence[Verdict]) -> str:
-    return "".join(f"  {cell:>{len(verdict.value)}}" for cell, verdict in zip(cells, shown, strict=True))
-
-
 def _clause_rows(
     run: Run, chapter: str, shown: Sequence[Verdict], every_clause: bool
 ) -> Iterator[tuple[str, list[str]]]:
     for clause in load_specification().clauses.values():
         named = [result for result in run.results if clause.id in result.case.clauses]
-        passed = all(result.verdict is Verdict.PASS for result in named)
-        if clause.chapter == chapter and named and (every_clause or not passed):
+        failed = any(not result.verdict.conforms for result in named)
+        if clause.chapter == chapter and named and (every_clause or failed):
             yield f"  {clause.id}", _cells(named, shown)
 
 

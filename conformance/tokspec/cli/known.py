@@ -1,0 +1,85 @@
+"""``--known-failures`` and ``--update-known-failures`` of ``tokspec run``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tokspec.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
+from tokspec.known_failures_update import updated
+from tokspec.report.whole_file import write_whole
+from tokspec.runner import Run
+
+__all__ = ["Ratchet", "known_failures_options"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_OPTIONS = [
+    click.option(
+        "--known-failures",
+        "known_failures",
+        type=click.Path(path_type=Path),
+        metavar="FILE.yaml",
+        help=f"Failures that do not count; {CONVENTIONAL_NAME} by convention.",
+    ),
+    click.option("--update-known-failures", "update", is_flag=True, help="Write that file anew after the run."),
+]
+
+
+def known_failures_options(command: _Command) -> _Command:
+    """Add the two options."""
+    return reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
+
+
+@dataclass(frozen=True)
+class Ratchet:
+    """The file of known failures of a run, if it has one, and whether it is to be written anew."""
+
+    file: Path | None
+    update: bool
+    known: KnownFailures
+
+    @classmethod
+    def of(cls, file: Path | None, update: bool) -> Ratchet:
+        """Read the file. One that is to be written need not be there yet, and has its conventional name.
+
+        Raises:
+            DataError: with file, line and key.
+        """
+        file = file or (Path(CONVENTIONAL_NAME) if update else None)
+        if file is None or (update and not file.exists()):
+            return cls(file, update, KnownFailures(str(file or "")))
+        return cls(file, update, read_known_failures(file))
+
+    def arguments(self) -> str:
+        """Write the option again, for a command that reproduces a result."""
+        return f" --known-failures {shlex.quote(str(self.file))}" if self.file else ""
+
+    def applied(self, run: Run, cases: Collection[str]) -> Run:
+        """Give the run as it counts with what is known, after the file was written anew if that is wanted.
+
+        Raises:
+            DataError: the file cannot be written, or the run shows nothing that it could be written from.
+        """
+        if self.file is None or not self.update:
+            return replace(run, problems=self.known.stale(cases))
+        text = self.file.read_text("utf-8") if self.file.exists() else ""
+        write_whole(self.file, updated(text, self.known, _counted(run, self.known), cases))
+        return _counted(run, read_known_failures(self.file))
+
+    @property
+    def counting(self) -> KnownFailures | None:
+        """What does not count while the cases run: nothing, where the file is written from what they come to."""
+        return None if self.update else self.known
+
+
+def _counted(run: Run, known: KnownFailures) -> Run:
+    today = date.today()
+    return replace(run, results=tuple(known.judged(result, today) for result in run.results))

@@ -1,0 +1,75 @@
+"""``tokspec report``: what reports tell, in other forms, and what changed between two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from tokspec.errors import DataError
+from tokspec.report.changes import REGRESSIONS, changes, lines
+from tokspec.report.failure import describe
+from tokspec.report.junit import junit
+from tokspec.report.markdown import markdown
+from tokspec.report.reading import Report, read_report
+from tokspec.report.text import text
+from tokspec.report.whole_file import write_whole
+
+__all__ = ["report_command"]
+
+
+@click.command("report")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.ndjson…")
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "junit"]), default="text", show_default=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
+@click.option("--compare", is_flag=True, help="Say what changed from the first report to the second.")
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
+def report_command(files: tuple[Path, ...], form: str, output: Path | None, compare: bool, show: int) -> int:
+    """Show reports that ``tokspec run --report`` wrote, or compare two.
+
+    \b
+    tokspec report ours.ndjson                                as tokspec run showed it
+    tokspec report *.ndjson --format markdown -o summary.md   for the summary of a job
+    tokspec report --compare before.ndjson after.ndjson       new, lost, fixed, still failing
+
+    Exit status: 0 if every run conforms, 1 if one does not; with --compare 1 if something is new or lost. A report
+    that was cut off is refused with 2.
+    """
+    reports = [read_report(file) for file in files]
+    if compare:
+        return _compare(reports, form, output)
+    _put(_FORMS[form](reports, show), output)
+    return 0 if all(report.run.conforms for report in reports) else 1
+
+
+def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:
+    if len(reports) != 2 or form != "text":
+        raise DataError("needs two reports, the older first, and is text", key="--compare")
+    older, newer = reports
+    found = changes(older, newer)
+    _put("\n".join(lines(older, newer, found)) + "\n", output)
+    return 1 if any(change.kind in REGRESSIONS for change in found) else 0
+
+
+def _put(content: str, output: Path | None) -> None:
+    if output:
+        write_whole(output, click.unstyle(content))
+    else:
+        click.echo(content, nl=False)
+
+
+def _text(reports: Sequence[Report], show: int) -> str:
+    return "\n".join("\n".join(text(report.run, _shown(report, show))) + "\n" for report in reports)
+
+
+def _shown(report: Report, show: int) -> list[list[str]]:
+    failed = [result for result in report.run.results if not result.verdict.conforms]
+    return [describe(result, f"{report.origin.again} --select {result.case.id}") for result in failed[:show]]
+
+
+_FORMS: Mapping[str, Callable[[Sequence[Report], int], str]] = {
+    "text": _text,
+    "markdown": lambda reports, show: markdown([(report.origin, report.run) for report in reports], show),
+    "junit": lambda reports, show: junit([(report.origin, report.run) for report in reports]),
+}

@@ -1,0 +1,60 @@
+"""A run in Markdown, fit for the summary of a job; nothing that an implementation says is taken for markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from tokspec.report.failure import describe
+from tokspec.report.origin import Origin
+from tokspec.report.safe import visible
+from tokspec.report.summary import headline, reasons, rows
+from tokspec.runner import Run
+
+__all__ = ["markdown"]
+
+#: What Markdown could take for markup; HTML's own characters are escaped as entities.
+_MARKUP = re.compile(r"([\\`*_\[\]!|~$:])")
+
+
+def markdown(runs: Sequence[tuple[Origin, Run]], show: int) -> str:
+    """Give a chapter for each run: what it came to, by chapter and clause, and ``show`` of its failures unfolded."""
+    return "\n".join(line for origin, run in runs for line in _chapter(origin, run, show))
+
+
+def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
+    yield f"## {_text(headline(run))}\n"
+    yield from _table(run)
+    yield from (f"- {_text(problem)}" for problem in run.problems)
+    failed = [result for result in run.results if not result.verdict.conforms]
+    for result in failed[:show]:
+        head, *lines = describe(result, f"{origin.again} --select {result.case.id}")
+        yield from _folded(head, lines)
+    if len(failed) > show:
+        yield f"… and {len(failed) - show} more.\n"
+    if unsupported := reasons(run):
+        yield from _folded("unsupported, and why", unsupported)
+    yield f"tokspec {_text(origin.suite)}, fixtures {origin.fixtures[:12]}, {_text(origin.machine)}\n"
+
+
+def _table(run: Run) -> Iterator[str]:
+    (name, heads), *others = rows(run)
+    yield f"| {name} | {' | '.join(heads)} |"
+    yield "| --- |" + " ---: |" * len(heads)
+    for name, cells in others:
+        shown = name.strip() if name.startswith(" ") else f"**{name}**"
+        yield f"| {shown} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:
+    """Give lines of code that unfold; the fence is longer than any in them."""
+    fence = "`" * max(3, 1 + max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0))
+    yield f"<details><summary>{escape(visible(head))}</summary>\n"
+    yield from (f"{fence}text", *map(visible, lines), fence, "")
+    yield "</details>\n"
+
+
+def _text(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", escape(visible(text), quote=False))

@@ -1,0 +1,127 @@
+"""Reading a report that ``tokspec run --report`` wrote: perhaps by another version, perhaps not to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from tokspec import schema
+from tokspec.adapter import Hello
+from tokspec.bounded import read_bounded
+from tokspec.compare import ABSENT, Difference
+from tokspec.errors import AdapterFault, DataError
+from tokspec.fixtures import Case, Model
+from tokspec.report.origin import Origin
+from tokspec.runner import Run
+from tokspec.sessions import Answer, Fault, Refused, Reply
+from tokspec.specification import load_specification
+from tokspec.verdicts import Result, Verdict
+from tokspec.wire import decode_line
+
+__all__ = ["Report", "read_report"]
+
+#: How large a report may be, in megabytes.
+LARGEST = 64
+
+_Line = tuple[int, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run as its report tells it. Its cases have no model, no sources, and of what passed only the name."""
+
+    file: str
+    origin: Origin
+    run: Run
+
+
+def read_report(file: Path, name: str = "") -> Report:
+    """Read one report; ``name`` is how messages call it.
+
+    Raises:
+        DataError: the first thing that is wrong with it, with file, line and key; also if it was cut off.
+    """
+    name = name or str(file)
+    lines = list(_lines(read_bounded(file, name, LARGEST), name))
+    if not lines:
+        raise DataError("is empty; tokspec run --report writes a report", name)
+    _, header = _valid(lines[0], "header", name)
+    if len(lines) == 1 or "counts" not in lines[-1][1]:
+        what = f"after {len(lines) - 1} of {header['cases']} cases"
+        raise DataError(f"ends {what} and without its counts: it was cut off; run again", name)
+    results = tuple(_result(_valid(line, "result", name), name) for line in lines[1:-1])
+    number, footer = _valid(lines[-1], "footer", name)
+    run = Run(_hello(header["implementation"]), header["choices"], results, tuple(footer["problems"]))
+    counted = {verdict.value: count for verdict, count in run.counts.items()}
+    same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.conforms is footer["conforms"]
+    if not same or len(results) != header["cases"]:
+        raise DataError("counts otherwise than its lines; it was changed or cut; run again", name, number)
+    if len({result.case.id for result in results}) < len(results):
+        raise DataError("has a case twice; it was changed; run again", name)
+    return Report(name, Origin(**{field.name: header[field.name] for field in fields(Origin)}), run)
+
+
+def _lines(text: str, name: str) -> Iterator[_Line]:
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
+        try:
+            yield number, decode_line(line.encode())
+        except AdapterFault as fault:
+            raise DataError(f"{fault.message}; was it cut off?", name, number) from None
+
+
+def _valid(line: _Line, part: str, name: str) -> _Line:
+    number, value = line
+    for path, message in schema.errors(value, f"report/{part}"):
+        raise DataError(message, name, number, ".".join(map(str, path)))
+    return line
+
+
+def _hello(value: Mapping[str, Any]) -> Hello:
+    given: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
+    return Hello(**given)
+
+
+def _result(line: _Line, name: str) -> Result:
+    number, value = line
+    known = load_specification().clauses
+    for clause in value["clauses"]:
+        if clause not in known:
+            raise DataError(f"{clause} is no clause of this version of the suite; read it with its own", name, number)
+    verdict = Verdict(value["verdict"])
+    if verdict is not Verdict.PASS and "expected" not in value:
+        raise DataError("lacks the key expected", name, number)
+    difference = _difference(value["difference"]) if "difference" in value else None
+    reply = _reply(value["reply"]) if "reply" in value else None
+    return Result(_case(value), verdict, value.get("detail", ""), value.get("expected", {}), reply, difference)
+
+
+def _case(value: Mapping[str, Any]) -> Case:
+    return Case(
+        id=value["case"],
+        clauses=tuple(value["clauses"]),
+        why=value.get("why", ""),
+        source=(),
+        model=Model("", {}),
+        operation=value["operation"],
+        input=value.get("input", {}),
+        outcome={},
+        stated=(),
+        worked=(),
+        tolerance={},
+        tags=(),
+        verified_by=(),
+        file=value["file"],
+        line=value["line"],
+    )
+
+
+def _reply(value: Mapping[str, Any]) -> Reply:
+    if "ok" in value:
+        return Answer(value["ok"])
+    return Refused(**value["refused"]) if "refused" in value else Fault(**value["fault"])
+
+
+def _difference(value: Mapping[str, Any]) -> Difference:
+    return Difference(tuple(value["path"]), value.get("expected", ABSENT), value.get("actual", ABSENT))
