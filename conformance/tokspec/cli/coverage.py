@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from tokspec.adapters.reference import functions_by_clause
+from tokspec.chance import KNOW_NOTHING, Chance, chance
 from tokspec.cli.options import fixtures_option
 from tokspec.coverage import Row, coverage
-from tokspec.fixtures import load_suite
+from tokspec.fixtures import Suite, load_suite
 
 __all__ = ["coverage_command"]
 
@@ -17,12 +19,24 @@ __all__ = ["coverage_command"]
 @click.command("coverage")
 @fixtures_option
 @click.option("--cases", "with_cases", is_flag=True, help="Name the cases of each clause.")
-def coverage_command(fixtures: Path | None, with_cases: bool) -> int:
+@click.option("--chance", "by_chance", is_flag=True, help="Count the cases that implementations without a rule pass.")
+def coverage_command(fixtures: Path | None, with_cases: bool, by_chance: bool) -> int:
     """Print each clause with its cases and the functions of the reference that implement it.
 
     Exit status 1 if a MUST clause has no case, or no function where the reference can have one.
+
+    With --chance, print for each operation and each clause how many of its cases are passed by implementations that
+    know nothing: they refuse everything, or answer without looking at the model. Exit status 1 if one of them passes
+    all cases of an operation or a clause, for these cases then test nothing.
     """
-    rows = coverage(load_suite(fixtures), functions_by_clause())
+    if with_cases and by_chance:
+        raise click.UsageError("--cases names the cases and --chance counts them; give one")
+    suite = load_suite(fixtures)
+    return _by_chance(suite) if by_chance else _by_clause(suite, with_cases)
+
+
+def _by_clause(suite: Suite, with_cases: bool) -> int:
+    rows = coverage(suite, functions_by_clause())
     width = max(len(row.clause.id) for row in rows)
     for row in rows:
         click.echo(_line(row, width))
@@ -38,3 +52,34 @@ def _line(row: Row, width: int) -> str:
     functions = ", ".join(row.functions) or "—"
     lacks = f"  LACKS {' and '.join(row.lacks)}" if row.lacks else ""
     return f"{row.clause.id:<{width}}  {row.clause.level:<6}  {len(row.cases):>3} cases  {functions}{lacks}"
+
+
+def _by_chance(suite: Suite) -> int:
+    rows = chance(suite)
+    click.echo("\n".join([*_legend(), "", *_table(rows), ""]))
+    met = [f"{row.name} by {', '.join(row.met_by)}" for row in rows if row.met_by]
+    click.echo(f"{len(rows)} operations and clauses: {len(met)} met by chance{': ' if met else ''}{'; '.join(met)}")
+    return 1 if met else 0
+
+
+def _legend() -> Iterator[str]:
+    width = max(map(len, KNOW_NOTHING))
+    for name, what in KNOW_NOTHING.items():
+        yield f"{name:<{width}}  {what}"
+
+
+def _table(rows: Sequence[Chance]) -> Iterator[str]:
+    """Give the lines; names of two words stand in two lines of the heading."""
+    width = max(len(row.name) for row in rows)
+    words = [("", "cases"), *(name.rpartition("_")[::2] for name in KNOW_NOTHING)]
+    columns = [max(map(len, pair)) for pair in words]
+    for line in zip(*words, strict=True):
+        yield _cells("", width, line, columns)
+    for row in rows:
+        counts = [str(count or "·") for count in (row.cases, *row.passed.values())]
+        yield _cells(row.name, width, counts, columns) + ("  MET BY CHANCE" if row.met_by else "")
+
+
+def _cells(name: str, width: int, cells: Sequence[str], columns: Sequence[int]) -> str:
+    line = name.ljust(width) + "".join(f"  {cell:>{column}}" for cell, column in zip(cells, columns, strict=True))
+    return line.rstrip()
