@@ -15,11 +15,12 @@ It cannot express, and refuses as ``unsupported``:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import fsum, log
 from typing import Any, TypeAlias
 
 from tokspec.errors import Unsupported
 from tokspec.formats.neutral import fill_defaults
+from tokspec.formats.text import refuse_surrogates
+from tokspec.formats.weights import log_probabilities
 
 __all__ = ["write"]
 
@@ -37,7 +38,7 @@ def write(content: Part) -> dict[str, Any]:
     {'u': 0, 'g': 1, 'ug': 2}
     """
     model = fill_defaults(content)
-    _refuse_surrogates(model)
+    refuse_surrogates(model, "tokenizer.json")
     return {
         "version": "1.0",
         "truncation": None,
@@ -144,7 +145,12 @@ def _unigram(model: Part) -> dict[str, Any]:
     if unknown is not None and ids and unknown not in ids:
         raise Unsupported(f"the unknown token {unknown!r} is not in the vocabulary, and tokenizer.json wants its id")
     unk_id = None if unknown is None else ids.get(unknown)
-    return {"type": "Unigram", "unk_id": unk_id, "vocab": _log_probabilities(model), "byte_fallback": False}
+    return {
+        "type": "Unigram",
+        "unk_id": unk_id,
+        "vocab": log_probabilities(model, "tokenizer.json"),
+        "byte_fallback": False,
+    }
 
 
 _MODELS: Mapping[str, Writer] = {"bpe": _bpe, "wordpiece": _wordpiece, "unigram": _unigram}
@@ -156,18 +162,6 @@ def _ids(model: Part) -> dict[str, int]:
     return {token: position for position, token in enumerate(tokens)}
 
 
-def _log_probabilities(model: Part) -> list[list[Any]]:
-    """Give [token, natural logarithm of its probability] (UNI-PROB-1)."""
-    tokens = model.get("tokens", [])
-    if model["weights"] == "log_probability":
-        return [[token, weight] for token, weight in tokens]
-    total = fsum(weight for _, weight in tokens)
-    without = [token for token, weight in tokens if weight <= 0]
-    if without:
-        raise Unsupported(f"the frequency of {without[0]!r} has no logarithm, and tokenizer.json holds logarithms")
-    return [[token, log(weight / total)] for token, weight in tokens]
-
-
 def _added_tokens(model: Part) -> list[dict[str, Any]]:
     special, ids = model.get("special_tokens", []), _ids(model)
     # Without a vocabulary there is nothing to contradict: the special tokens are all that has an id.
@@ -177,10 +171,3 @@ def _added_tokens(model: Part) -> list[dict[str, Any]]:
         raise Unsupported(f"the special token {outside[0]!r} is not in the vocabulary")
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     return [{"id": ids[token], "content": token, **flags} for token in special]
-
-
-def _refuse_surrogates(value: Any) -> None:
-    if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-        raise Unsupported(f"tokenizer.json is UTF-8 and cannot hold the lone surrogate in {value!r}")
-    for member in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _refuse_surrogates(member)
