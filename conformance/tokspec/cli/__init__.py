@@ -6,6 +6,7 @@ import io
 import os
 import shlex
 import sys
+import traceback
 
 import click
 
@@ -20,7 +21,8 @@ from tokspec.report.safe import visible
 
 __all__ = ["main", "tokspec"]
 
-#: The exit status of a program whose reader has gone, as shells give it: 128 and the number of SIGPIPE.
+#: Exit statuses of a program that a signal would have ended, as shells give them: 128 and the number of the signal.
+INTERRUPTED = 130
 READER_GONE = 141
 
 
@@ -43,28 +45,54 @@ for command in (run_command, report_command, list_command, show_command, coverag
 
 def main() -> None:
     """Run the command line; what is wrong with the data or the options is one line and exit status 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started us; its number must not become that of another file
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     sys.exit(_status(sys.argv[1:]))
 
 
 def _status(arguments: list[str]) -> int:
+    """Run it and give the exit status; whatever went wrong has then been said."""
     try:
-        status = tokspec.main(arguments, "tokspec", standalone_mode=False, obj=shlex.join(["tokspec", *arguments]))
-        sys.stdout.flush()
-        return int(status or 0)
-    except click.exceptions.Abort:
-        message = "interrupted"
+        return _run(arguments)
     except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else "tokspec"
-        message = f"{' '.join(error.format_message().split()).rstrip('.')}; see {path} --help"
+        return _say(_about_options(error))
     except click.ClickException as error:
-        message = error.format_message()
+        return _say(error.format_message())
     except DataError as error:
-        message = str(error)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return READER_GONE
+        return _say(str(error))
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left there is flushed at the end
+        if isinstance(error, BrokenPipeError):
+            return READER_GONE
+        return _say(f"{error.filename or 'the output'} cannot be used: {error.strerror}")
+    except Exception:  # not status 1, which is the implementation's
+        traceback.print_exc()
+        return _say("this is a fault of the suite itself; please report it with the lines above")
+
+
+def _run(arguments: list[str]) -> int:
+    """Do what ``click.Command.main`` does, except that it ends with status 1 when the reader has gone."""
+    try:
+        with tokspec.make_context("tokspec", arguments, obj=shlex.join(["tokspec", *arguments])) as context:
+            status = int(tokspec.invoke(context) or 0)
+    except click.exceptions.Exit as end:  # --help and --version
+        status = end.exit_code
+    sys.stdout.flush()
+    return status
+
+
+def _about_options(error: click.UsageError) -> str:
+    message = " ".join(error.format_message().split()).rstrip(".")
+    path = error.ctx.command_path if error.ctx else "tokspec"
+    return f"{message}{'' if message.endswith('?') else ';'} see {path} --help"
+
+
+def _say(message: str, status: int = 2) -> int:
     click.echo(f"tokspec: {visible(message)}", err=True)
-    return 2
+    return status

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from tokspec.cli.options import fixtures_option, selection_options
+from tokspec.errors import DataError
 from tokspec.fixtures import Case, Suite, load_suite
 from tokspec.report.safe import compact, shorten, visible
 from tokspec.selection import select
@@ -24,30 +26,38 @@ def list_command(patterns: tuple[str, ...], excluded: tuple[str, ...], fixtures:
     """List cases: id, operation, clauses."""
     cases = select(load_suite(fixtures).cases.values(), patterns, excluded)
     if source:
-        click.echo("\n".join(_by_source(cases)))
+        click.echo("\n\n".join(_by_source(cases)) or "none of these cases comes from a document")
         return
     width = max(len(case.id) for case in cases)
     wide = max(len(case.operation) for case in cases)
     for case in cases:
         click.echo(f"{case.id:<{width}}  {case.operation:<{wide}}  {', '.join(case.clauses)}")
-    click.echo(f"{len(cases)} cases")
+    click.echo(_count(len(cases), "case"))
 
 
 def _by_source(cases: Sequence[Case]) -> Iterator[str]:
-    """Give the printed results of each document by section, and its counts."""
+    """Give a paragraph for each document from which cases come."""
     for name, document in load_specification().documents.items():
         own = [case for case in cases if document in case.documents]
-        results = [
-            (case, entry) for case in own for entry in case.stated if document in entry.get("in", case.documents)
-        ]
-        errata = sum(entry["relation"] == "erratum" for _, entry in results)
-        yield f"{document} ({name}): {len(results)} printed results, {errata} of them errata, in {len(own)} cases"
-        for section in dict.fromkeys(_sections(case, document) for case in own):
-            yield f"  {section}"
-            for case in own:
-                if _sections(case, document) == section:
-                    yield from _case_lines(case, [entry for other, entry in results if other is case])
-        yield ""
+        if own:
+            yield "\n".join(map(visible, _document_lines(name, document, own)))
+
+
+def _document_lines(name: str, document: str, cases: Sequence[Case]) -> Iterator[str]:
+    """Give the printed results of a document by section, and their counts."""
+    results = [(case, entry) for case in cases for entry in case.stated if document in entry.get("in", case.documents)]
+    errata = sum(entry["relation"] == "erratum" for _, entry in results)
+    counts = f"{_count(len(results), 'printed result')}, {errata} of them errata, in {_count(len(cases), 'case')}"
+    yield f"{document} ({name}): {counts}"
+    for section in dict.fromkeys(_sections(case, document) for case in cases):
+        yield f"  {section}"
+        for case in cases:
+            if _sections(case, document) == section:
+                yield from _case_lines(case, [entry for other, entry in results if other is case])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _sections(case: Case, document: str) -> str:
@@ -67,15 +77,29 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
 @click.argument("case_id", metavar="CASE")
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
-    """Show a case: its clauses, model, input and outcome, and how to reproduce it."""
-    suite = load_suite(fixtures)
-    if case_id not in suite.cases:
-        select(suite.cases.values(), [case_id])
-        raise click.UsageError(f"{case_id} selects several cases; show takes the id of one")
-    click.echo("\n".join(_show(suite, suite.cases[case_id])))
+    """Show a case: its clauses, model, input and outcome. The last line reproduces it."""
+    click.echo("\n".join(map(visible, _show(_one(load_suite(fixtures), case_id)))))
 
 
-def _show(suite: Suite, case: Case) -> Iterator[str]:
+def _one(suite: Suite, wanted: str) -> Case:
+    """Give the case of this id; any other pattern will do that selects no more than one.
+
+    Raises:
+        DataError: it selects none, or several.
+    """
+    if wanted in suite.cases:
+        return suite.cases[wanted]
+    try:
+        found = select(suite.cases.values(), [wanted])
+    except DataError as error:
+        raise DataError(error.message, key="CASE") from None
+    if len(found) > 1:
+        listed = f"tokspec list --select {shlex.quote(wanted)}"
+        raise DataError(f"{wanted!r} matches {len(found)} cases; `{listed}` lists them, show one", key="CASE")
+    return found[0]
+
+
+def _show(case: Case) -> Iterator[str]:
     clauses = load_specification().clauses
     yield f"{case.id}  ({case.file}:{case.line})"
     yield f"  {case.why}"
@@ -88,7 +112,7 @@ def _show(suite: Suite, case: Case) -> Iterator[str]:
     rows += [("stated", _stated(entry)) for entry in case.stated]
     rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
     rows += [("source", ", ".join(entry.values())) for entry in case.source]
-    rows += [("verified", visible(how)) for how in case.verified_by]
+    rows += [("verified", how) for how in case.verified_by]
     rows.append(("run", f"tokspec run --impl IMPLEMENTATION --select {case.id}"))
     for label, text in rows:
         yield f"  {label:<9} {text}"
