@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tokspec import schema
 from tokspec.adapter import Hello
 from tokspec.formats import FORMATS
 from tokspec.report.safe import compact, shorten
 from tokspec.sessions import Answer, Fault, Refused, Reply, Request, Session
+from tokspec.smoke_questions import CONTRADICTORY, QUESTIONS
 from tokspec.specification import load_specification
 
 __all__ = ["Step", "steps"]
@@ -25,40 +25,6 @@ class Step:
     note: str
 
 
-_CORPUS: Mapping[str, Any] = {"words": [["hug", 10], ["pug", 5]]}
-_BPE = {"type": "bpe", "vocabulary": ["b", "g", "h", "u", "ug"], "merges": [["u", "g"]]}
-_UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15]]}
-
-#: A model whose merge makes a token that it does not have (BPE-MODEL-1).
-_CONTRADICTORY = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}
-
-#: A model, and an input, for each operation: small enough to answer by hand.
-_ASKED: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
-    "normalize": ({"normalizer": {"type": "lowercase"}}, {"text": "Hug"}),
-    "pre_tokenize": ({"pre_tokenizer": {"type": "whitespace_split"}}, {"text": "hug bug"}),
-    "encode": (_BPE, {"text": "bug"}),
-    "decode": (_BPE, {"tokens": ["b", "ug"]}),
-    "train": ({"type": "bpe"}, {"corpus": _CORPUS, "merge_count": 1}),
-    "count_words": ({"pre_tokenizer": {"type": "whitespace_split"}}, {"corpus": {"texts": ["hug hug pug"]}}),
-    "base_vocabulary": ({"type": "bpe"}, {"corpus": _CORPUS}),
-    "training_state": ({"type": "bpe"}, {"corpus": _CORPUS, "steps": 1}),
-    "pair_frequencies": ({"type": "bpe"}, {"corpus": _CORPUS}),
-    "pair_scores": ({"type": "wordpiece"}, {"corpus": _CORPUS}),
-    "best_pair": ({"type": "bpe"}, {"corpus": _CORPUS}),
-    "substring_frequencies": ({"type": "unigram"}, {"corpus": _CORPUS}),
-    "ranked_substrings": ({"type": "unigram"}, {"corpus": _CORPUS}),
-    "initial_vocabulary": ({"type": "unigram"}, {"corpus": _CORPUS, "initial_size": 5}),
-    "token_probabilities": (_UNIGRAM, {}),
-    "segmentations": (_UNIGRAM, {"word": "hug"}),
-    "viterbi": (_UNIGRAM, {"word": "hug"}),
-    "segment": (_UNIGRAM, {"word": "hug"}),
-    "loss": (_UNIGRAM, {"corpus": {"words": [["hug", 10]]}}),
-    "loss_increase": (_UNIGRAM, {"corpus": {"words": [["hug", 10]]}, "token": "hug"}),
-    "prune_step": (_UNIGRAM, {"corpus": {"words": [["hug", 10]]}, "fraction": 0.5}),
-    "training_trace": ({"type": "bpe"}, {"corpus": _CORPUS, "merge_count": 1}),
-}
-
-
 def steps(session: Session) -> Iterator[Step]:
     """Try an open session step by step."""
     hello = session.hello
@@ -66,12 +32,16 @@ def steps(session: Session) -> Iterator[Step]:
     yield _operations(hello)
     yield _formats(hello)
     yield _choices(hello)
+    answered: dict[str, Request] = {}
     for operation in hello.operations:
-        if operation in _ASKED:
-            yield _operation(session, operation)
-    if "encode" in hello.operations:
-        yield _contradiction(session)
-    yield _twice(session)
+        if operation in QUESTIONS:
+            request, reply = _supported(session, operation)
+            if isinstance(reply, Answer):
+                answered[operation] = request
+            yield _operation(hello, request, reply)
+    yield _twice(session, list(answered.values()))
+    if "encode" in answered:
+        yield _contradiction(session, answered["encode"])
 
 
 def _operations(hello: Hello) -> Step:
@@ -105,31 +75,58 @@ def _choices(hello: Hello) -> Step:
     return Step("choices", True, note)
 
 
-def _operation(session: Session, operation: str) -> Step:
-    model, input = _ASKED[operation]
-    reply = _ask(session, Request(operation, f"smoke-{operation}", model, input))
-    asked = f"{compact(input)} →"
+def _supported(session: Session, operation: str) -> tuple[Request, Reply]:
+    """Ask about one type of model after the other, until one is supported."""
+    for model, input in QUESTIONS[operation]:
+        request = Request(operation, f"smoke-{operation}-{model.get('type', 'none')}", model, input)
+        reply = _ask(session, request)
+        if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
+            break
+    return request, reply
+
+
+def _operation(hello: Hello, request: Request, reply: Reply) -> Step:
+    asked = f"{compact(request.input)} →"
     if isinstance(reply, Fault):
         note = f"{asked} {reply.kind}: {reply.message}; run your program by hand with this input"
-        return Step(operation, False, note)
+        return Step(request.operation, False, note)
     if isinstance(reply, Refused):
         right = reply.reason == "unsupported"
-        return Step(operation, right, f"{asked} refused as {reply.reason}: {reply.message or 'without a message'}")
-    wrong = [f"{'/'.join(map(str, path)) or 'the result'}: {message}" for path, message in _shape(operation, reply)]
+        why = f"refused as {reply.reason}: {shorten(reply.message) or 'without a message'}"
+        remedy = "" if right else "; it has an answer, and what you do not offer is unsupported"
+        return Step(request.operation, right, f"{asked} {why}{remedy}")
+    wrong = next(_wrong(hello, request.operation, reply), "")
     if wrong:
-        return Step(operation, False, f"{asked} {wrong[0]}; spec/10-protocol.md shows the result's shape")
-    return Step(operation, True, f"{asked} {shorten(compact(reply.result), 80)}")
+        return Step(request.operation, False, f"{asked} {wrong}")
+    return Step(request.operation, True, f"{asked} {shorten(compact(reply.result), 80)}")
 
 
-def _shape(operation: str, reply: Answer) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    return schema.errors(reply.result, f"operations/{operation}/result")
+def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
+    """Say what is wrong with the shape of a result."""
+    for path, message in schema.errors(reply.result, f"operations/{operation}/result"):
+        place = "/".join(map(str, path)) or "the result"
+        yield f"{place}: {message}; spec/10-protocol.md shows the result's shape"
+    lacking = [name for name in hello.encode_fields if operation == "encode" and name not in reply.result]
+    if lacking:
+        yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all that encode_fields names"
 
 
-def _contradiction(session: Session) -> Step:
+def _twice(session: Session, answered: Sequence[Request]) -> Step:
+    """Ask the same twice, with something else between: the answers must be equal."""
+    if not answered:
+        right = not session.hello.operations
+        note = "nothing to ask yet" if right else "nothing was answered; answer one of the questions above"
+        return Step("twice", right, note)
+    first, _, second = (_ask(session, each) for each in (answered[0], answered[-1], answered[0]))
+    if first == second:
+        return Step("twice", True, "the same question gets the same answer")
+    note = f"{answered[0].operation} answers otherwise the second time; keep no state between requests"
+    return Step("twice", False, note)
+
+
+def _contradiction(session: Session, request: Request) -> Step:
     """Ask for a model that contradicts itself, between two equal questions: the adapter must go on as before."""
-    model, input = _ASKED["encode"]
-    request = Request("encode", "smoke-encode", model, input)
-    impossible = Request("encode", "smoke-contradiction", _CONTRADICTORY, input)
+    impossible = Request("encode", "smoke-contradiction", CONTRADICTORY, request.input)
     first, reply, second = (_ask(session, each) for each in (request, impossible, request))
     if first != second:
         return Step("contradiction", False, "encode answers otherwise after a model that cannot be; keep models apart")
@@ -137,21 +134,6 @@ def _contradiction(session: Session) -> Step:
         return Step("contradiction", True, f"a model that cannot be is refused as {reply.reason}")
     seen = f"{reply.kind}: {shorten(reply.message, 80)}" if isinstance(reply, Fault) else "an answer"
     return Step("contradiction", True, f"a model that cannot be comes to {seen}; better refuse it as invalid_model")
-
-
-def _twice(session: Session) -> Step:
-    """Ask the same twice, with something else between: the answers must be equal."""
-    offered = [operation for operation in session.hello.operations if operation in _ASKED]
-    if not offered:
-        return Step("twice", True, "nothing to ask yet")
-    model, input = _ASKED[offered[0]]
-    other_model, other_input = _ASKED[offered[-1]]
-    request = Request(offered[0], f"smoke-{offered[0]}", model, input)
-    between = Request(offered[-1], f"smoke-{offered[-1]}", other_model, other_input)
-    first, _, second = (_ask(session, each) for each in (request, between, request))
-    if first == second:
-        return Step("twice", True, "the same question gets the same answer")
-    return Step("twice", False, f"{offered[0]} answers otherwise the second time; keep no state between requests")
 
 
 def _ask(session: Session, request: Request) -> Reply:

@@ -6,21 +6,27 @@ import click
 
 from tokspec.cli.options import Target, implementation_options
 from tokspec.errors import AdapterFault
-from tokspec.report.safe import visible
+from tokspec.report.safe import shorten, visible
 from tokspec.smoke import Step, steps
 
 __all__ = ["smoke_command"]
+
+_FIRST_LINE = 'answer the first line, {"op": "hello"}, and flush'
+_FIRST_CALL = "return a tokspec.adapter.Hello from hello()"
 
 
 @click.command("smoke")
 @implementation_options
 def smoke_command(target: Target) -> int:
-    """Try an adapter step by step and say what to do next; no judgement of the tokenizer behind it."""
+    """Try an adapter step by step. Says what to do next; no judgement of the tokenizer behind it.
+
+    Exit status: 0 if every step is right, 1 if one is not, 2 if the suite could not do its work.
+    """
     try:
         with target.open() as session:
             wrong = [step for step in steps(session) if not _shown(step)]
     except AdapterFault as fault:
-        wrong = [Step("hello", False, f'{fault}; answer the first line, {{"op": "hello"}}, and flush')]
+        wrong = [Step("hello", False, f"{fault}; {_FIRST_LINE if target.program else _FIRST_CALL}")]
         _shown(wrong[0])
     if wrong:
         click.echo(f"\nnot yet: mend {wrong[0].name} first")
@@ -31,5 +37,5 @@ def smoke_command(target: Target) -> int:
 
 def _shown(step: Step) -> bool:
     click.secho("ok   " if step.right else "WRONG", fg="green" if step.right else "red", nl=False)
-    click.echo(f"  {step.name}: {visible(step.note)}")
+    click.echo(f"  {step.name}: {visible(shorten(step.note, 600))}")
     return step.right
