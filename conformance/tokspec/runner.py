@@ -34,6 +34,14 @@ class Run:
         return tally(self.results)
 
     @property
+    def complaints(self) -> tuple[str, ...]:
+        """What is said beside the failing cases: the problems, and where nothing failed and nothing passed, that."""
+        nothing = not self.counts[Verdict.PASS] and all(result.verdict.conforms for result in self.results)
+        return (
+            (*self.problems, "no case passed, and a run that shows nothing is not a pass") if nothing else self.problems
+        )
+
+    @property
     def conforms(self) -> bool:
         """Whether no case failed, and at least one passed: a run that shows nothing is not a pass."""
         failed = any(not result.verdict.conforms for result in self.results)

@@ -33,7 +33,7 @@ _ELEMENTS: Mapping[Verdict, str] = {
 def junit(runs: Sequence[tuple[Origin, Run]]) -> str:
     """Give the XML text: a test suite for each run, in it a test case a case, named by its id and grouped by its file.
 
-    What else keeps a run from conforming is an error of a case named "the run".
+    What is said beside the failing cases is an error of a case named "the run".
     """
     document = ElementTree.Element("testsuites")
     for origin, run in runs:
@@ -44,7 +44,7 @@ def junit(runs: Sequence[tuple[Origin, Run]]) -> str:
 
 def _suite(origin: Origin, run: Run) -> ElementTree.Element:
     elements = [_case(result, origin.again) for result in run.results]
-    if not run.conforms and all(result.verdict.conforms for result in run.results):
+    if run.complaints:
         elements.append(_whole(run))
     counts = Counter(child.tag for element in elements for child in element)
     name = visible(" ".join(("tokspec", run.hello.name, run.hello.version)).strip())
@@ -70,5 +70,5 @@ def _case(result: Result, again: str) -> ElementTree.Element:
 def _whole(run: Run) -> ElementTree.Element:
     element = ElementTree.Element("testcase", {"classname": "tokspec", "name": "the run"})
     child = ElementTree.SubElement(element, "error", {"message": headline(run), "type": "does not conform"})
-    child.text = "\n" + "\n".join(map(visible, run.problems or ("no case passed",))) + "\n"
+    child.text = "\n" + "\n".join(map(visible, run.complaints)) + "\n"
     return element

@@ -26,7 +26,7 @@ def markdown(runs: Sequence[tuple[Origin, Run]], show: int) -> str:
 def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
     yield f"## {_text(headline(run))}\n"
     yield from _table(run)
-    yield from (f"- {_text(problem)}" for problem in run.problems)
+    yield from (f"- {_text(problem)}" for problem in run.complaints)
     failed = [result for result in run.results if not result.verdict.conforms]
     for result in failed[:show]:
         head, *lines = describe(result, f"{origin.again} --select {result.case.id}")

@@ -24,5 +24,5 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
     if unsupported := reasons(run):
         yield from ("unsupported, and why:", *unsupported, "")
     yield from (*table(run, every_clause), "")
-    yield from (click.style(visible(problem), fg="red") for problem in run.problems)
+    yield from (click.style(visible(problem), fg="red") for problem in run.complaints)
     yield click.style(headline(run), fg="green" if run.conforms else "red", bold=True)
