@@ -31,10 +31,13 @@ def blocks(language: str) -> list[str]:
     return [body for name, body in BLOCK.findall(README) if name == language]
 
 
-def commands() -> list[tuple[str, str]]:
-    """Give every command of the README whose output it shows, with the output."""
-    parts = [part for block in blocks("console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+def commands(block: str) -> list[tuple[str, str]]:
+    """Give every command of a block whose output it shows, with the output."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
     return [(command, output) for command, _, output in (part.partition("\n") for part in parts) if output]
+
+
+SESSIONS = [session for session in map(commands, blocks("console")) if session]
 
 
 def anchors(page: Path) -> set[str]:
@@ -70,13 +73,14 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize(("command", "output"), commands(), ids=[command for command, _ in commands()])
-def test_commands_print_what_the_readme_shows(command: str, output: str, folder: Path) -> None:
-    printed = run(command, folder)
-    pattern = "".join(
-        r"(?:.*\n)*?" if line == ANYTHING else re.escape(line) for line in output.splitlines(keepends=True)
-    )
-    assert re.fullmatch(pattern, printed), printed
+@pytest.mark.parametrize("session", SESSIONS, ids=[session[0][0] for session in SESSIONS])
+def test_commands_print_what_the_readme_shows(session: list[tuple[str, str]], folder: Path) -> None:
+    for command, output in session:
+        printed = run(command, folder)
+        pattern = "".join(
+            r"(?:.*\n)*?" if line == ANYTHING else re.escape(line) for line in output.splitlines(keepends=True)
+        )
+        assert re.fullmatch(pattern, printed), printed
 
 
 #: The rows of the table of results: a command, and what its last line says after the name and the state.
