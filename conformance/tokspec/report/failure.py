@@ -13,7 +13,7 @@ from tokspec.sessions import Answer
 from tokspec.specification import load_specification
 from tokspec.verdicts import Result, Verdict
 
-__all__ = ["describe"]
+__all__ = ["brief", "describe"]
 
 #: How many items of a long list are shown before and after the first difference.
 AROUND = 5
@@ -32,7 +32,7 @@ def describe(result: Result, reproduce: str, stage: str = "") -> list[str]:
     if result.difference is None:
         rows += [
             ("expected", shorten(compact(_plain(result.expected)))),
-            ("problem", visible(shorten(result.detail, 600))),
+            ("problem", brief(result)),
         ]
         if result.verdict is Verdict.FAIL and isinstance(result.reply, Answer):
             rows.append(("actual", shorten(compact(result.reply.result))))
@@ -40,7 +40,20 @@ def describe(result: Result, reproduce: str, stage: str = "") -> list[str]:
         rows += list(_side_by_side(result, result.difference))
     rows += [("stage", stage)] if stage else []
     rows.append(("again", reproduce))
-    return lines + [f"  {label:<9} {text}".rstrip() for label, text in rows]
+    return [visible(line) for line in (*lines, *(f"  {label:<9} {text}".rstrip() for label, text in rows))]
+
+
+def brief(result: Result) -> str:
+    """Say in one line what is wrong: the first difference, or whatever else happened."""
+    if result.difference is None:
+        return visible(shorten(result.detail, 600))
+    path = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in result.difference.path]
+    sides = f"expected {_show(result.difference.expected)}, actual {_show(result.difference.actual)}"
+    return f"{''.join(path).removeprefix('.')}: {sides}"
+
+
+def _key(key: str) -> str:
+    return shorten(visible(key), 60)
 
 
 def _input(input: Mapping[str, Any]) -> Any:
@@ -61,11 +74,7 @@ def _side_by_side(result: Result, difference: Difference) -> Iterator[tuple[str,
     else:
         yield "expected", f"{field}: {_show(expected)}"
         yield "actual", f"{field}: {_show(actual)}"
-    steps = [f"[{part}]" if isinstance(part, int) else f".{visible(part)}" for part in difference.path]
-    yield (
-        "first",
-        f"{''.join(steps).removeprefix('.')}: expected {_show(difference.expected)}, actual {_show(difference.actual)}",
-    )
+    yield "first", brief(result)
     others = len(result.expected.get("one_of", ())) - 1
     if others > 0:
         yield "", f"(shown against the first of {others + 1} right answers; none of them is given)"

@@ -12,6 +12,9 @@ __all__ = ["compact", "shorten", "visible"]
 _SUSPECT = re.compile(r"[^ -~]")
 _HARMLESS = ("L", "N", "P", "S")
 
+#: Letters and a symbol of those categories that show nothing: the fillers of Hangul, the empty pattern of Braille.
+_BLANK = "\u115f\u1160\u3164\uffa0\u2800"
+
 
 def visible(text: str) -> str:
     """Replace every character that is not a visible one, or a plain space, by its escape.
@@ -23,7 +26,7 @@ def visible(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    if unicodedata.category(character)[0] in _HARMLESS:
+    if unicodedata.category(character)[0] in _HARMLESS and character not in _BLANK:
         return character
     number = ord(character)
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

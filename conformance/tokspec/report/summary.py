@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tokspec.report.safe import visible
+from tokspec.report.safe import shorten, visible
 from tokspec.runner import Run
 from tokspec.specification import load_specification
 from tokspec.verdicts import Result, Verdict, tally
@@ -17,9 +17,10 @@ def headline(run: Run) -> str:
     """Say in one line what was run, how it ended and that the counts balance."""
     hello = run.hello
     parts = [f"{count} {verdict.value}" for verdict, count in run.counts.items() if count]
-    who = visible(" ".join(part for part in (hello.name, hello.version) if part))
+    who = visible(shorten(" ".join(part for part in (hello.name, hello.version) if part)))
     state = "conforms" if run.conforms else "does not conform"
-    return f"{who} {state}: {len(run.results)} cases = {' + '.join(parts) or 'none'}"
+    cases = f"{len(run.results)} case{'' if len(run.results) == 1 else 's'}"
+    return f"{who} {state}: {cases} = {' + '.join(parts) or 'none'}"
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
@@ -51,7 +52,7 @@ def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
 def reasons(run: Run) -> list[str]:
     """Say why cases are unsupported: each reason once, with its number of cases, the commonest first."""
     counts = Counter(result.detail for result in run.results if result.verdict is Verdict.UNSUPPORTED)
-    return [f"{count:>5}  {visible(reason)}" for reason, count in counts.most_common()]
+    return [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts.most_common()]
 
 
 def _clause_rows(
