@@ -2,109 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import shlex
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from tokspec.cli.options import parse_choices
-from tokspec.discovery import open_session
+from tokspec.cli.options import Target, parse_choices
 from tokspec.errors import AdapterFault, DataError
 from tokspec.fixtures import Case, load_suite
-from tokspec.report.failure import describe
+from tokspec.report.failure import brief, describe
 from tokspec.runner import fault_at_start, run
 from tokspec.selection import select
 from tokspec.sessions import Session
 from tokspec.verdicts import Result, Verdict
 
-__all__ = ["CaseItem", "Cases", "collect"]
+__all__ = ["CaseItem", "Cases"]
 
 
 class Nonconforming(Exception):
-    """A case that did not conform; its text is the whole report."""
+    """A case that did not conform; its text is the whole report, ``summary`` a line of it."""
+
+    def __init__(self, result: Result, reproduce: str) -> None:
+        super().__init__("\n".join(describe(result, reproduce)))
+        self.summary = f"{result.verdict.value}: {brief(result)}"
 
 
 class Cases(pytest.Collector):
-    """All selected cases, and the implementation that they are asked of, started at the first case."""
+    """All selected cases, and the implementation that they are asked of.
 
-    target: dict[str, Any]
-    choices: dict[str, str]
-    items: Sequence[CaseItem]
+    It is started at once, so that what is wrong with it is said once, unless pytest is only to list the cases.
+    """
 
-    @cached_property
-    def implementation(self) -> Session | AdapterFault:
-        """The session; or why there is none."""
+    def __init__(self, options: Namespace, **others: Any) -> None:
+        super().__init__(**others)
+        self.target = Target(options.tokspec, options.tokspec_cmd, in_process=options.tokspec_in_process)
+        self.choices: Mapping[str, str] = parse_choices(tuple(options.tokspec_choice))
+        self.selected: Sequence[Case] = select(load_suite().cases.values(), options.tokspec_select)
+        self.implementation = AdapterFault("crash", "never started") if options.collectonly else self._open()
+
+    @classmethod
+    def of(cls, session: pytest.Session) -> Cases:
+        """Make what the options name.
+
+        Raises:
+            pytest.UsageError: they name what is not there, or what cannot be started.
+        """
         try:
-            return open_session(self.target["impl"], self.target["command"], in_process=self.target["in_process"])
+            cases: Cases = cls.from_parent(session, name="tokspec", nodeid="tokspec", options=session.config.option)
+        except DataError as error:
+            key = error.key.replace("--", "--tokspec-", 1)
+            raise pytest.UsageError(str(DataError(error.message, error.file, error.line, key))) from None
+        return cases
+
+    def _open(self) -> Session | AdapterFault:
+        try:
+            return self.target.open()
         except AdapterFault as fault:
             return fault
 
-    def collect(self) -> Sequence[CaseItem]:
+    def collect(self) -> list[CaseItem]:
         """Give the items."""
-        return self.items
+        return [CaseItem.from_parent(self, name=case.id, case=case) for case in self.selected]
 
     def judge(self, case: Case) -> Result:
         """Ask one case."""
-        if isinstance(self.implementation, AdapterFault):
-            return fault_at_start(self.name, [case], self.implementation).results[0]
         try:
+            if isinstance(self.implementation, AdapterFault):
+                raise self.implementation
             return run(self.implementation, [case], choices=self.choices).results[0]
         except AdapterFault as fault:
-            return fault_at_start(self.name, [case], fault).results[0]
+            return fault_at_start(self.target.name, [case], fault).results[0]
+
+    def again(self, case: Case) -> str:
+        """Give the command that judges one case alone."""
+        choices = "".join(f" --choice {shlex.quote(f'{name}={option}')}" for name, option in self.choices.items())
+        return f"tokspec run{self.target.arguments()}{choices} --select {case.id}"
 
     def close(self) -> None:
         """End the implementation, if it was started."""
-        started = self.__dict__.get("implementation")
-        if started is not None and not isinstance(started, AdapterFault):
-            started.close()
+        if not isinstance(self.implementation, AdapterFault):
+            self.implementation.close()
 
 
 class CaseItem(pytest.Item):
-    """One case; its node id is ``tokspec::CASE``."""
+    """One case; its node id is ``tokspec::CASE``. ``-k`` knows its clauses, operation and tags too."""
 
-    case: Case
-    cases: Cases
+    def __init__(self, parent: Cases, case: Case, **others: Any) -> None:
+        super().__init__(parent=parent, **others)
+        self.cases = parent
+        self.case = case
+        self.extra_keyword_matches.update([*case.clauses, case.operation, *case.tags])
 
     def runtest(self) -> None:
         """Judge the case."""
         result = self.cases.judge(self.case)
         if result.verdict is Verdict.UNSUPPORTED:
-            pytest.skip(f"unsupported: {result.detail}")
+            pytest.skip(f"unsupported: {brief(result)}")
         if not result.verdict.conforms:
-            target = self.cases.target
-            option = f"--cmd '{target['command']}'" if target["command"] else f"--impl {target['impl']}"
-            raise Nonconforming("\n".join(describe(result, f"tokspec run {option} --select {self.case.id}")))
+            raise Nonconforming(result, self.cases.again(self.case))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the report without a traceback of the suite's own code."""
-        return str(excinfo.value) if isinstance(excinfo.value, Nonconforming) else super().repr_failure(excinfo, style)
+        if not isinstance(excinfo.value, Nonconforming):
+            return super().repr_failure(excinfo, style)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:
+            shown.reprcrash.path, shown.reprcrash.lineno = self.case.file, self.case.line
+            shown.reprcrash.message = excinfo.value.summary
+        return shown
 
     def reportinfo(self) -> tuple[str, int, str]:
         """Say where the case stands."""
         return self.case.file, self.case.line - 1, f"tokspec::{self.case.id}"
-
-
-def collect(session: pytest.Session, config: pytest.Config) -> Cases:
-    """Make the items; what is wrong with the options ends pytest with a usage error."""
-    try:
-        selected = select(load_suite().cases.values(), config.option.tokspec_select)
-        choices = dict(parse_choices(tuple(config.option.tokspec_choice)))
-    except DataError as error:
-        raise pytest.UsageError(str(error)) from None
-    cases = Cases.from_parent(session, name="tokspec", nodeid="tokspec")
-    cases.target = {"impl": config.option.tokspec, "command": config.option.tokspec_cmd}
-    cases.target["in_process"] = config.option.tokspec_in_process
-    cases.choices = choices
-    cases.items = [_item(cases, case) for case in selected]
-    return cases
-
-
-def _item(cases: Cases, case: Case) -> CaseItem:
-    item: CaseItem = CaseItem.from_parent(cases, name=case.id)
-    item.case = case
-    item.cases = cases
-    for tag in case.tags:
-        item.keywords[tag] = tag
-    item.keywords.update(dict.fromkeys([*case.clauses, case.operation], True))
-    return item

@@ -5,6 +5,7 @@ Nothing else of the suite is imported until one of the options is given.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,9 +13,9 @@ import pytest
 if TYPE_CHECKING:
     from tokspec.pytest_items import Cases
 
-__all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_sessionfinish"]
+__all__ = ["pytest_addoption", "pytest_make_collect_report", "pytest_sessionfinish", "pytest_sessionstart"]
 
-_PLUGIN: pytest.StashKey[Cases] = pytest.StashKey()
+_CASES: pytest.StashKey[Cases] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,18 +29,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Add the cases to whatever else was collected, before ``-k`` and the like look at it."""
-    if config.option.tokspec is None and config.option.tokspec_cmd is None:
-        return
-    from tokspec.pytest_items import collect
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start the implementation, before xdist starts workers; what is wrong with the options ends pytest."""
+    option = session.config.option
+    if option.tokspec is not None and option.tokspec_cmd is not None:
+        raise pytest.UsageError("--tokspec and --tokspec-cmd name two implementations; give one")
+    if option.tokspec_in_process and option.tokspec_cmd is not None:
+        raise pytest.UsageError("--tokspec-in-process is for --tokspec; a program has its own process")
+    if option.tokspec is not None or option.tokspec_cmd is not None:
+        from tokspec.pytest_items import Cases
 
-    config.stash[_PLUGIN] = collect(session, config)
-    items.extend(config.stash[_PLUGIN].items)
+        session.config.stash[_CASES] = Cases.of(session)
+    elif option.tokspec_select or option.tokspec_choice or option.tokspec_in_process:
+        raise pytest.UsageError("no implementation is named; give --tokspec or --tokspec-cmd")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Add the cases to whatever else is collected, in anybody's repository."""
+    report = yield
+    cases = collector.config.stash.get(_CASES, None)
+    if cases is not None and isinstance(collector, pytest.Session) and report.passed:
+        report.result = [*report.result, cases]
+    return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """End the implementation."""
-    cases = session.config.stash.get(_PLUGIN, None)
+    cases = session.config.stash.get(_CASES, None)
     if cases is not None:
         cases.close()
