@@ -1,0 +1,128 @@
+"""The summary of a run, whole: the headline, the table with its columns, and why something is unsupported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tokspec.adapter import Hello
+from tokspec.fixtures import Case, Model
+from tokspec.report.summary import headline, reasons, rows, table
+from tokspec.runner import Run
+from tokspec.verdicts import Result, Verdict
+
+
+def result(verdict: Verdict, *clauses: str, detail: str = "") -> Result:
+    case = Case(
+        id="one",
+        clauses=clauses or ("BPE-ENC-1",),
+        why="It is needed for a test.",
+        source=(),
+        model=Model("toy", {}),
+        operation="encode",
+        input={},
+        outcome={"expect": {}},
+        stated=(),
+        worked=(),
+        tolerance={},
+        tags=(),
+        verified_by=("hand",),
+        file="toy.yaml",
+        line=1,
+    )
+    return Result(case, verdict, detail, {"expect": {}})
+
+
+def ended(results: Sequence[Result], name: str = "mine", version: str = "1.0", problems: tuple[str, ...] = ()) -> Run:
+    return Run(Hello(name, version, "C", ("encode",)), {}, tuple(results), problems)
+
+
+#: One result of each kind, in several chapters; the table counts a case in the chapter of its first clause.
+MIXED = [
+    result(Verdict.PASS, "TERM-1"),
+    result(Verdict.PASS, "BPE-ENC-1"),
+    result(Verdict.FAIL, "BPE-ENC-1", "BPE-ENC-3"),
+    result(Verdict.KNOWN_FAILURE, "BPE-ENC-6", "TERM-1"),
+    result(Verdict.UNSUPPORTED, "UNI-SEG-2"),
+    result(Verdict.NOT_RUN, "UNI-SEG-2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("run", "line"),
+    [
+        (ended([result(Verdict.PASS)]), "mine 1.0 conforms: 1 case = 1 pass"),
+        (ended([result(Verdict.PASS)] * 3), "mine 1.0 conforms: 3 cases = 3 pass"),
+        (ended([]), "mine 1.0 does not conform: 0 cases = none"),
+        (ended([result(Verdict.UNSUPPORTED)] * 2), "mine 1.0 does not conform: 2 cases = 2 unsupported"),
+        (ended([result(Verdict.PASS)], problems=("stale",)), "mine 1.0 does not conform: 1 case = 1 pass"),
+        (
+            ended(MIXED),
+            "mine 1.0 does not conform: 6 cases = 2 pass + 1 fail + 1 known failure + 1 unsupported + 1 not run",
+        ),
+        (ended([result(Verdict.PASS)], "mine", ""), "mine conforms: 1 case = 1 pass"),
+        (ended([result(Verdict.PASS)], "\x1b[2Jm\r", "\u202e1"), "\\u001b[2Jm\\u000d \\u202e1 conforms: 1 case = 1 pass"),
+        (ended([result(Verdict.PASS)], "m" * 100_000), f"{'m' * 80} … {'m' * 76} 1.0 conforms: 1 case = 1 pass"),
+    ],
+)  # fmt: skip
+def test_the_headline(run: Run, line: str) -> None:
+    assert headline(run) == line
+
+
+def test_the_table_shows_chapters_and_the_clauses_that_are_not_met() -> None:
+    expected = """\
+chapter      pass  fail  known failure  unsupported  not run
+00-terms        1     ·              ·            ·        ·
+04-bpe          1     1              1            ·        ·
+  BPE-ENC-1     1     1              ·            ·        ·
+  BPE-ENC-3     ·     1              ·            ·        ·
+06-unigram      ·     ·              ·            1        1
+  UNI-SEG-2     ·     ·              ·            1        1
+all             2     1              1            1        1"""
+    assert table(ended(MIXED)) == expected.splitlines()
+
+
+def test_the_table_shows_every_clause_if_that_is_wanted() -> None:
+    expected = """\
+chapter      pass  fail  known failure  unsupported  not run
+00-terms        1     ·              ·            ·        ·
+  TERM-1        1     ·              1            ·        ·
+04-bpe          1     1              1            ·        ·
+  BPE-ENC-1     1     1              ·            ·        ·
+  BPE-ENC-3     ·     1              ·            ·        ·
+  BPE-ENC-6     ·     ·              1            ·        ·
+06-unigram      ·     ·              ·            1        1
+  UNI-SEG-2     ·     ·              ·            1        1
+all             2     1              1            1        1"""
+    assert table(ended(MIXED), every_clause=True) == expected.splitlines()
+
+
+def test_passes_have_their_column_even_if_there_are_none() -> None:
+    assert table(ended([result(Verdict.CRASH)])) == [
+        "chapter      pass  crash",
+        "04-bpe          ·      1",
+        "  BPE-ENC-1     ·      1",
+        "all             ·      1",
+    ]
+
+
+def test_chapters_add_up_to_the_run() -> None:
+    (_, heads), *others = rows(ended(MIXED), every_clause=True)
+    chapters = [cells for name, cells in others if not name.startswith(" ")]
+    counts = [[0 if cell == "·" else int(cell) for cell in cells] for cells in chapters]
+    assert heads == ["pass", "fail", "known failure", "unsupported", "not run"]
+    assert [sum(column) for column in zip(*counts[:-1], strict=True)] == counts[-1]
+
+
+def test_reasons_are_counted_and_the_commonest_comes_first() -> None:
+    results = [result(Verdict.UNSUPPORTED, detail=detail) for detail in ("no train", "no spans", "no spans")]
+    assert reasons(ended([*results, result(Verdict.FAIL, detail="no tokens")])) == [
+        "    2  no spans",
+        "    1  no train",
+    ]
+
+
+def test_reasons_are_not_to_be_trusted() -> None:
+    hostile = [result(Verdict.UNSUPPORTED, detail=detail) for detail in ("\x1b[2J\r\n", "no " + "x" * 100_000)]
+    assert reasons(ended(hostile)) == ["    1  \\u001b[2J\\u000d\\u000a", f"    1  no {'x' * 77} … {'x' * 80}"]
