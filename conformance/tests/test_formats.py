@@ -200,7 +200,7 @@ def test_tokenizer_json_refuses_what_it_cannot_express(model: dict[str, Any], me
 
 
 def test_an_unknown_format_is_refused() -> None:
-    assert refusal("vocab.txt", {}) == "unsupported: no writer for the format vocab.txt"
+    assert refusal("spm", {}) == "unsupported: no writer for the format spm"
 
 
 def test_tokspec_fills_defaults_at_every_depth() -> None:

@@ -97,9 +97,9 @@ def test_what_is_not_offered_is_not_asked() -> None:
 
 
 def test_a_model_that_no_format_can_express_is_not_asked() -> None:
-    adapter = Adapter(hello=lambda: Hello("mine", "1", "Python", ("encode",), formats=("vocab.txt", "spm")))
+    adapter = Adapter(hello=lambda: Hello("mine", "1", "Python", ("encode",), formats=("words.txt", "spm")))
     assert only_reply(adapter) == Refused(
-        "unsupported", "no writer for the format vocab.txt; no writer for the format spm"
+        "unsupported", "no writer for the format words.txt; no writer for the format spm"
     )
     assert adapter.calls == []
 

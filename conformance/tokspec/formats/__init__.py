@@ -1,19 +1,61 @@
-"""The formats in which a model of the fixtures can be handed to an implementation, one writer each."""
+"""The formats in which a model of the fixtures can be handed to an implementation, and from which it can be read.
+
+What travels as ``content`` is JSON-safe in every format:
+
+* ``tokspec``: the model itself, see :mod:`tokspec.formats.neutral`;
+* ``tokenizer.json`` and ``tokenizer.json-legacy``: the object that is in the file;
+* all others: ``{"files": {…}, "beside": {…}}``. ``files`` gives for the name of each file its text, or ``{"base64":
+  "…"}`` if the file is binary. ``beside`` gives what the files do not say and their loaders are told by arguments: the
+  keys of the model as the fixtures write them, with every default filled in; a key that is absent is absent from the
+  model. Each module says what stands beside its files.
+
+A model that a format cannot express is refused as ``unsupported``, with the one reason; whatever is written means to a
+loader what the model means. ``sentencepiece.model`` and ``vocab.gguf`` need the packages of the extra ``formats``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tokspec.errors import Unsupported
-from tokspec.formats import neutral, tokenizer_json
+from tokspec import schema
+from tokspec.errors import DataError, Unsupported
+from tokspec.formats import (
+    bpe_files,
+    gguf_vocabulary,
+    neutral,
+    reading_tokenizer_json,
+    sentencepiece_model,
+    tiktoken_ranks,
+    tokenizer_json,
+    tokenizer_json_legacy,
+    vocab_txt,
+)
+from tokspec.formats.text import refuse_surrogates
 
-__all__ = ["FORMATS", "write"]
+__all__ = ["FORMATS", "READERS", "read", "write"]
 
 #: The formats of ``spec/10-protocol.md``; a new one is a module with a writer and a row here.
 FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "tokspec": neutral.fill_defaults,
     "tokenizer.json": tokenizer_json.write,
+    "tokenizer.json-legacy": tokenizer_json_legacy.write,
+    "vocab.json+merges.txt": bpe_files.write,
+    "vocab.txt": vocab_txt.write,
+    "sentencepiece.model": sentencepiece_model.write,
+    "vocab.tiktoken": tiktoken_ranks.write,
+    "vocab.gguf": gguf_vocabulary.write,
+}
+
+#: The formats that the suite reads.
+READERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
+    "tokspec": neutral.read,
+    "tokenizer.json": reading_tokenizer_json.read,
+    "tokenizer.json-legacy": reading_tokenizer_json.read,
+    "vocab.json+merges.txt": bpe_files.read,
+    "vocab.txt": vocab_txt.read,
+    "sentencepiece.model": sentencepiece_model.read,
+    "vocab.tiktoken": tiktoken_ranks.read,
 }
 
 
@@ -22,6 +64,7 @@ def write(format: str, content: Mapping[str, Any]) -> Any:
 
     Raises:
         Unsupported: the format is not known or cannot express the model; the message says which and why.
+        DataError: the format needs a package that is not installed.
 
     >>> write("tokspec", {"pre_tokenizer": {"type": "byte_level"}})
     {'pre_tokenizer': {'type': 'byte_level', 'add_prefix_space': False, 'use_regex': True}}
@@ -34,3 +77,26 @@ def write(format: str, content: Mapping[str, Any]) -> Any:
     if writer is None:
         raise Unsupported(f"no writer for the format {format}")
     return writer(content)
+
+
+def read(format: str, content: Any) -> dict[str, Any]:
+    """Read a model of the fixtures, with every default filled in, from a format.
+
+    Raises:
+        DataError: the content is not of the format, or holds what the specification does not cover, with file and key.
+
+    >>> read("vocab.txt", {"files": {"vocab.txt": "[UNK]"}})
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'type': 'wordpiece', 'unknown_token': '[UNK]', 'continuing_prefix': '##', 'max_word_length': 100,
+     'vocabulary': ['[UNK]']}
+    """
+    if format not in READERS:
+        raise DataError(f"the suite does not read {format}; it reads {', '.join(READERS)}")
+    model = READERS[format](content)
+    for path, message in schema.errors(model, "model"):
+        raise DataError(message, format, key=".".join(map(str, path)))
+    try:
+        refuse_surrogates(model, format)
+    except Unsupported as refusal:
+        raise DataError(refusal.message, format) from None
+    return neutral.fill_defaults(model)

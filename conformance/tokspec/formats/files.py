@@ -20,8 +20,8 @@ __all__ = ["pack", "unpack", "without"]
 def pack(files: Mapping[str, str | bytes], beside: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Make the content of files and of what is told beside them; no ``beside`` is made of None.
 
-    >>> pack({"vocab.txt": "hug", "tokenizer.model": b"hug"}, {})
-    {'files': {'vocab.txt': 'hug', 'tokenizer.model': {'base64': 'aHVn'}}, 'beside': {}}
+    >>> pack({"vocab.txt": "hug", "sentencepiece.model": b"hug"}, {})
+    {'files': {'vocab.txt': 'hug', 'sentencepiece.model': {'base64': 'aHVn'}}, 'beside': {}}
     """
     packed = {
         name: file if isinstance(file, str) else {"base64": b64encode(file).decode("ascii")}

@@ -1,4 +1,4 @@
-"""GGUF: the file of llama.cpp, with a vocabulary and no tensors, as it is loaded for the vocabulary alone.
+"""``vocab.gguf``: the file of llama.cpp, with a vocabulary and no tensors, as it is loaded for the vocabulary alone.
 
 Byte-level BPE is its tokenizer ``gpt2``, other BPE ``llama``, Unigram ``t5`` and WordPiece ``bert``. Special tokens are
 user-defined tokens. The decoder is told beside the file. After the last token of a model there may be more, which
@@ -9,8 +9,8 @@ It cannot express, and the writer refuses as ``unsupported``, a model without a 
 
 * ``gpt2``: a pre-tokenizer that does not cut as GPT-2 does, an unknown token, a normalizer, a model without merges,
   and a merge of a token with a space in it;
-* ``llama`` and ``t5``: what ``tokenizer.model`` cannot express (:mod:`tokspec.formats.sentencepiece_model`), and spaces
-  that stay spaces; ``llama`` also the pre-tokenizer of T5, an unknown token, and a token such as ``<0x0A>``;
+* ``llama`` and ``t5``: what ``sentencepiece.model`` cannot express, and spaces that stay spaces; ``llama`` also the
+  pre-tokenizer of T5, an unknown token, and a token such as ``<0x0A>``;
 * ``bert``: stages other than the normalizer and the pre-tokenizer of uncased BERT, another continuing prefix or longest
   word than theirs, an unknown token that is not in the vocabulary, and two tokens that it writes alike.
 """
@@ -33,7 +33,7 @@ from tokspec.formats.vocabulary import refuse_untrained
 
 __all__ = ["write"]
 
-FORMAT = "tokenizer.gguf"
+FORMAT = "vocab.gguf"
 _GPT2 = fill_defaults({"pre_tokenizer": {"type": "byte_level"}})
 _BERT = fill_defaults({"normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "bert"}, "type": "wordpiece"})
 

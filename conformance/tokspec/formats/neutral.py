@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-__all__ = ["fill_defaults"]
+from tokspec.errors import DataError
+
+__all__ = ["fill_defaults", "read"]
 
 #: The defaults of the tables in ``spec/01-normalization.md``, ``02-pre-tokenization.md`` and ``07-decoding.md``.
 _NORMALIZERS: Mapping[str, Mapping[str, Any]] = {
@@ -48,6 +50,20 @@ def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
         if stage in model:
             model[stage] = _filled(model[stage], table, _MEMBERS.get(stage, ""))
     return deepcopy(model)
+
+
+def read(content: Any) -> dict[str, Any]:
+    """Give the model that a content is.
+
+    Raises:
+        DataError: it is no object.
+
+    >>> read({"type": "bpe"})
+    {'type': 'bpe'}
+    """
+    if not isinstance(content, Mapping):
+        raise DataError("is no object", "tokspec")
+    return dict(content)
 
 
 def _filled(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any]], members: str) -> dict[str, Any]:

@@ -16,11 +16,11 @@ def needed(module: str, format: str) -> Any:
     Raises:
         DataError: it is not installed. That is no refusal: the format could express the model.
 
-    >>> needed("no_such_package.part", "tokenizer.model")
+    >>> needed("no_such_package.part", "sentencepiece.model")
     ... # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: the format tokenizer.model needs the package no_such_package;
+    tokspec.errors.DataError: the format sentencepiece.model needs the package no_such_package;
         install it with pip install 'tokspec[formats]'
     """
     try:

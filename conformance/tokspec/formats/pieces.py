@@ -1,7 +1,7 @@
 """A model as SentencePiece has it: pieces with scores and kinds over a whole text, in which it marks the spaces.
 
-What its files say, and what ``tokenizer.model`` and GGUF share. SentencePiece does not cut a text into pieces of its
-own before the model: where no token crosses a border, that makes no difference, and where one does it is refused.
+What ``sentencepiece.model`` and ``vocab.gguf`` share. SentencePiece does not pre-tokenize: where no token goes across a
+border of pieces that makes no difference, and where one does the model is refused.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def spaces_of(model: Mapping[str, Any], format: str) -> Spaces:
     Raises:
         Unsupported: it cannot be said, or the model has a normalizer.
 
-    >>> spaces_of({"type": "bpe"}, "tokenizer.model")
+    >>> spaces_of({"type": "bpe"}, "sentencepiece.model")
     Spaces(add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False)
     """
     part = model.get("pre_tokenizer")
@@ -109,7 +109,7 @@ def pieces_of(model: Mapping[str, Any], format: str) -> list[Piece]:
     Raises:
         Unsupported: they cannot express the model.
 
-    >>> pieces_of({"type": "bpe", "vocabulary": ["u", "g"]}, "tokenizer.model")[1:]
+    >>> pieces_of({"type": "bpe", "vocabulary": ["u", "g"]}, "sentencepiece.model")[1:]
     [Piece(token='g', score=-1.0, kind='NORMAL'), Piece(token='<no unknown token>', score=0.0, kind='UNKNOWN')]
     """
     refuse_untrained(model, format, "bpe", "unigram")

@@ -1,4 +1,4 @@
-"""``tokenizer.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
+"""``sentencepiece.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
 
 The normalizer is the identity; pre-tokenizers are what SentencePiece does with spaces (:mod:`tokspec.formats.pieces`).
 Special tokens are user-defined pieces. A model without an unknown token has the piece ``<no unknown token>`` after its
@@ -34,7 +34,7 @@ from tokspec.formats.ranks import merges_of
 
 __all__ = ["read", "write"]
 
-FORMAT = "tokenizer.model"
+FORMAT = "sentencepiece.model"
 _TYPES = {"UNIGRAM": "unigram", "BPE": "bpe"}
 _KINDS = ("NORMAL", "UNKNOWN", "USER_DEFINED")
 

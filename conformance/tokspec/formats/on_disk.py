@@ -1,0 +1,107 @@
+"""Models as files on a disk: written whole or not at all, and found again by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from tokspec.errors import DataError
+from tokspec.formats.files import pack, unpack
+from tokspec.formats.text import dump_json, load_json
+
+__all__ = ["content_of", "format_of", "save"]
+
+#: The formats whose content is the object in their one file.
+_OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy")
+
+#: What the end of a file's name says of its format, of those that are read.
+_ENDINGS: Mapping[str, str] = {
+    "vocab.json": "vocab.json+merges.txt",
+    ".json": "tokenizer.json",
+    ".txt": "vocab.txt",
+    ".model": "sentencepiece.model",
+    ".tiktoken": "vocab.tiktoken",
+}
+
+#: Larger files are none that a fixture could hold, and reading them would take the memory of the machine.
+LARGEST = 256 * 1024**2
+
+
+def format_of(path: Path) -> str:
+    """Tell the format of a file, or of a folder of files, by its name.
+
+    Raises:
+        DataError: the name says nothing.
+
+    >>> format_of(Path("gpt2/vocab.json"))
+    'vocab.json+merges.txt'
+    """
+    if path.is_dir():
+        return "vocab.json+merges.txt"
+    for ending, format in _ENDINGS.items():
+        if path.name.endswith(ending):
+            return format
+    known = ", ".join(_ENDINGS.values())
+    raise DataError(f"does not say by its name what it is; give --format one of {known}", str(path))
+
+
+def content_of(format: str, path: Path) -> Any:
+    """Give the content of a format that is on a disk: a file, or a folder where the format is several.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    if format in _OBJECTS:
+        return load_json(_read(path), str(path))
+    names = format.split("+")
+    if len(names) == 1:
+        return pack({names[0]: _read(path)})
+    folder = path if path.is_dir() else path.parent
+    return pack({name: _read(folder / name) for name in names})
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.exists() and not path.is_file():
+            raise DataError("is no ordinary file", str(path))
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", str(path)) from None
+    if len(data) > LARGEST:
+        raise DataError(f"is larger than {LARGEST // 1024**2} MB", str(path))
+    return data
+
+
+def save(format: str, content: Any, path: Path) -> list[Path]:
+    """Write the content of a format to a file, or its files to a folder, and give the files.
+
+    Raises:
+        DataError: it cannot be written; whatever was there is then as it was.
+    """
+    files = {"": dump_json(content).encode("utf-8")} if format in _OBJECTS else _files(content)
+    targets = {path / name if len(files) > 1 else path: data for name, data in files.items()}
+    temporary = {target: target.with_name(f".{target.name}.{token_hex(4)}") for target in targets}
+    try:
+        if len(files) > 1:
+            path.mkdir(exist_ok=True)
+        for target, data in targets.items():
+            with temporary[target].open("xb") as file:
+                file.write(data)
+        for target in targets:
+            temporary[target].replace(target)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", str(path)) from None
+    finally:
+        for left in temporary.values():
+            with suppress(OSError):
+                left.unlink()
+    return list(targets)
+
+
+def _files(content: Mapping[str, Any]) -> dict[str, bytes]:
+    names = list(content["files"])
+    return dict(zip(names, unpack(content, *names), strict=True))
