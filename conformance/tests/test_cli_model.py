@@ -1,0 +1,108 @@
+"""``tokspec model``: models of the fixtures as files, and files as models."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokspec.cli import main
+from tokspec.fixtures import load_suite
+from tokspec.formats import READERS
+from tokspec.formats.neutral import fill_defaults
+from tokspec.strict_yaml import read_yaml
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tokspec", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert isinstance(caught.value.code, int)
+        return caught.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_the_model_of_a_case_is_printed_as_programs_get_it(run: Any) -> None:
+    status, printed, _ = run("model", "bpe-toy-encode-bug")
+    assert (status, json.loads(printed)) == (0, fill_defaults(load_suite().cases["bpe-toy-encode-bug"].model.content))
+
+
+def test_a_model_is_written_and_read_as_a_fixture(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "tokenizer.json"
+    assert run("model", "four-sentences-lower-bpe", "--format", "tokenizer.json", "-o", file) == (0, "", "")
+    status, printed, _ = run("model", "--read", file)
+    (tmp_path / "model.yaml").write_text(printed, "utf-8")
+    model = load_suite().cases["bpe-four-lower-encode-document"].model
+    assert (status, model.name) == (0, "four-sentences-lower-bpe")
+    assert read_yaml(tmp_path / "model.yaml").value == fill_defaults(model.content)
+
+
+def test_several_files_are_written_into_a_folder(run: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "gpt2"
+    told = '{"type": "bpe", "unknown_token": "[UNK]"}'
+    status, printed, noted = run("model", "toy-bpe", "--format", "vocab.json+merges.txt", "-o", folder)
+    assert (status, printed, noted) == (0, "", f"{folder}: not in the file, and to be told its loader: {told}\n")
+    assert {file.name for file in folder.iterdir()} == {"vocab.json", "merges.txt"}
+    assert (folder / "merges.txt").read_text("utf-8") == "#version: 0.2\nu g\nu n\nh ug\n"
+    vocabulary = '["[UNK]", "b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug"]'
+    expected = f'type: "bpe"\nvocabulary: {vocabulary}\nmerges: [["u", "g"], ["u", "n"], ["h", "ug"]]\n'
+    assert run("model", "--read", folder) == (0, expected, "")
+    assert run("model", "--read", folder / "vocab.json") == (0, expected, "")
+
+
+def test_what_is_there_is_replaced_whole(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "vocab.txt"
+    file.write_text("what was there before, and is longer than what comes\n" * 99, "utf-8")
+    assert run("model", "four-sentences-lower-wordpiece", "--format", "vocab.txt", "-o", file)[0] == 0
+    assert file.read_text("utf-8").splitlines()[:2] == ["[PAD]", "[UNK]"]
+    assert [each.name for each in tmp_path.iterdir()] == ["vocab.txt"]
+
+
+def test_what_cannot_be_written_leaves_nothing(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    message = f"tokspec: {tmp_path / 'out'}: cannot be written: Is a directory\n"
+    assert run("model", "toy-bpe", "-o", tmp_path / "out") == (2, "", message)
+    missing = tmp_path / "missing" / "model.json"
+    message = f"tokspec: {missing}: cannot be written: No such file or directory\n"
+    assert run("model", "toy-bpe", "-o", missing) == (2, "", message)
+    assert [each.name for each in tmp_path.rglob("*")] == ["out"]
+
+
+def write(file: Path, text: str) -> Path:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
+    usage = "see tokspec model --help"
+    folder = write(tmp_path / "gpt2" / "vocab.json", "{}").parent
+    merges = write(folder / "merges.txt", "a\n")
+    broken = write(tmp_path / "broken.json", "{\n")
+    dropout = write(tmp_path / "dropout.json", '{"model": {"type": "BPE", "dropout": 1}}')
+    named = write(tmp_path / "a.yaml", "")
+    listed = ", ".join(
+        ["vocab.json+merges.txt", "tokenizer.json", "vocab.txt", "sentencepiece.model", "vocab.tiktoken"]
+    )
+    expected = {
+        (): f"give a CASE to write its model, or --read FILE to read one; {usage}",
+        ("toy-bpe", "--read", broken): f"give a CASE to write its model, or --read FILE to read one; {usage}",
+        ("--read", broken, "-o", broken): f"--read prints, and -o is for a CASE; {usage}",
+        ("toy-bep",): "'toy-bep' is neither a case nor a model; did you mean toy-bpe?",
+        ("toy-bpe", "--format", "vocab.txt"): "toy-bpe: cannot be written: vocab.txt holds wordpiece models, and this one is of type bpe",
+        ("--read", tmp_path / "no.txt"): f"{tmp_path / 'no.txt'}: cannot be read: No such file or directory",
+        ("--read", "/dev/zero", "--format", "vocab.txt"): "/dev/zero: is no ordinary file",
+        ("--read", broken): f"{broken}:2: is not JSON: Expecting property name enclosed in double quotes",
+        ("--read", dropout): f"{dropout}: model.dropout: is 1, which the specification does not cover; it reads null",
+        ("--read", folder): f"{merges}:1: 'a' is no merge; it needs two tokens with one space between them",
+        ("--read", named): f"{named}: does not say by its name what it is; give --format one of {listed}",
+        ("--read", broken, "--format", "vocab.gguf"): f"{broken}: the suite does not read vocab.gguf; it reads {', '.join(READERS)}",
+    }  # fmt: skip
+    for arguments, message in expected.items():
+        assert run("model", *arguments) == (2, "", f"tokspec: {message}\n"), arguments

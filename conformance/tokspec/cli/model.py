@@ -1,0 +1,87 @@
+"""``tokspec model``: the models of the fixtures as files, and files as models for fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tokspec.cli.options import fixtures_option
+from tokspec.errors import DataError, Unsupported
+from tokspec.fixtures import Suite, load_suite
+from tokspec.formats import FORMATS, read, write
+from tokspec.formats.on_disk import content_of, format_of, save
+from tokspec.report.safe import compact
+from tokspec.wire import encode_line
+
+__all__ = ["model_command"]
+
+_file = click.Path(path_type=Path)
+
+
+@click.command("model")
+@click.argument("name", metavar="CASE", required=False)
+@click.option("--format", "format", type=click.Choice(list(FORMATS)), help="The format; --read tells it by the name.")
+@click.option("-o", "--output", "output", type=_file, metavar="FILE", help="Write there, or into this folder.")
+@click.option("--read", "source", type=_file, metavar="FILE", help="Read a model instead, and print it as YAML.")
+@fixtures_option
+def model_command(
+    name: str | None, format: str | None, output: Path | None, source: Path | None, fixtures: Path | None
+) -> None:
+    """Write the model of a case, given by its id or the model's own name, in a format, or read one.
+
+    Without -o, the content is printed as programs get it. A format of several files is written into a folder.
+    """
+    if (name is None) == (source is None):
+        raise click.UsageError("give a CASE to write its model, or --read FILE to read one")
+    if source is not None:
+        if output is not None:
+            raise click.UsageError("--read prints, and -o is for a CASE")
+        click.echo("\n".join(_yaml(_read(format, source))))
+    elif name is not None:
+        _write(name, _model(load_suite(fixtures), name), format or "tokspec", output)
+
+
+def _read(format: str | None, source: Path) -> dict[str, Any]:
+    chosen = format or format_of(source)
+    content = content_of(chosen, source)
+    try:
+        return read(chosen, content)
+    except DataError as error:
+        names = chosen.split("+")
+        folder = source if source.is_dir() else source.parent
+        file = str(folder / error.file) if len(names) > 1 and error.file in names else str(source)
+        raise DataError(error.message, file, error.line, error.key) from None
+
+
+def _yaml(model: Mapping[str, Any]) -> Iterator[str]:
+    """Write each key on a line, its value in the form that YAML shares with JSON."""
+    for key, value in model.items():
+        yield f"{key}: {compact(value)}"
+
+
+def _model(suite: Suite, name: str) -> Mapping[str, Any]:
+    models = {case.model.name: case.model for case in suite.cases.values()}
+    models |= {case.id: case.model for case in suite.cases.values()}
+    if name not in models:
+        near = get_close_matches(name, models, 3)
+        hint = f"did you mean {', '.join(near)}?" if near else "`tokspec list` shows the cases"
+        raise DataError(f"{name!r} is neither a case nor a model; {hint}")
+    return models[name].content
+
+
+def _write(name: str, content: Mapping[str, Any], format: str, output: Path | None) -> None:
+    try:
+        written = write(format, content)
+    except Unsupported as refusal:
+        raise DataError(f"cannot be written: {refusal.message}", name) from None
+    if output is None:
+        click.echo(encode_line(written), nl=False)
+        return
+    save(format, written, output)
+    beside = written.get("beside") if "files" in written else None
+    if beside:
+        click.echo(f"{output}: not in the file, and to be told its loader: {compact(beside)}", err=True)
