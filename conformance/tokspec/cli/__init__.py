@@ -13,6 +13,7 @@ import click
 from tokspec import __version__
 from tokspec.cli.browse import list_command, show_command
 from tokspec.cli.coverage import coverage_command
+from tokspec.cli.model import model_command
 from tokspec.cli.report import report_command
 from tokspec.cli.run import run_command
 from tokspec.cli.smoke import smoke_command
@@ -39,7 +40,15 @@ def tokspec(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (run_command, report_command, list_command, show_command, coverage_command, smoke_command):
+for command in (
+    run_command,
+    report_command,
+    list_command,
+    show_command,
+    coverage_command,
+    smoke_command,
+    model_command,
+):
     tokspec.add_command(command)
 
 
