@@ -13,7 +13,9 @@ import click
 from tokspec import __version__
 from tokspec.cli.browse import list_command, show_command
 from tokspec.cli.coverage import coverage_command
+from tokspec.cli.init import init_command
 from tokspec.cli.model import model_command
+from tokspec.cli.probe import probe_command
 from tokspec.cli.report import report_command
 from tokspec.cli.run import run_command
 from tokspec.cli.smoke import smoke_command
@@ -42,10 +44,12 @@ def tokspec(context: click.Context) -> None:
 
 for command in (
     run_command,
+    probe_command,
     report_command,
     list_command,
     show_command,
     coverage_command,
+    init_command,
     smoke_command,
     model_command,
 ):

@@ -1,0 +1,138 @@
+"""What an implementation chooses is found out from its answers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tokspec.adapter import Hello, Unsupported
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli import tokspec
+from tokspec.fixtures import load_suite
+from tokspec.offsets import convert
+from tokspec.probe import Finding, Probe, probe
+from tokspec.selection import select
+from tokspec.sessions import InProcessSession
+from tokspec.specification import load_specification
+
+CASES = list(load_suite().cases.values())
+CHOICES = load_specification().choices
+
+
+def probed(adapter: ReferenceAdapter, *patterns: str) -> Probe:
+    with InProcessSession(adapter) as session:
+        return probe(session, select(CASES, patterns))
+
+
+class InBytes(ReferenceAdapter):
+    """Counts in bytes of UTF-8, and says nothing about it."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        return convert(super().run(operation, model, input), input.get("text", ""), "byte")
+
+
+class Silent(ReferenceAdapter):
+    """Declares nothing."""
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), choices={})
+
+
+class Decoding(Silent):
+    """Decodes and does nothing else."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        if operation != "decode":
+            raise Unsupported("only decodes")
+        return super().run(operation, model, input)
+
+
+OPTIONS = [(name, option) for name, choice in CHOICES.items() for option in choice.options]
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [each for each in OPTIONS if each[0] not in ("offset_unit", "unigram_tie")]
+)
+def test_every_option_is_found(name: str, option: str) -> None:
+    taken = {**load_specification().defaults(), "unigram_tie": "earliest_start", name: option}
+    found = probed(ReferenceAdapter({name: option}))
+    assert found.unexplained == ()
+    assert {**taken, **found.declaration} == taken
+    assert found.declaration[name] == option
+
+
+def test_the_unit_of_offsets_is_found() -> None:
+    found = probed(InBytes(), "encode", "pre_tokenize")
+    assert (found.declaration["offset_unit"], found.unexplained) == ("byte", ())
+
+
+def test_what_is_laxer_fits_as_well() -> None:
+    findings = {finding.choice: finding for finding in probed(ReferenceAdapter(), "UNI-*").findings}
+    assert findings["unigram_tie"] == Finding("unigram_tie", ("earliest_start",), ("any", "earliest_start"), {})
+
+
+def test_what_cannot_be_told_is_not_declared() -> None:
+    found = probed(Decoding())
+    assert list(found.declaration) == ["metaspace_leading_space", "unknown_id"]
+    told = {finding.choice: finding.options for finding in found.findings}
+    assert told["bpe_merge_order"] == ("single_pass", "lowest_rank")
+
+
+def test_the_command_prints_the_declaration() -> None:
+    done = CliRunner().invoke(tokspec, ["probe", "--select", "final-sigma-*"], standalone_mode=False)
+    apart = {name: ", ".join(choice.options) for name, choice in CHOICES.items() if name != "final_sigma"}
+    assert done.stdout.splitlines() == [
+        "tokref 0.1.0 takes",
+        "choices={",
+        '  "final_sigma": "contextual",  # final-sigma-word and 2 more',
+        "}",
+        *(f"not told: {name}; no case that it answers tells {options} apart" for name, options in apart.items()),
+    ]
+    assert done.return_value == 0
+
+
+ADAPTERS = """
+from dataclasses import replace
+from tokspec.adapters.reference import ReferenceAdapter
+
+
+class Plain(ReferenceAdapter):
+    def __init__(self):
+        super().__init__({"final_sigma": "plain"})
+
+    def hello(self):
+        return replace(super().hello(), choices={})
+
+
+class Torn(Plain):
+    def run(self, operation, model, input):
+        adapter = Plain() if len(input["text"]) > 3 else ReferenceAdapter()
+        return adapter.run(operation, model, input)
+"""
+
+
+@pytest.mark.parametrize(
+    ("adapter", "line"),
+    [
+        ("Plain", "otherwise: final_sigma is plain; hello declares nothing, which stands for contextual"),
+        (
+            "Torn",
+            "inconsistent: final_sigma: final-sigma-word: plain; final-sigma-two-words: plain; final-sigma-before-full-stop: contextual",
+        ),
+    ],
+)
+def test_the_command_says_what_is_wrong_with_the_declaration(
+    adapter: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "probed.py").write_text(ADAPTERS, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "probed", raising=False)
+    command = ["probe", "--in-process", "--impl", f"probed:{adapter}", "--select", "final-sigma-*"]
+    done = CliRunner().invoke(tokspec, command, standalone_mode=False)
+    assert (done.exception, done.return_value, done.stdout.splitlines()[-1]) == (None, 1, line)

@@ -1,0 +1,71 @@
+"""``tokspec probe``: which choices an implementation makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from tokspec.adapter import Hello
+from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
+from tokspec.errors import AdapterFault, DataError
+from tokspec.fixtures import load_suite
+from tokspec.probe import Finding, Probe, probe
+from tokspec.report.safe import visible
+from tokspec.selection import select
+from tokspec.specification import load_specification
+
+__all__ = ["probe_command"]
+
+
+@click.command("probe")
+@implementation_options
+@selection_options
+@fixtures_option
+def probe_command(target: Target, patterns: tuple[str, ...], excluded: tuple[str, ...], fixtures: Path | None) -> int:
+    """Find out which choices an implementation makes, and print the declaration to paste into its hello.
+
+    Exit status: 0 if it declares what was found, 1 if it declares otherwise or contradicts itself.
+    """
+    cases = select(load_suite(fixtures).cases.values(), patterns, excluded)
+    try:
+        with target.open() as session:
+            found, hello = probe(session, cases), session.hello
+    except AdapterFault as fault:
+        raise DataError(f"cannot be asked: {fault}; try tokspec smoke{target.arguments()}", target.name) from None
+    wrong = list(_wrong(found, hello.choices))
+    click.echo("\n".join((*_shown(found, hello), *wrong)))
+    return 1 if wrong else 0
+
+
+def _shown(found: Probe, hello: Hello) -> Iterator[str]:
+    yield visible(f"{hello.name} {hello.version} takes")
+    lines = [f'  "{choice}": "{option}",' for choice, option in found.declaration.items()]
+    width = max(map(len, lines), default=0)
+    yield "choices={"
+    for line, finding in zip(lines, (each for each in found.findings if len(each.options) == 1), strict=True):
+        yield f"{line:<{width}}  # {_evidence(finding)}"
+    yield "}"
+    for finding in found.findings:
+        if len(finding.options) > 1:
+            yield f"not told: {finding.choice}; no case that it answers tells {', '.join(finding.options)} apart"
+    if found.unexplained:
+        yield f"{len(found.unexplained)} answers that no choice explains: {', '.join(found.unexplained)}"
+
+
+def _evidence(finding: Finding) -> str:
+    first, *others = finding.telling or ("every answer fits, and this option is the strictest",)
+    return f"{first} and {len(others)} more" if others else first
+
+
+def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
+    defaults = load_specification().defaults()
+    for finding in found.findings:
+        stands = declared.get(finding.choice, defaults[finding.choice])
+        if not finding.options:
+            seen = "; ".join(f"{case}: {' or '.join(options)}" for case, options in finding.telling.items())
+            yield f"inconsistent: {finding.choice}: {seen}"
+        elif stands not in finding.fitting:
+            how = "declares" if finding.choice in declared else "declares nothing, which stands for"
+            yield f"otherwise: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"
