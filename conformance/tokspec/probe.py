@@ -73,8 +73,8 @@ def choices_of(case: Case) -> tuple[str, ...]:
     """Name the choices on which a case's outcome depends.
 
     >>> from tokspec.fixtures import load_suite
-    >>> choices_of(load_suite().cases["bpe-encode-late-merge"])
-    ('bpe_merge_order',)
+    >>> choices_of(load_suite().cases["final-sigma-word"])
+    ('final_sigma',)
     """
     names = list(dict.fromkeys(_named(case.outcome)))
     if case.operation in ("encode", "pre_tokenize") and not case.input["text"].isascii():
