@@ -1,0 +1,57 @@
+"""``tokspec init``: begin an adapter."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from tokspec.errors import DataError
+from tokspec.report.safe import visible
+from tokspec.templates import TEMPLATES, Template
+
+__all__ = ["init_command"]
+
+
+@click.command("init")
+@click.option(
+    "--lang", "language", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter."
+)
+@click.argument("folder", default="tokspec-adapter", type=click.Path(path_type=Path))
+def init_command(language: str, folder: Path) -> int:
+    """Begin an adapter in FOLDER (tokspec-adapter unless given): files that work as they are, and what to do next.
+
+    Exit status: 0 if the files are written, 2 if they are not. No file is ever replaced.
+    """
+    template = TEMPLATES[language]
+    _write(folder, template.contents())
+    click.echo("\n".join(["", *_next(folder, template), "", "README.md, there, leads to the first verdict."]))
+    return 0
+
+
+def _write(folder: Path, contents: Mapping[str, str]) -> None:
+    """Write all files, or none if one of them is there already.
+
+    Raises:
+        DataError: naming the file that is there.
+    """
+    files = {folder / name: text for name, text in contents.items()}
+    for path in files:
+        if os.path.lexists(path):
+            raise DataError("is there already, and nothing was written; name another folder", str(path))
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        click.echo(f"wrote {visible(str(path))}")
+
+
+def _next(folder: Path, template: Template) -> list[str]:
+    """Give the commands to run next, each with what it does, as lines that a shell takes as they are."""
+    entered = [] if folder.resolve() == Path.cwd() else [(f"cd {shlex.quote(str(folder))}", "")]
+    commands = [*entered, *template.commands()]
+    width = max(len(command) for command, purpose in commands if purpose)
+    return [f"{command:{width}}  # {purpose}" if purpose else command for command, purpose in commands]

@@ -1,0 +1,42 @@
+//! An adapter between tokspec and a tokenizer; protocol.rs speaks with the suite. README.md says what to do next.
+//! Standard output belongs to the protocol: use eprintln. A panic counts as a crash.
+
+mod protocol;
+
+use protocol::{serve, text, Operation, Outcome};
+use serde_json::{json, Value};
+
+/// Your tokenizer. This template keeps the model as the suite wrote it.
+type Model = Value;
+
+/// The operations that you offer; spec/10-protocol.md lists what each takes and gives. What is absent is unsupported.
+const OPERATIONS: &[(&str, Operation<Model>)] = &[
+    // ("encode", encode),
+];
+
+/// Characters as tokens. Put your tokenizer's answer here; "ids" and "spans" may stand beside "tokens".
+#[allow(dead_code)] // until the table names it
+fn encode(_model: &Model, input: &Value) -> Outcome<Value> {
+    let tokens: Vec<String> = text(&input["text"])?.chars().map(String::from).collect();
+    Ok(json!({ "tokens": tokens }))
+}
+
+fn load(_format: &str, content: &Value) -> Outcome<Model> {
+    // Make your tokenizer here. Return Err(refuse("unsupported", "why")) for a type of model that it does not have,
+    // and Err(refuse("invalid_model", "why")) for one that contradicts itself; spec/09-errors.md lists the reasons.
+    Ok(content.clone())
+}
+
+fn main() -> std::io::Result<()> {
+    let hello = json!({
+        "protocol": 1,
+        "name": "mine",
+        "version": "0.1",
+        "language": "Rust",
+        "operations": OPERATIONS.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        "formats": ["tokspec"], // or "tokenizer.json", which Hugging Face tokenizers save; the preferred first
+        "encode_fields": ["tokens"], // add "ids" and "spans" as soon as encode gives them
+        "choices": {}, // such as "bpe_merge_order": "lowest_rank"; spec/08-choices.md has them all
+    });
+    serve(&hello, load, OPERATIONS)
+}
