@@ -1,0 +1,349 @@
+"""The cases in pytest, in somebody's repository: what is collected, what is said, and what is left behind."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tokspec import pytest_items  # here, because pytester forgets what is first imported in a run
+from tokspec.fixtures import Suite, load_suite
+
+pytest_plugins = ["pytester"]
+
+#: Knows one word, says which process it is, and dies at once if it is told to.
+PROGRAM = """
+import json, os, sys
+with open("processes", "a") as file:
+    print(os.getpid(), file=file)
+if "dies" in sys.argv:
+    sys.exit("cannot find model.bin")
+HELLO = {"protocol": 1, "name": "mine", "version": "1", "language": "Python",
+         "operations": ["encode"], "formats": ["tokspec"], "choices": json.loads(sys.argv[1])}
+for line in sys.stdin:
+    request = json.loads(line)
+    ok = HELLO if request["op"] == "hello" else {}
+    if request["op"] == "encode":
+        text = request["input"]["text"]
+        ok = {"tokens": ["b", "ug"] if text == "bug" else list(text)}
+    print(json.dumps({"id": request["id"], "ok": ok}), flush=True)
+    if request["op"] == "bye":
+        break
+"""
+
+ADAPTER = """
+import os
+from tokspec.adapter import Hello
+
+class Adapter:
+    def hello(self):
+        return Hello("mine", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        return content
+    def run(self, operation, model, input):
+        print("loud")
+        with open("processes", "a") as file:
+            print(os.getpid(), file=file)
+        return {"tokens": ["b", "ug"]}
+"""
+
+ENCODING = ("--tokspec-select", "bpe-toy-encode-bug", "--tokspec-select", "bpe-toy-encode-pun")
+
+FAILURE = """\
+FAIL bpe-toy-encode-pun  (bpe/toy-encoding.yaml:{line})
+  {clauses}
+  why       {why}
+  input     encode "pun"
+  expected  tokens: "p" "un"
+  actual    tokens: "p" "u"  "n"
+                        ^^^^
+  first     tokens[1]: expected "un", actual "u"
+  again     tokspec run {target} --select bpe-toy-encode-pun"""
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return load_suite()
+
+
+@pytest.fixture
+def repository(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, suite: Suite) -> pytest.Pytester:
+    """Somebody's repository, with a program and an adapter, seen on a wide terminal."""
+    for name in ("CI", "BUILD_NUMBER", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv(
+        "PYTEST_ADDOPTS", "-p no:hypothesispytest"
+    )  # which takes a second to sum up that there is nothing
+    monkeypatch.setattr(pytest_items, "load_suite", lambda: suite)
+    pytester.makepyfile(program=PROGRAM, my_adapter=ADAPTER)
+    return pytester
+
+
+def command(*words: str) -> str:
+    return shlex.join([sys.executable, "program.py", *(words or ("{}",))])
+
+
+def processes(repository: pytest.Pytester) -> list[int]:
+    noted = repository.path / "processes"
+    return [int(line) for line in noted.read_text("utf-8").split()] if noted.exists() else []
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def lines(result: pytest.RunResult, start: str, end: str) -> list[str]:
+    """Give the lines of the output from the one that starts so to the one, not included, that starts otherwise."""
+    first = next(index for index, line in enumerate(result.outlines) if line.startswith(start))
+    last = next(index for index, line in enumerate(result.outlines) if index > first and line.startswith(end))
+    return result.outlines[first:last]
+
+
+def summary(result: pytest.RunResult) -> list[str]:
+    return [line for line in result.outlines if line.startswith(("FAILED", "SKIPPED", "ERROR", "PASSED"))]
+
+
+@pytest.mark.parametrize("arguments", [[], ["tests/"]], ids=["nothing", "an empty folder"])
+def test_a_repository_without_tests_can_judge(repository: pytest.Pytester, arguments: list[str]) -> None:
+    repository.mkdir("tests")
+    result = repository.runpytest("--tokspec", "reference", "-v", *ENCODING, *arguments)
+    result.assert_outcomes(passed=2)
+    assert result.ret == 0
+    assert lines(result, "collecting", "===") == [
+        "collecting ... collected 2 items",
+        "",
+        "tokspec::bpe-toy-encode-bug PASSED" + " " * 119 + "[ 50%]",
+        "tokspec::bpe-toy-encode-pun PASSED" + " " * 119 + "[100%]",
+        "",
+    ]
+
+
+def test_own_tests_run_too(repository: pytest.Pytester) -> None:
+    repository.makepyfile(test_own="def test_one(): pass\ndef test_two(): assert False")
+    result = repository.runpytest("--tokspec", "reference", *ENCODING)
+    result.assert_outcomes(passed=3, failed=1)
+    result = repository.runpytest("--tokspec", "reference", *ENCODING, "test_own.py::test_one")
+    result.assert_outcomes(passed=3)
+
+
+def test_without_an_option_nothing_is_collected_and_nothing_imported(repository: pytest.Pytester) -> None:
+    repository.makepyfile(
+        test_own="""
+        import sys
+
+        def test_modules():
+            found = sorted(name for name in sys.modules if name.startswith(("tokspec", "tokref")))
+            assert found == ["tokspec", "tokspec.adapter", "tokspec.errors", "tokspec.pytest_plugin"]
+        """
+    )
+    result = repository.runpytest_subprocess()
+    result.assert_outcomes(passed=1)
+
+
+def test_cases_are_listed_without_starting_anything(repository: pytest.Pytester) -> None:
+    result = repository.runpytest("--tokspec-cmd", command(), "--collect-only", "-q", *ENCODING)
+    assert result.outlines[:3] == ["tokspec::bpe-toy-encode-bug", "tokspec::bpe-toy-encode-pun", ""]
+    assert result.outlines[3].startswith("2 tests collected in ")
+    assert processes(repository) == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "chosen"),
+    [
+        ("bug", ["bug"]),
+        ("BPE-ENC-1", ["bug", "two-words"]),
+        ("encode and ENC-4", ["empty"]),
+        ("tokspec and pun", ["pun"]),
+    ],
+)
+def test_k_knows_ids_clauses_and_operations(repository: pytest.Pytester, expression: str, chosen: list[str]) -> None:
+    select = ("--tokspec-select", "bpe-toy-encode-*")
+    result = repository.runpytest("--tokspec", "reference", "--collect-only", "-q", "-k", expression, *select)
+    listed = [line for line in result.outlines if line.startswith("tokspec::")]
+    assert listed == [f"tokspec::bpe-toy-encode-{name}" for name in chosen]
+
+
+def test_a_failing_case_shows_its_report_and_nothing_of_our_code(repository: pytest.Pytester) -> None:
+    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING)
+    result.assert_outcomes(passed=1, failed=1)
+    assert result.ret == 1
+    shown = lines(result, "FAIL ", "===")
+    clauses = [line for line in shown if " (MUST) " in line]
+    why = shown[1 + len(clauses)]
+    expected = FAILURE.format(
+        line=shown[0].removeprefix("FAIL bpe-toy-encode-pun  (bpe/toy-encoding.yaml:").removesuffix(")"),
+        clauses="\n".join(clauses).strip(),
+        why=why.removeprefix("  why       "),
+        target=f"--cmd {shlex.quote(command())}",
+    )
+    assert "\n".join(shown) == expected
+    assert summary(result) == ['FAILED tokspec::bpe-toy-encode-pun - fail: tokens[1]: expected "un", actual "u"']
+
+
+def test_a_summary_in_continuous_integration_is_one_line_too(
+    repository: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING)
+    assert lines(result, "FAILED ", "===") == [
+        'FAILED tokspec::bpe-toy-encode-pun - fail: tokens[1]: expected "un", actual "u"'
+    ]
+
+
+def test_what_is_not_offered_is_skipped_with_the_reason(repository: pytest.Pytester) -> None:
+    select = ("--tokspec-select", "bpe-toy-train*")
+    result = repository.runpytest("--tokspec-cmd", command(), "-rs", *select)
+    outcomes = result.parseoutcomes()
+    assert list(outcomes) == ["skipped"]
+    (line,) = summary(result)
+    assert line.startswith(f"SKIPPED [{outcomes['skipped']}] ")
+    assert line.endswith(": unsupported: does not offer train")
+
+
+def test_x_stops_and_lf_comes_back_to_what_failed(repository: pytest.Pytester) -> None:
+    select = ("--tokspec-select", "bpe-toy-encode-*", "--tokspec-cmd", command())
+    result = repository.runpytest("-x", *select)
+    assert summary(result) == ['FAILED tokspec::bpe-toy-encode-mug - fail: tokens[0]: expected "[UNK]", actual "m"']
+    result = repository.runpytest("--lf", "-v", *select)
+    result.assert_outcomes(failed=1, deselected=9)
+    result = repository.runpytest("--lf", "--tokspec", "reference", *select[:2])
+    result.assert_outcomes(passed=1, deselected=9)
+
+
+def test_junit_names_the_case_and_holds_the_report(repository: pytest.Pytester) -> None:
+    repository.runpytest("--tokspec-cmd", command(), "--junitxml", "report.xml", *ENCODING)
+    right, wrong = ElementTree.parse(repository.path / "report.xml").iter("testcase")
+    assert (right.get("classname"), right.get("name"), list(right)) == ("tokspec", "bpe-toy-encode-bug", [])
+    (failure,) = wrong
+    assert failure.get("message") == 'fail: tokens[1]: expected "un", actual "u"'
+    assert (failure.text or "").splitlines()[-2] == '  first     tokens[1]: expected "un", actual "u"'
+
+
+def test_workers_have_a_program_each(repository: pytest.Pytester) -> None:
+    result = repository.runpytest("--tokspec-cmd", command(), "-n", "2", "--tokspec-select", "bpe-toy-encode-*")
+    result.assert_outcomes(passed=2, failed=8)
+    assert '  first     tokens[1]: expected "un", actual "u"' in result.outlines
+    assert len(processes(repository)) == 3  # one of them to see whether it can be started at all
+    assert [process for process in processes(repository) if is_running(process)] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict", "problem"),
+    [
+        (("dies",), "crash", "exit status 1; standard error ends 'cannot find model.bin'"),
+        (('{"sigma": "x"}',), "protocol", "hello declares 'sigma=x', which is no choice"),
+    ],
+    ids=["dies", "declares what there is not"],
+)
+def test_every_case_has_the_verdict_of_a_program_that_cannot_be_asked(
+    repository: pytest.Pytester, words: tuple[str, ...], verdict: str, problem: str
+) -> None:
+    result = repository.runpytest("--tokspec-cmd", command(*words), *ENCODING)
+    result.assert_outcomes(failed=2)
+    assert result.ret == 1
+    assert summary(result) == [
+        f"FAILED tokspec::bpe-toy-encode-{name} - {verdict}: before hello: {problem}" for name in ("bug", "pun")
+    ]
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert len(processes(repository)) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--tokspec", "tokenisers"],
+            "tokenisers: is not installed; did you mean tokenizers? installed are reference, tokenizers; "
+            "or give module:object, or a command",
+        ),
+        (["--tokspec", "my_adapter:Other"], "my_adapter:Other: cannot be found: module 'my_adapter' has no attribute 'Other'"),
+        (
+            ["--tokspec-cmd", "no-such-program"],
+            "'no-such-program': cannot be started: there is no program 'no-such-program'; "
+            "give its path, put it on the PATH, or install its interpreter",
+        ),
+        (["--tokspec", "reference", "--tokspec-cmd", "cat"], "--tokspec and --tokspec-cmd name two implementations; give one"),
+        (["--tokspec-cmd", "cat", "--tokspec-in-process"], "--tokspec-in-process is for --tokspec; a program has its own process"),
+        (["--tokspec-select", "BPE-*"], "no implementation is named; give --tokspec or --tokspec-cmd"),
+        (
+            ["--tokspec", "reference", "--tokspec-select", "bpe-toy-encode-bog"],
+            "--tokspec-select: 'bpe-toy-encode-bog' matches no case; "
+            "did you mean bpe-toy-encode-bug, bpe-toy-encode-mug, bpe-toy-encode-thug?",
+        ),
+        (
+            ["--tokspec", "reference", "--tokspec-choice", "unknown_id=x"],
+            "--tokspec-choice: 'unknown_id=x' names no option; unknown_id has error, skipped",
+        ),
+    ],
+    ids=["name", "object", "program", "both", "in process", "none", "selection", "choice"],
+)  # fmt: skip
+def test_wrong_options_are_a_usage_error_in_one_line(
+    repository: pytest.Pytester, arguments: list[str], message: str
+) -> None:
+    result = repository.runpytest(*arguments)
+    assert (result.ret, result.errlines) == (4, [f"ERROR: {message}", ""])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_wrong_options_end_before_workers_start(repository: pytest.Pytester) -> None:
+    result = repository.runpytest("--tokspec", "reference", "--tokspec-select", "no-such-case-at-all", "-n", "2")
+    message = "--tokspec-select: 'no-such-case-at-all' matches no case; `tokspec list` shows what there is"
+    assert (result.ret, result.errlines) == (4, [f"ERROR: {message}", ""])
+
+
+def test_an_option_is_held_against_it_and_named_in_the_command(repository: pytest.Pytester) -> None:
+    arguments = ("--tokspec-choice", "bpe_merge_order=single_pass", "--tokspec-select", "bpe-encode-late-merge")
+    result = repository.runpytest("--tokspec", "tokenizers", *arguments)
+    result.assert_outcomes(failed=1)
+    assert lines(result, "  again", "===") == [
+        "  again     tokspec run --impl tokenizers --choice bpe_merge_order=single_pass --select bpe-encode-late-merge"
+    ]
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["own process", "this process"])
+def test_an_adapter_in_python(repository: pytest.Pytester, inside: bool) -> None:
+    option = ["--tokspec-in-process"] if inside else []
+    result = repository.runpytest("--tokspec", "my_adapter:Adapter", "-W", "error", *ENCODING[:2], *option)
+    result.assert_outcomes(passed=1)
+    assert "loud" not in result.stdout.str()
+    assert [process == os.getpid() for process in processes(repository)] == [inside]
+
+
+@pytest.mark.parametrize(
+    ("own", "status"),
+    [("def test_own(): pass", 1), ("def test_own(): raise KeyboardInterrupt", 2)],
+    ids=["to the end", "interrupted"],
+)
+def test_no_process_is_left_behind(repository: pytest.Pytester, own: str, status: int) -> None:
+    repository.makepyfile(test_own=own)
+    run = repository.runpytest_subprocess if status == 2 else repository.runpytest
+    assert run("--tokspec-cmd", command(), *ENCODING).ret == status
+    assert [is_running(process) for process in processes(repository)] == [False]
+
+
+def test_the_options_are_in_the_help(repository: pytest.Pytester) -> None:
+    help_text = repository.runpytest("--help")
+    start = help_text.outlines.index("conformance of tokenizers:")
+    options = [line.split()[0] for line in help_text.outlines[start + 1 : start + 9] if line.startswith("  --")]
+    assert [option.partition("=")[0] for option in options] == [
+        "--tokspec",
+        "--tokspec-cmd",
+        "--tokspec-in-process",
+        "--tokspec-select",
+        "--tokspec-choice",
+    ]
+
+
+def test_the_repository_stays_as_it_was(repository: pytest.Pytester) -> None:
+    before = {path.name for path in Path.cwd().iterdir()}
+    repository.runpytest("--tokspec", "reference", "-p", "no:cacheprovider", *ENCODING)
+    assert {path.name for path in Path.cwd().iterdir()} == before
