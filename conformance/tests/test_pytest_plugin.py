@@ -76,9 +76,7 @@ def repository(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, suite
     for name in ("CI", "BUILD_NUMBER", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv(
-        "PYTEST_ADDOPTS", "-p no:hypothesispytest"
-    )  # which takes a second to sum up that there is nothing
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")  # it takes a second to sum up nothing
     monkeypatch.setattr(pytest_items, "load_suite", lambda: suite)
     pytester.makepyfile(program=PROGRAM, my_adapter=ADAPTER)
     return pytester

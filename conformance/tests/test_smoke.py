@@ -1,0 +1,315 @@
+"""``tokspec smoke``: every step for adapters that are right, and for those that are wrong in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tokspec import schema
+from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli import tokspec
+from tokspec.sessions import Answer, InProcessSession, Request
+from tokspec.smoke import Step, steps
+from tokspec.smoke_questions import QUESTIONS
+from tokspec.specification import load_specification
+
+HELLO = Hello("mine", "1.0", "Python", operations=("encode",))
+CHOICES = ", ".join(load_specification().choices)
+
+RIGHT = {
+    "hello": "mine 1.0 (Python)",
+    "operations": "encode",
+    "formats": "tokspec",
+    "choices": f"0 declared; held to the documents' option for {CHOICES}",
+    "encode": '{"text": "bug"} → {"tokens": ["b", "ug"]}',
+    "twice": "the same question gets the same answer",
+    "contradiction": "a model that cannot be is refused as invalid_model",
+}
+
+
+class Scripted:
+    """Describes itself as it is told to, and answers by a function of the operation, the model and the input."""
+
+    def __init__(self, hello: Hello = HELLO, run: Callable[[str, Any, Mapping[str, Any]], Any] | None = None) -> None:
+        self._hello = hello
+        self._run = run or (lambda operation, model, input: {"tokens": ["b", "ug"]})
+
+    def hello(self) -> Hello:
+        return self._hello
+
+    def load(self, format: str, content: Any) -> Any:
+        if content.get("merges") and "ug" not in content["vocabulary"]:
+            raise Refusal("invalid_model")
+        return content
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        return self._run(operation, model, input)
+
+
+def tried(adapter: Adapter) -> list[Step]:
+    with InProcessSession(adapter) as session:
+        return list(steps(session))
+
+
+def expected(wrong: Mapping[str, str] | None = None, **notes: str) -> list[Step]:
+    """Give the steps of an adapter that is right but for those named in ``wrong``, and with other notes."""
+    told = {**RIGHT, **notes, **(wrong or {})}
+    return [Step(name, name not in (wrong or {}), note) for name, note in told.items()]
+
+
+def test_an_adapter_that_is_right() -> None:
+    assert tried(Scripted()) == expected()
+
+
+def test_the_reference_is_right_in_every_step() -> None:
+    found = tried(ReferenceAdapter())
+    assert [step.name for step in found] == ["hello", "operations", "formats", "choices", *schema.operations(), "twice", "contradiction"]  # fmt: skip
+    assert [step for step in found if not step.right] == []
+
+
+def test_there_are_questions_for_every_operation_and_all_have_an_answer() -> None:
+    assert set(QUESTIONS) == set(schema.operations())
+    with InProcessSession(ReferenceAdapter()) as session:
+        for operation, questions in QUESTIONS.items():
+            for number, (model, input) in enumerate(questions):
+                assert list(schema.errors(model, "model")) == []
+                assert list(schema.errors(input, f"operations/{operation}/input")) == []
+                ((_, reply),) = session.ask([Request(operation, f"{operation} {number}", model, input)])
+                assert isinstance(reply, Answer), (operation, model)
+
+
+def test_an_adapter_that_offers_nothing_yet() -> None:
+    nothing = expected(
+        operations='none yet; offer encode next: {"op": "encode"} → {"tokens": […]}', twice="nothing to ask yet"
+    )
+    assert tried(Scripted(replace(HELLO, operations=()))) == [step for step in nothing if step.name not in ("encode", "contradiction")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("hello", "step", "note"),
+    [
+        (
+            replace(HELLO, operations=("encode", "tokenise", "\x1b[2J")),
+            "operations",
+            "tokenise, \x1b[2J: not in spec/10-protocol.md; name only what stands there",
+        ),
+        (
+            replace(HELLO, formats=("tokspec", "sqlite")),
+            "formats",
+            "sqlite: cannot be written; the suite writes ",
+        ),
+        (
+            replace(HELLO, choices={"unknown": "x"}),
+            "choices",
+            "unknown is no choice of spec/08-choices.md; remove it",
+        ),
+        (
+            replace(HELLO, choices={"unknown_id": "x"}),
+            "choices",
+            "unknown_id has no option x; take one of error, skipped",
+        ),
+        (
+            replace(HELLO, encode_fields=("tokens", "ids", "spans")),
+            "encode",
+            '{"text": "bug"} → {"tokens": ["b", "ug"]} lacks ids, spans; give all that encode_fields names',
+        ),
+    ],
+    ids=["operations", "formats", "choice", "option", "fields"],
+)
+def test_a_description_that_is_wrong_in_one_step(hello: Hello, step: str, note: str) -> None:
+    found = tried(Scripted(hello))
+    assert [each.name for each in found if not each.right] == [step]
+    (wrong,) = (each for each in found if each.name == step)
+    assert wrong.note == note or (wrong.note.startswith(note) and step == "formats")
+
+
+def test_an_adapter_that_accepts_no_format() -> None:
+    found = {step.name: step for step in tried(Scripted(replace(HELLO, formats=())))}
+    assert found["formats"].note.startswith("none is named; the suite writes tokspec, ")
+    assert [step.name for step in found.values() if not step.right] == ["formats", "twice"]
+
+
+def fails(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+    raise ValueError("no \x1b[31mvocabulary")
+
+
+def refuses(reason: str, message: str = "") -> Callable[[str, Any, Mapping[str, Any]], Any]:
+    def refusing(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        raise Refusal(reason, message)
+
+    return refusing
+
+
+@pytest.mark.parametrize(
+    ("run", "note"),
+    [
+        (lambda *asked: {"token": []}, "token: is an unknown key; did you mean tokens?; spec/10-protocol.md shows the result's shape"),
+        (lambda *asked: {"tokens": "bug"}, 'tokens: "bug" is not of type "array"; spec/10-protocol.md shows the result\'s shape'),
+        (refuses("unknown_symbol", "b"), "refused as unknown_symbol: b; it has an answer, and what you do not offer is unsupported"),
+        (refuses("invalid_model"), "refused as invalid_model: without a message; it has an answer, and what you do not offer is unsupported"),
+        (lambda *asked: [], "protocol: returned a value of type 'list'; a result is a mapping; run your program by hand with this input"),
+        (lambda *asked: 1 / 0, "crash: ZeroDivisionError: division by zero (test_smoke.py:"),
+    ],
+    ids=["another key", "another type", "refused", "refused without a message", "no mapping", "crash"],
+)  # fmt: skip
+def test_an_operation_that_is_wrong(run: Callable[..., Any], note: str) -> None:
+    found = {step.name: step for step in tried(Scripted(run=run))}
+    assert not found["encode"].right
+    assert found["encode"].note.partition(" → ")[0] == '{"text": "bug"}'
+    said = found["encode"].note.partition(" → ")[2]
+    assert said == note or (said.startswith(note) and said.endswith("; run your program by hand with this input"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [("wordpiece", '{"text": "bug"} → {"tokens": ["b", "ug"]}'), ("unigram", '{"text": "hug"} → {"tokens": ["b", "ug"]}')],
+)  # fmt: skip
+def test_an_adapter_for_one_type_of_model_is_asked_about_that(kind: str, answer: str) -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        if model["type"] != kind:
+            raise Unsupported(f"knows {kind} only")
+        return {"tokens": ["b", "ug"]}
+
+    assert tried(Scripted(run=run)) == expected(encode=answer)
+
+
+def test_an_adapter_that_answers_nothing_is_not_right() -> None:
+    wrong = {"twice": "nothing was answered; answer one of the questions above"}
+    found = expected(wrong, encode='{"text": "hug"} → refused as unsupported: not yet')
+    assert tried(Scripted(run=refuses("unsupported", "not yet"))) == found[:-1]
+
+
+def test_an_adapter_that_counts_its_requests() -> None:
+    asked: list[str] = []
+
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        asked.append(operation)
+        return {"tokens": [str(len(asked))]}
+
+    wrong = {
+        "twice": "encode answers otherwise the second time; keep no state between requests",
+        "contradiction": "encode answers otherwise after a model that cannot be; keep models apart",
+    }
+    assert tried(Scripted(run=run)) == expected(wrong, encode='{"text": "bug"} → {"tokens": ["1"]}')
+
+
+class Mixing(Scripted):
+    """Keeps one model for all requests: the last that it has loaded."""
+
+    model: Any = None
+
+    def load(self, format: str, content: Any) -> Any:
+        self.model = content
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        return {"tokens": ["b", "ug"] if "ug" in self.model["vocabulary"] else ["b", "u", "g"]}
+
+
+def test_an_adapter_that_mixes_models_up() -> None:
+    wrong = {"contradiction": "encode answers otherwise after a model that cannot be; keep models apart"}
+    assert tried(Mixing()) == expected(wrong)
+
+
+class Trusting(Scripted):
+    """Takes a model that cannot be."""
+
+    def load(self, format: str, content: Any) -> Any:
+        return content
+
+
+def test_a_model_that_cannot_be_may_come_to_anything_but_is_better_refused() -> None:
+    better = "better refuse it as invalid_model"
+    assert tried(Trusting()) == expected(contradiction=f"a model that cannot be comes to an answer; {better}")
+
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        if "ug" not in model["vocabulary"]:
+            raise KeyError("ug")
+        return {"tokens": ["b", "ug"]}
+
+    (*others, last) = tried(Trusting(run=run))
+    assert others == expected()[:-1]
+    assert last.right
+    assert last.note.startswith("a model that cannot be comes to crash: KeyError: 'ug' (test_smoke.py:")
+    assert last.note.endswith(f"; {better}")
+
+
+MODULE = """
+from tokspec.adapter import Hello
+
+class Right:
+    def hello(self):
+        return Hello("mine", "1.0", "Python", operations=("encode",))
+    def load(self, format, content):
+        return content
+    def run(self, operation, model, input):
+        return {"tokens": ["b", "ug"]}
+
+class Wrong(Right):
+    def hello(self):
+        return Hello("m\\x1b[2J" + "e" * 100_000, "1.0", "Python", operations=("encode", "fly"))
+
+class Silent(Right):
+    def hello(self):
+        return None
+"""
+
+
+@pytest.fixture
+def smoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, list[str]]]:
+    """Run the command in a folder with a module; give its exit status and its lines."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "smoked.py").write_text(MODULE, "utf-8")
+
+    def run(*arguments: str) -> tuple[int, list[str]]:
+        result = CliRunner().invoke(tokspec, ["smoke", *arguments], standalone_mode=False)
+        assert result.exception is None
+        return result.return_value, result.output.splitlines()
+
+    return run
+
+
+def test_the_command_says_what_to_do_next(smoke: Callable[..., tuple[int, list[str]]]) -> None:
+    better = "a model that cannot be comes to an answer; better refuse it as invalid_model"
+    assert smoke("--impl", "smoked:Right") == (
+        0,
+        [
+            *(f"ok     {name}: {note}" for name, note in {**RIGHT, "contradiction": better}.items()),
+            "",
+            "the adapter works; judge the tokenizer behind it: tokspec run --impl smoked:Right",
+        ],
+    )
+
+
+def test_the_command_names_the_first_step_to_mend_and_shows_it_safely(
+    smoke: Callable[..., tuple[int, list[str]]],
+) -> None:
+    status, lines = smoke("--impl", "smoked:Wrong")
+    assert status == 1
+    assert lines[:2] == [
+        f"ok     hello: m\\u001b[2J{'e' * 295} … {'e' * 287} 1.0 (Python)",
+        "WRONG  operations: fly: not in spec/10-protocol.md; name only what stands there",
+    ]
+    assert lines[-2:] == ["", "not yet: mend operations first"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["--impl", "smoked:Silent"],
+            "protocol: hello returned a value of type 'NoneType'; it needs a tokspec.adapter.Hello; "
+            "return a tokspec.adapter.Hello from hello()",
+        ),
+        (["--cmd", "false"], 'crash: exit status 1; answer the first line, {"op": "hello"}, and flush'),
+    ],
+)
+def test_the_command_says_why_there_is_no_hello(
+    smoke: Callable[..., tuple[int, list[str]]], arguments: list[str], problem: str
+) -> None:
+    assert smoke(*arguments) == (1, [f"WRONG  hello: {problem}", "", "not yet: mend hello first"])
