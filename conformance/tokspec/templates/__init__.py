@@ -17,7 +17,8 @@ class Template:
     """An adapter that works as it is and offers nothing.
 
     ``files`` are paths within ``folder``, the first the one that its author edits; ``marker`` stands before the
-    operation that is shown but not offered; ``build`` is empty where nothing is built; ``target`` is what the suite is told.
+    operation that is shown but not offered; ``build`` is empty where nothing is built; ``target`` is the option that
+    names the adapter, with its value.
     """
 
     language: str

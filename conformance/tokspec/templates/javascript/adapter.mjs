@@ -58,11 +58,11 @@ function answer(line) {
   let request = null;
   try {
     request = JSON.parse(line);
-    return { request, reply: { ok: perform(request) } };
+    return { request, ok: perform(request) };
   } catch (error) {
-    if (error instanceof Refusal) return { request, reply: { refused: { reason: error.reason, message: error.message } } };
-    if (request === null) return { request, reply: { refused: { reason: "unsupported", message: error.message } } };
-    return { request, reply: { crashed: { message: String(error?.stack ?? error) } } };
+    const isRefused = error instanceof Refusal || request === null; // null: the line is no JSON
+    if (isRefused) return { request, refused: { reason: error.reason ?? "unsupported", message: error.message } };
+    return { request, crashed: { message: String(error?.stack ?? error) } };
   }
 }
 
@@ -74,7 +74,7 @@ reading: for await (const chunk of process.stdin) {
   lines[0] = rest + lines[0];
   rest = lines.pop();
   for (const line of lines) {
-    const { request, reply } = answer(line);
+    const { request, ...reply } = answer(line);
     process.stdout.write(`${JSON.stringify({ id: request?.id ?? null, ...reply })}\n`);
     if (request?.op === "bye") break reading;
   }
