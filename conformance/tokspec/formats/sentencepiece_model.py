@@ -53,13 +53,15 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     model = fill_defaults(content)
     pieces, spaces = pieces_of(model, FORMAT), spaces_of(model, FORMAT)
     message = _message()
-    for piece in pieces:
+    for id, piece in enumerate(pieces):
         kind = message.SentencePiece.Type.Value(piece.kind)
         message.pieces.add(piece=piece.token, score=piece.score, type=kind)
         if piece.kind == "UNKNOWN":
-            message.trainer_spec.unk_piece = piece.token
+            message.trainer_spec.unk_id, message.trainer_spec.unk_piece = id, piece.token
     message.trainer_spec.model_type = message.trainer_spec.ModelType.Value(model["type"].upper())
     message.trainer_spec.vocab_size = len(pieces)
+    for absent in ("bos_id", "eos_id", "pad_id"):
+        setattr(message.trainer_spec, absent, -1)
     message.normalizer_spec.name = "identity"
     for key, value in asdict(spaces).items():
         setattr(message.normalizer_spec, key, value)

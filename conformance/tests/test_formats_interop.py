@@ -1,0 +1,294 @@
+"""What real loaders make of the files that the suite writes: for each format two that know nothing of each other.
+
+Each is asked every text that the cases encode with a model that its format expresses. Packages that are not there skip
+their test; those for Node.js lie in the folder that ``TOKSPEC_NODE_PACKAGES`` names, and a Python with an older
+``tokenizers`` is named by ``TOKSPEC_OLDER_PYTHON``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from tokspec.errors import Unsupported
+from tokspec.fixtures import load_suite
+from tokspec.formats import write
+from tokspec.formats.byte_characters import from_bytes
+from tokspec.formats.on_disk import save
+from tokspec.formats.vocabulary import tokens_of
+
+pytestmark = pytest.mark.interop
+
+STAGES = ("normalizer", "pre_tokenizer", "special_tokens")
+#: The pattern published with GPT-2 (PRE-BYTE-1).
+GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A text, the file of a model, what is told beside it, and the ids of the right tokens."""
+
+    case: str
+    file: Path
+    beside: Mapping[str, Any]
+    text: str
+    ids: list[int]
+
+
+Loader: TypeAlias = Callable[[Sequence[Question]], Sequence[list[int]]]
+
+
+def questions(format: str, folder: Path) -> Iterator[Question]:
+    """Give a question for every case of the operation encode whose model the format expresses."""
+    for case in load_suite().cases.values():
+        if case.operation != "encode" or "expect" not in case.outcome:
+            continue
+        try:
+            content = write(format, case.model.content)
+        except Unsupported:
+            continue
+        tokens = tokens_of(case.model.content)
+        ids = [tokens.index(token) for token in case.outcome["expect"]["tokens"]]
+        file = folder / case.id
+        save(format, content, file)
+        yield Question(case.id, file, content.get("beside", {}), case.input["text"], ids)
+
+
+def differing(asked: Sequence[Question], answers: Sequence[list[int]]) -> list[str]:
+    pairs = zip(asked, answers, strict=True)
+    return [question.case for question, answer in pairs if answer != question.ids]
+
+
+def each(loader: Callable[[Question], list[int]]) -> Loader:
+    return lambda asked: [loader(question) for question in asked]
+
+
+def sentencepiece(question: Question) -> list[int]:
+    package = pytest.importorskip("sentencepiece")
+    processor = package.SentencePieceProcessor()
+    processor.LoadFromSerializedProto(question.file.read_bytes())
+    return list(processor.encode(question.text))
+
+
+def in_node(package: str, script: str) -> Loader:
+    """Make a loader of a script that has ``asked``, a list of file and text, and prints a list of ids for each."""
+
+    def load(asked: Sequence[Question]) -> Sequence[list[int]]:
+        packages = Path(os.environ.get("TOKSPEC_NODE_PACKAGES", "missing")).absolute() / "node_modules"
+        if not (packages / package).is_dir():
+            pytest.skip(f"needs npm install {package} in a folder that TOKSPEC_NODE_PACKAGES names")
+        file = asked[0].file.with_name("load.mjs")
+        file.with_name("node_modules").symlink_to(packages)
+        file.write_text(
+            f'import fs from "fs"; const asked = JSON.parse(fs.readFileSync(0, "utf8"));\n{script}', "utf-8"
+        )
+        asking = json.dumps([[str(question.file), question.text] for question in asked])
+        done = subprocess.run(["node", str(file)], input=asking, capture_output=True, encoding="utf-8", check=True)
+        answers: list[list[int]] = json.loads(done.stdout.splitlines()[-1])
+        return answers
+
+    return load
+
+
+kitoken = in_node(
+    "kitoken",
+    """
+import { Kitoken } from "kitoken/node";
+const load = (file) => new Kitoken(fs.readFileSync(file));
+console.log(JSON.stringify(asked.map(([file, text]) => Array.from(load(file).encode(text, true)))));
+""",
+)
+
+llama_cpp = in_node(
+    "node-llama-cpp",
+    """
+import { getLlama } from "node-llama-cpp";
+const llama = await getLlama({ gpu: false, build: "never", logLevel: "disabled" });
+const answers = [];
+for (const [file, text] of asked) {
+  const model = await llama.loadModel({ modelPath: file, vocabOnly: true });
+  answers.push(Array.from(model.tokenize(text, true)));
+  await model.dispose();
+}
+console.log(JSON.stringify(answers));
+process.exit(0);
+""",
+)
+
+OLDER = """
+import json, sys
+from tokenizers import Tokenizer
+def ids(file, text):
+    try:
+        return Tokenizer.from_file(file).encode(text, add_special_tokens=False).ids
+    except Exception as error:
+        return repr(error)
+print(json.dumps([ids(*one) for one in json.load(sys.stdin)]))
+"""
+
+
+def older_tokenizers(asked: Sequence[Question]) -> Sequence[list[int]]:
+    python = os.environ.get("TOKSPEC_OLDER_PYTHON")
+    if python is None:
+        pytest.skip("needs TOKSPEC_OLDER_PYTHON, a Python with tokenizers 0.13 to 0.19")
+    asking = json.dumps([[str(question.file), question.text] for question in asked])
+    done = subprocess.run([python, "-c", OLDER], input=asking, capture_output=True, encoding="utf-8", check=True)
+    answers: list[list[int]] = json.loads(done.stdout)
+    return answers
+
+
+def tokenizers_json(question: Question) -> list[int]:
+    package = pytest.importorskip("tokenizers")
+    tokenizer = package.Tokenizer.from_file(str(question.file))
+    try:
+        return list(tokenizer.encode(question.text, add_special_tokens=False).ids)
+    except Exception:  # the library has no other
+        return []
+
+
+def tokenizers_bpe(question: Question) -> list[int]:
+    package = pytest.importorskip("tokenizers")
+    files = str(question.file / "vocab.json"), str(question.file / "merges.txt")
+    tokenizer = package.Tokenizer(package.models.BPE.from_file(*files, unk_token=question.beside.get("unknown_token")))
+    if "pre_tokenizer" in question.beside:
+        prefix = question.beside["pre_tokenizer"]["add_prefix_space"]
+        tokenizer.pre_tokenizer = package.pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+    return list(tokenizer.encode(question.text).ids)
+
+
+def tokenizers_wordpiece(question: Question) -> list[int]:
+    package = pytest.importorskip("tokenizers")
+    told = question.beside
+    model = package.models.WordPiece.from_file(
+        str(question.file),
+        unk_token=told["unknown_token"],
+        continuing_subword_prefix=told["continuing_prefix"],
+        max_input_chars_per_word=told["max_word_length"],
+    )
+    return list(package.Tokenizer(model).encode(question.text).ids)
+
+
+def legacy_bert(question: Question) -> list[int]:
+    bert = pytest.importorskip("transformers.models.bert.tokenization_bert_legacy")
+    vocabulary = bert.load_vocab(str(question.file))
+    told = question.beside
+    model = bert.WordpieceTokenizer(vocabulary, told["unknown_token"], told["max_word_length"])
+    return [vocabulary[token] for token in model.tokenize(question.text)]
+
+
+def tiktoken(question: Question) -> list[int]:
+    package, load = pytest.importorskip("tiktoken"), pytest.importorskip("tiktoken.load")
+    told = question.beside
+    pattern = GPT2 if told["pre_tokenizer"]["use_regex"] else r"[\s\S]+"
+    ranks, special = load.load_tiktoken_bpe(str(question.file)), told.get("special_tokens", {})
+    encoding = package.Encoding("written", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+    return list(encoding.encode(question.text, allowed_special="all"))
+
+
+def tiktoken_in_python(question: Question) -> list[int]:
+    educational, load = pytest.importorskip("tiktoken._educational"), pytest.importorskip("tiktoken.load")
+    pattern = GPT2 if question.beside["pre_tokenizer"]["use_regex"] else r"[\s\S]+"
+    encoding = educational.SimpleBytePairEncoding(
+        pat_str=pattern, mergeable_ranks=load.load_tiktoken_bpe(str(question.file))
+    )
+    return list(encoding.encode(question.text, visualise=None))
+
+
+def no_stages(question: Question) -> bool:
+    return not any(stage in question.beside for stage in STAGES)
+
+
+def bare_or_byte_level(question: Question) -> bool:
+    stages = {stage: question.beside[stage] for stage in STAGES if stage in question.beside}
+    return not stages or (list(stages) == ["pre_tokenizer"] and stages["pre_tokenizer"]["type"] == "byte_level")
+
+
+def one_word(question: Question) -> bool:
+    # Its program splits at white space by itself, and knows no other prefix.
+    return no_stages(question) and question.beside["continuing_prefix"] == "##" and " " not in question.text
+
+
+def no_prefix(question: Question) -> bool:
+    return not question.beside["pre_tokenizer"]["add_prefix_space"]
+
+
+def no_special(question: Question) -> bool:
+    # One takes none, and the other has a table of those of published files.
+    return no_prefix(question) and "special_tokens" not in question.beside
+
+
+#: The dissents of spec/08-choices.md: the unknown token in a merge, and no unknown token where it is not needed.
+TOKENIZERS = {"bpe-unknown-is-not-its-token", "unigram-without-token-none-needed"}
+#: It looks a whole piece up before it merges, splits Unigram at spaces, and takes special tokens in their order.
+KITOKEN = {
+    "bpe-encode-whole-word-out-of-reach",
+    "special-token-longest-listed-first",
+    "unigram-pieces-token-with-a-space",
+    "unigram-pieces-joined-in-metaspace",
+    "unigram-unknown-everything",
+}
+
+
+@pytest.mark.parametrize(
+    ("format", "loader", "fits", "dissents", "least"),
+    [
+        ("tokenizer.json-legacy", each(tokenizers_json), None, TOKENIZERS, 150),
+        ("tokenizer.json-legacy", older_tokenizers, None, TOKENIZERS, 150),
+        ("vocab.json+merges.txt", each(tokenizers_bpe), bare_or_byte_level, {"bpe-unknown-is-not-its-token"}, 45),
+        ("vocab.txt", each(tokenizers_wordpiece), no_stages, set(), 20),
+        ("vocab.txt", each(legacy_bert), one_word, set(), 15),
+        ("sentencepiece.model", each(sentencepiece), None, set(), 70),
+        ("sentencepiece.model", kitoken, None, KITOKEN, 70),
+        ("vocab.tiktoken", each(tiktoken), no_prefix, set(), 20),
+        ("vocab.tiktoken", each(tiktoken_in_python), no_special, set(), 10),
+        ("vocab.tiktoken", kitoken, no_special, set(), 10),
+        ("vocab.gguf", llama_cpp, None, set(), 25),
+    ],
+)
+def test_loaders_agree_with_the_cases(
+    format: str,
+    loader: Loader,
+    fits: Callable[[Question], bool] | None,
+    dissents: set[str],
+    least: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+    if format in ("sentencepiece.model", "vocab.gguf"):
+        pytest.importorskip("gguf" if format == "vocab.gguf" else "sentencepiece.sentencepiece_model_pb2")
+    asked = [question for question in questions(format, tmp_path) if fits is None or fits(question)]
+    assert set(differing(asked, loader(asked))) <= dissents
+    assert len(asked) >= least
+
+
+def test_tiktoken_reads_the_files_of_gpt2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes bytes in the order of GPT-2, and compares the ids with its own."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+    load = pytest.importorskip("tiktoken.load")
+    characters = sorted(from_bytes(bytes(range(256))))
+    merges = [["h", "u"], ["Ġ", "hu"], ["Ġhu", "g"]]
+    model = {"type": "bpe", "vocabulary": [*characters, "hu", "Ġhu", "Ġhug"], "merges": merges}
+    save("vocab.json+merges.txt", write("vocab.json+merges.txt", model), tmp_path / "gpt2")
+    files = str(tmp_path / "gpt2" / "merges.txt"), str(tmp_path / "gpt2" / "vocab.json")
+    ranks = load.data_gym_to_mergeable_bpe_ranks(*files)
+    assert [from_bytes(token) for token in sorted(ranks, key=ranks.__getitem__)] == model["vocabulary"]
+
+
+def test_gguf_reads_the_tokens(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    case = load_suite().cases["bpe-four-lower-encode-document"]
+    save("vocab.gguf", write("vocab.gguf", case.model.content), tmp_path / "vocab.gguf")
+    fields = gguf.GGUFReader(tmp_path / "vocab.gguf").fields
+    found = {name.removeprefix("tokenizer.ggml."): field.contents() for name, field in fields.items()}
+    assert found["model"] == "gpt2"
+    assert found["tokens"] == case.model.content["vocabulary"]
+    assert found["merges"] == [" ".join(merge) for merge in case.model.content["merges"]]
+    assert [id for id, kind in enumerate(found["token_type"]) if kind != 1] == [0]

@@ -1,0 +1,165 @@
+"""Formats of SentencePiece and of llama.cpp: what they cannot express, what reading back gives, and what they need."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from struct import pack, unpack
+from typing import Any
+
+import pytest
+
+from tokspec.errors import DataError, Unsupported
+from tokspec.fixtures import load_suite
+from tokspec.formats import files, read, write
+from tokspec.formats.neutral import fill_defaults
+from tokspec.formats.pieces import Piece, Spaces, pieces_of, spaces_of
+from tokspec.formats.vocabulary import tokens_of
+from tokspec.formats.weights import log_probabilities
+
+BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "▁", "ug"], "merges": [["u", "g"]]}
+UNIGRAM: dict[str, Any] = {"type": "unigram", "tokens": [["<unk>", -9], ["▁", -1], ["▁a", -2]], "weights": "log_probability"}  # fmt: skip
+WORDPIECE: dict[str, Any] = {"type": "wordpiece", "vocabulary": ["[UNK]", "hug", "##s"]}
+ALWAYS: dict[str, Any] = {"type": "metaspace"}
+UNCASED: dict[str, Any] = {**WORDPIECE, "normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "bert"}}
+BYTES: dict[str, Any] = {**BPE, "pre_tokenizer": {"type": "byte_level"}}
+MODEL, GGUF = "sentencepiece.model", "vocab.gguf"
+
+
+def refusal(format: str, model: Mapping[str, Any]) -> str:
+    with pytest.raises(Unsupported) as caught:
+        write(format, model)
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("format", "model", "message"),
+    [
+        (MODEL, WORDPIECE, f"{MODEL} holds bpe and unigram models, and this one is of type wordpiece"),
+        (MODEL, {"type": "bpe"}, f"{MODEL} holds a vocabulary, and this model is not trained"),
+        (MODEL, {**BPE, "normalizer": {"type": "nfc"}}, f"{MODEL} is written without a normalizer, and this model has one"),
+        (MODEL, BYTES, f"{MODEL} has no pre-tokenizer but metaspace with '▁' and that of T5"),
+        (MODEL, {**BPE, "pre_tokenizer": {"type": "metaspace", "replacement": "_"}}, f"{MODEL} has no pre-tokenizer but metaspace with '▁' and that of T5"),
+        (MODEL, {**BPE, "pre_tokenizer": ALWAYS, "special_tokens": ["▁"]}, f"{MODEL} puts '▁' before the whole text only, and before a special token too"),
+        (MODEL, {**BPE, "vocabulary": ["a▁"], "merges": [], "pre_tokenizer": ALWAYS}, f"{MODEL} does not split at '▁', and 'a▁' goes across it"),
+        (MODEL, {**BPE, "vocabulary": ["a"], "merges": [], "pre_tokenizer": ALWAYS}, f"{MODEL} does not split at '▁', which is not in the vocabulary"),
+        (MODEL, {**BPE, "merges": []}, f"{MODEL} merges 'u' and 'g', which the model does not list there"),
+        (MODEL, {**BPE, "unknown_token": "?"}, f"{MODEL} has no token outside the vocabulary, where this model has '?'"),
+        (MODEL, {**BPE, "unknown_token": "u", "special_tokens": ["u"]}, f"{MODEL} never finds the unknown token in a text, and here 'u' is special too"),
+        (MODEL, {**BPE, "vocabulary": ["a\0"], "merges": []}, f"{MODEL} cannot hold the token 'a\\x00'"),
+        (MODEL, {**BPE, "vocabulary": ["\ud800"], "merges": []}, f"{MODEL} is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
+        (MODEL, {**UNIGRAM, "tokens": [["a", 0]], "weights": "frequency"}, f"the frequency of 'a' has no logarithm, and {MODEL} holds logarithms"),
+        (MODEL, {**UNIGRAM, "tokens": [["a", -1e39]]}, f"{MODEL} holds numbers of 32 bits, and the weight of 'a' is beyond them"),
+        (GGUF, {}, f"{GGUF} holds bpe and wordpiece and unigram models, and this one has no type"),
+        (GGUF, BPE, f"{GGUF} has '▁' for every space, and this model has no metaspace"),
+        (GGUF, {**BPE, "pre_tokenizer": ALWAYS, "unknown_token": "u", "merges": []}, f"{GGUF} writes unknown characters of a BPE model as bytes, not as an unknown token"),
+        (GGUF, {**BPE, "pre_tokenizer": ALWAYS, "vocabulary": ["▁", "<0x0A>"], "merges": []}, f"{GGUF} has '<0x0A>' for a byte, and this model for a token"),
+        (GGUF, {**BPE, "pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "whitespace_split"}, ALWAYS]}}, f"{GGUF} drops no white space in a BPE model, and this pre-tokenizer does"),
+        (GGUF, {**BYTES, "merges": []}, f"{GGUF} has a list of merges for a byte-level model, which cannot be empty"),
+        (GGUF, {**BYTES, "merges": [["a b", "c"]]}, f"{GGUF} holds a merge as one string and splits ('a b', 'c') elsewhere"),
+        (GGUF, {**BYTES, "unknown_token": "u"}, f"{GGUF} has no unknown token like that of this model"),
+        (GGUF, {**BYTES, "special_tokens": ["<s>"]}, "the special token '<s>' is not in the vocabulary"),
+        (GGUF, WORDPIECE, f"{GGUF} has no normalizer like that of this model"),
+        (GGUF, {**UNCASED, "max_word_length": 7}, f"{GGUF} has no max word length like that of this model"),
+        (GGUF, {**UNCASED, "vocabulary": ["hug"]}, f"{GGUF} wants the id of '[UNK]', which is not in the vocabulary"),
+        (GGUF, {**UNCASED, "vocabulary": ["[UNK]", "##▁s", "s"]}, f"{GGUF} marks the start of a word by '▁', and two tokens are then the same"),
+    ],
+)  # fmt: skip
+def test_what_a_format_cannot_express_is_refused(format: str, model: dict[str, Any], message: str) -> None:
+    assert refusal(format, model) == message
+
+
+def test_the_pieces_of_a_model() -> None:
+    model = fill_defaults({**BPE, "special_tokens": ["ug"], "merges": [], "unknown_token": "g"})
+    assert pieces_of(model, MODEL) == [
+        Piece("u", 0.0),
+        Piece("g", -1.0, "UNKNOWN"),
+        Piece("▁", -2.0),
+        Piece("ug", -3.0, "USER_DEFINED"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "spaces"),
+    [
+        (None, Spaces()),
+        ({"type": "metaspace", "prepend_scheme": "never"}, Spaces(escape_whitespaces=True)),
+        ({"type": "metaspace", "prepend_scheme": "first", "split": False}, Spaces(True, False, True)),
+        ({"type": "sequence", "pre_tokenizers": [{"type": "whitespace_split"}, ALWAYS]}, Spaces(True, True, True)),
+    ],
+)
+def test_spaces(pre_tokenizer: Any, spaces: Spaces) -> None:
+    model = BPE if pre_tokenizer is None else {**BPE, "pre_tokenizer": pre_tokenizer}
+    assert spaces_of(fill_defaults(model), MODEL) == spaces
+
+
+@pytest.mark.parametrize(("format", "package"), [(MODEL, "sentencepiece"), (GGUF, "gguf")])
+def test_a_missing_package_is_said(format: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("sentencepiece", "sentencepiece.sentencepiece_model_pb2", "gguf"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(DataError) as caught:
+        write(format, {**UNIGRAM, "pre_tokenizer": ALWAYS})
+    how = "install it with pip install 'tokspec[formats]'"
+    assert str(caught.value) == f"the format {format} needs the package {package}; {how}"
+
+
+def kept(model: dict[str, Any]) -> dict[str, Any]:
+    """What ``sentencepiece.model`` keeps of a model: logarithms of 32 bits, and where marks are put."""
+    kept = {"merges": [], **model} if model["type"] == "bpe" else {**model, "weights": "log_probability"}
+    if model["type"] == "unigram":
+        kept["tokens"] = [[token, *unpack("<f", pack("<f", weight))] for token, weight in log_probabilities(model, "")]
+    if "special_tokens" in model:
+        kept["special_tokens"] = sorted(model["special_tokens"], key=tokens_of(model).index)
+    if model.get("pre_tokenizer", {}).get("type") == "metaspace":
+        scheme = "never" if model["pre_tokenizer"]["prepend_scheme"] == "never" else "always"
+        kept["pre_tokenizer"] = {**model["pre_tokenizer"], "prepend_scheme": scheme, "split": True}
+    return kept
+
+
+@pytest.mark.interop
+def test_reading_back_gives_the_same_model() -> None:
+    pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    expressed = 0
+    for case in load_suite().cases.values():
+        model = fill_defaults(case.model.content)
+        try:
+            written = write(MODEL, model)
+        except Unsupported:
+            continue
+        assert read(MODEL, written) == kept(model), case.id
+        expressed += 1
+    assert expressed >= 150
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("trainer_spec", "model_type"), 3, "trainer_spec.model_type: is WORD, which the specification does not cover"),
+        (("trainer_spec", "byte_fallback"), True, "trainer_spec.byte_fallback: is true, which the specification does not cover"),
+        (("normalizer_spec", "precompiled_charsmap"), b"x", "normalizer_spec.precompiled_charsmap: is a table of characters, which the specification does not cover"),
+        (("normalizer_spec", "remove_extra_whitespaces"), True, "normalizer_spec: is add_dummy_prefix false, remove_extra_whitespaces true, escape_whitespaces false, which the specification does not cover"),
+        (("pieces", 0, "type"), 3, "pieces[0].type: is CONTROL ('u'), which the specification does not cover"),
+        (("pieces", 0, "type"), 2, "pieces: has a token twice, or not one unknown token"),
+        (("pieces", 0, "piece"), "g", "pieces: has a token twice, or not one unknown token"),
+    ],
+)  # fmt: skip
+def test_what_the_specification_does_not_cover_is_named(path: tuple[Any, ...], value: Any, message: str) -> None:
+    protocol = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    proto = protocol.ModelProto()
+    proto.ParseFromString(files.unpack(write(MODEL, BPE), MODEL)[0])
+    part: Any = proto
+    for step in path[:-1]:
+        part = part[step] if isinstance(step, int) else getattr(part, step)
+    setattr(part, path[-1], value)
+    with pytest.raises(DataError) as caught:
+        read(MODEL, files.pack({"spm.model": proto.SerializeToString()}))
+    assert str(caught.value) == f"{MODEL}: {message}"
+
+
+@pytest.mark.interop
+def test_what_is_no_model_is_said() -> None:
+    pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    with pytest.raises(DataError) as caught:
+        read(MODEL, files.pack({"spm.model": b"\xff" * 9}))
+    assert str(caught.value) == f"{MODEL}: is no model of SentencePiece"
