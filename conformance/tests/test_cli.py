@@ -1,0 +1,391 @@
+"""The command line as people and scripts meet it: whole messages, exit statuses, and streams that are not as hoped."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import tokspec.cli
+from tokspec.cli import tokspec as group
+from tokspec.specification import load_specification
+
+TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]
+
+SOURCE = "000_369ec34b9276d350.plain.txt"
+
+#: A folder of one case, so that commands are fast and their output is whole.
+FIXTURE = f"""\
+about: "One case, to be shown whole."
+source:
+  - {{document: "{SOURCE}", section: "A chapter"}}
+cases:
+  - id: one-word
+    clauses: [BPE-ENC-1]
+    why: "The letters are merged, or not."
+    model: {{type: bpe, vocabulary: ["b", "u", "g", "ug"], merges: [["u", "g"]]}}
+    operation: encode
+    input: {{text: "bug"}}
+    by_choice:
+      bpe_merge_order:
+        single_pass: {{expect: {{tokens: ["b", "ug"]}}}}
+        lowest_rank: {{one_of: [{{tokens: ["b", "ug"]}}, {{tokens: ["bug"]}}]}}
+    stated:
+      - {{at: "/bpe_merge_order/single_pass/expect/tokens/1", printed: "\\u202eug", relation: equal}}
+    verified_by: ["hand: two letters"]
+  - id: no-word
+    clauses: [BPE-ENC-1, ERROR-1]
+    why: "There is no such letter."
+    source:
+      - {{implementation: "nobody 1.0"}}
+    model: {{type: bpe, vocabulary: ["b"], merges: []}}
+    operation: encode
+    input: {{text: "x"}}
+    error: unknown_symbol
+    verified_by: ["hand: one letter"]
+"""
+
+#: Says hello, and no more.
+SILENT = """
+import json, sys, time
+open("started", "w").write(str(__import__("os").getpid()))
+request = json.loads(sys.stdin.readline())
+ok = {"protocol": 1, "name": "silent", "version": "1", "language": "Python", "operations": ["encode"], "formats": ["tokspec"]}
+print(json.dumps({"id": request["id"], "ok": ok}), flush=True)
+open("greeted", "w").close()
+time.sleep(60)
+"""
+
+LETTERS = """
+from tokspec.adapter import Hello
+
+class Letters:
+    def hello(self):
+        return Hello("letters", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        return None
+    def run(self, operation, model, input):
+        return {"tokens": list(input["text"])}
+"""
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+Call = Callable[..., tuple[int, str, str]]
+
+#: Options that take the cases of that folder.
+ONE = ("--fixtures", "fixtures")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of fixtures in an otherwise empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fixtures").mkdir()
+    (tmp_path / "fixtures" / "one.yaml").write_text(FIXTURE, "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path) -> Run:
+    """Run the real command in that folder, without standard input."""
+
+    def run(*arguments: str, **others: object) -> subprocess.CompletedProcess[bytes]:
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **others}
+        return subprocess.run([*TOKSPEC, *arguments], timeout=120, **streams)  # type: ignore[call-overload]
+
+    return run
+
+
+@pytest.fixture
+def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run the command line in this process; give its status, output and messages."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        status = tokspec.cli._status(list(arguments))
+        return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "last"),
+    [
+        (("run", *ONE), 0, "tokref 0.1.0 conforms: 2 cases = 2 pass"),
+        (("run", *ONE, "--select", "one-word"), 0, "tokref 0.1.0 conforms: 1 case = 1 pass"),
+        (
+            ("run", *ONE, "--cmd", "false"),
+            1,
+            "false does not conform: 2 cases = 2 crash",
+        ),
+        (("list", *ONE), 0, "2 cases"),
+        (("list", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
+        (("show", *ONE, "one-word"), 0, "  run       tokspec run --impl IMPLEMENTATION --select one-word"),
+        (("smoke", "--cmd", "false"), 1, "not yet: mend hello first"),
+        (("--version",), 0, "tokspec, version 0.1.0"),
+    ],
+    ids=["conforms", "one case", "does not conform", "list", "list one", "show", "smoke", "version"],
+)
+def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], status: int, last: str) -> None:
+    found, output, message = status_and_message(*arguments)
+    assert (found, output.splitlines()[-1], message) == (status, last, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "--impl", "reference", "--cmd", "cat"), "--impl and --cmd name two implementations; give one; see tokspec run --help"),
+        (
+            ("run", *ONE, "--impl", "tokenisers"),
+            "tokenisers: is not installed; did you mean tokenizers? installed are reference, tokenizers; "
+            "or give module:object, or a command",
+        ),
+        (
+            ("run", *ONE, "--cmd", "no-such-program --fast"),
+            "'no-such-program --fast': cannot be started: there is no program 'no-such-program'; "
+            "give its path, put it on the PATH, or install its interpreter",
+        ),
+        (("smoke", "--cmd", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
+        (("run", *ONE, "--choice", "unknown_id=x"), "--choice: 'unknown_id=x' names no option; unknown_id has error, skipped"),
+        (("run", *ONE, "--choice", "unknown_id"), "--choice: 'unknown_id' names no option; unknown_id has error, skipped"),
+        (("run", *ONE, "--select", "one-wrd"), "--select: 'one-wrd' matches no case; did you mean one-word, no-word?"),
+        (("run", *ONE, "--select", "\x1b[2J"), "--select: '\\x1b[2J' matches no case; `tokspec list` shows what there is"),
+        (("list", *ONE, "--exclude", "*"), "--exclude: every selected case is excluded"),
+        (("show", *ONE, "one-wrd"), "CASE: 'one-wrd' matches no case; did you mean one-word, no-word?"),
+        (("show", *ONE, "*word"), "CASE: '*word' matches 2 cases; `tokspec list --select '*word'` lists them, show one"),
+        (("list", "--fixtures", "nowhere"), "nowhere: is not a folder; give one with fixture files in it"),
+        (("list", "--fixtures", "fixtures/one.yaml"), "fixtures/one.yaml: is not a folder; give one with fixture files in it"),
+        (("run", *ONE, "--report", "nowhere/report.ndjson"), "nowhere/report.ndjson: cannot be written: No such file or directory"),
+    ],
+    ids=[
+        "two implementations",
+        "name",
+        "program",
+        "quotes",
+        "option",
+        "no option",
+        "selection",
+        "hostile",
+        "nothing left",
+        "case",
+        "several",
+        "folder",
+        "file",
+        "report",
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_line_and_status_2(status_and_message: Call, arguments: tuple[str, ...], message: str) -> None:
+    assert status_and_message(*arguments) == (2, "", f"tokspec: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "--selekt", "x"), r"No such option.*--selekt.*--select.* see tokspec run --help"),
+        (("runn",), r"No such command 'runn'.* see tokspec --help"),
+        (("show",), r"Missing argument 'CASE'; see tokspec show --help"),
+        (("run", "more"), r"Got unexpected extra argument \(more\); see tokspec run --help"),
+        (("run", "--case-seconds", "soon"), r"Invalid value for '--case-seconds': 'soon' is not .*; see tokspec run --help"),
+        (("run", "--case-seconds", "0"), r"Invalid value for '--case-seconds': 0\S* is not in the range x>0\S*; see tokspec run --help"),
+        (("run", "--max-failures", "0"), r"Invalid value for '--max-failures': 0 is not in the range x>=1; see tokspec run --help"),
+    ],
+    ids=["option", "command", "missing", "extra", "number", "seconds", "failures"],
+)  # fmt: skip
+def test_what_click_says_is_one_line_too(status_and_message: Call, arguments: tuple[str, ...], message: str) -> None:
+    status, output, said = status_and_message(*arguments)
+    assert (status, output) == (2, "")
+    assert re.fullmatch(f"tokspec: {message}\n", said), said
+
+
+def test_a_fault_of_the_suite_is_never_status_1(status_and_message: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(arguments: list[str]) -> int:
+        raise RuntimeError("2 cases were selected and 1 were answered")
+
+    monkeypatch.setattr(tokspec.cli, "_run", broken)
+    status, output, said = status_and_message("run")
+    assert (status, output) == (2, "")
+    assert said.startswith("Traceback (most recent call last):\n")
+    assert said.splitlines()[-2:] == [
+        "RuntimeError: 2 cases were selected and 1 were answered",
+        "tokspec: this is a fault of the suite itself; please report it with the lines above",
+    ]
+
+
+def test_list_is_a_line_a_case(status_and_message: Call) -> None:
+    assert status_and_message("list", *ONE)[1] == """\
+one-word  encode  BPE-ENC-1
+no-word   encode  BPE-ENC-1, ERROR-1
+2 cases
+"""  # fmt: skip
+
+
+def test_list_by_source_shows_what_each_prints(status_and_message: Call) -> None:
+    assert status_and_message("list", *ONE, "--source")[1] == f"""\
+{SOURCE} (unigram): 1 printed result, 0 of them errata, in 1 case
+  A chapter
+    one-word
+      /bpe_merge_order/single_pass/expect/tokens/1: equal "\\u202eug"
+"""  # fmt: skip
+    nothing = status_and_message("list", *ONE, "--source", "--select", "no-word")
+    assert nothing == (0, "none of these cases comes from a document\n", "")
+
+
+def test_show_is_the_whole_case(status_and_message: Call) -> None:
+    clauses = load_specification().clauses
+    assert status_and_message("show", *ONE, "one-word")[1] == f"""\
+one-word  (one.yaml:5)
+  The letters are merged, or not.
+  BPE-ENC-1 (MUST) {clauses["BPE-ENC-1"].text}
+    Source: {clauses["BPE-ENC-1"].source}
+  model     one-word:model {{"type": "bpe", "vocabulary": ["b", "u", "g", "ug"], "merges": [["u", "g"]]}}
+  asked     encode {{"text": "bug"}}
+  expected  bpe_merge_order=single_pass: {{"tokens": ["b", "ug"]}}
+  one of    bpe_merge_order=lowest_rank: {{"tokens": ["b", "ug"]}}
+  one of    bpe_merge_order=lowest_rank: {{"tokens": ["bug"]}}
+  stated    /bpe_merge_order/single_pass/expect/tokens/1 equal "\\u202eug"
+  source    {SOURCE}, A chapter
+  verified  hand: two letters
+  run       tokspec run --impl IMPLEMENTATION --select one-word
+"""  # fmt: skip
+    refused = status_and_message("show", *ONE, "no-*")[1].splitlines()
+    assert '  refused   "unknown_symbol"' in refused
+
+
+def test_a_run_ends_after_so_many_failures(folder: Path, status_and_message: Call) -> None:
+    (folder / "letters.py").write_text(LETTERS, "utf-8")
+    status, output, _ = status_and_message("run", *ONE, "--impl", "letters:Letters", "--max-failures", "1")
+    assert (status, output.splitlines()[-1]) == (1, "letters 1 does not conform: 2 cases = 1 fail + 1 not run")
+    assert output.splitlines()[4:10] == [
+        '  expected  tokens: "b" "ug"',
+        '  actual    tokens: "b" "u"  "g"',
+        "                        ^^^^",
+        '  first     tokens[1]: expected "ug", actual "u"',
+        "  again     tokspec run --impl letters:Letters --fixtures fixtures --select one-word",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(group.commands))
+def test_every_command_explains_itself(name: str) -> None:
+    text = CliRunner().invoke(group, [name, "--help"], prog_name="tokspec").output
+    assert text.startswith(f"Usage: tokspec {name} ")
+    undocumented = [
+        option.name
+        for option in group.commands[name].params
+        if option.param_type_name == "option"
+        and not getattr(option, "help", None)
+        and not hasattr(option.type, "choices")
+    ]
+    assert undocumented == []
+
+
+@pytest.mark.parametrize("name", ["coverage", "report", "run", "smoke"])
+def test_commands_that_judge_name_their_exit_status(name: str) -> None:
+    assert "Exit status" in CliRunner().invoke(group, [name, "--help"]).output
+
+
+def environment(**changed: str) -> Mapping[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    return {**kept, **changed}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "dots"),
+    [
+        ("utf-8", ["·".encode()]),
+        ("latin-1", [b"\xb7"]),
+        ("cp437:strict", [b"\xfa"]),
+        ("ascii", ["·".encode(), b"\\xb7"]),  # click takes it for a mistake, and may not always do so
+    ],
+)
+def test_any_encoding_of_the_output_will_do(run: Run, encoding: str, dots: list[bytes]) -> None:
+    finished = run("run", *ONE, "--cmd", "false", env=environment(PYTHONIOENCODING=encoding))
+    assert (finished.returncode, finished.stderr) == (1, b"")
+    assert any(b"\n04-bpe          " + dot + b"      2\n" in finished.stdout for dot in dots)
+
+
+def test_the_poorest_locale_will_do(run: Run) -> None:
+    poorest = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    finished = run("list", *ONE, "--source", env=poorest)
+    assert (finished.returncode, finished.stderr) == (0, b"")
+
+
+def test_a_reader_that_goes_is_no_failure(run: Run) -> None:
+    pipe = f"{shlex.join(TOKSPEC)} list | head -n 1; echo ${{PIPESTATUS[0]}}"
+    finished = subprocess.run(["bash", "-c", pipe], capture_output=True, timeout=120)
+    first, status = finished.stdout.decode().splitlines()
+    assert (len(first.split()) >= 3, status, finished.stderr) == (True, "141", b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_one_line(run: Run) -> None:
+    with open("/dev/full", "wb") as full:
+        finished = run("--help", stdout=full)
+    message = b"tokspec: the output cannot be used: No space left on device\n"
+    assert (finished.returncode, finished.stderr) == (2, message)
+
+
+def test_closed_streams_are_no_trouble(run: Run) -> None:
+    program = shlex.join([sys.executable, "-c", SILENT.replace("time.sleep(60)", "")])
+    command = f"{shlex.join([*TOKSPEC, 'run', *ONE, '--cmd', program])} --case-seconds 5 <&- >&- 2>&-; echo $?"
+    finished = subprocess.run(["bash", "-c", command], capture_output=True, timeout=120)
+    assert (finished.stdout, finished.stderr) == (b"1\n", b"")
+
+
+def test_an_interrupted_run_says_so_and_leaves_nothing_behind(folder: Path) -> None:
+    program = shlex.join([sys.executable, "-c", SILENT])
+    running = subprocess.Popen(
+        [*TOKSPEC, "run", *ONE, "--cmd", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 60
+    while not (folder / "greeted").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    running.send_signal(signal.SIGINT)
+    output, said = running.communicate(timeout=60)
+    assert (running.returncode, output, said) == (130, b"", b"tokspec: interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "started").read_text("utf-8")), 0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "start"),
+    [({}, b"\x1b[32mok   \x1b[0m  hello: tokref 0.1.0 (Python)\r\n"), ({"NO_COLOR": "1"}, b"ok     hello: tokref 0.1.0 (Python)\r\n")],
+    ids=["colours", "none"],
+)  # fmt: skip
+def test_colours_are_for_terminals_that_want_them(folder: Path, changed: Mapping[str, str], start: bytes) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([*TOKSPEC, "smoke"], stdin=theirs, stdout=theirs, env=environment(**changed)):
+        os.close(theirs)
+        shown = b""
+        while chunk := _read(ours):
+            shown += chunk
+    os.close(ours)
+    assert shown[: len(start)] == start
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # how Linux says that the other side is closed
+        return b""
+
+
+def test_no_colours_in_a_file(run: Run) -> None:
+    assert b"\x1b" not in run("smoke", env=environment()).stdout
+
+
+def test_an_empty_folder_is_enough_and_stays_empty(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    empty = tmp_path_factory.mktemp("empty")
+    finished = subprocess.run(
+        [*TOKSPEC, "run", "--select", "BPE-ENC-1"], cwd=empty, stdin=subprocess.DEVNULL, capture_output=True, timeout=120
+    )  # fmt: skip
+    assert (finished.returncode, finished.stderr, list(empty.iterdir())) == (0, b"", [])
