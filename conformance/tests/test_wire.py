@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault, Unsupported
-from tokspec.wire import decode_line, encode_line, excerpt, parse_hello
+from tokspec.greeting import parse_hello
+from tokspec.wire import decode_line, encode_line, excerpt
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()) | st.sampled_from('\ud800\udfff\n"\\\x00\x7f\u2028😀'))
 VALUES = st.recursive(
@@ -65,6 +66,7 @@ def test_a_key_with_a_surrogate_cannot_be_written() -> None:
         (b'{"a": 1}\r', {"a": 1}),
         (b'{"a": %s}' % (b"9" * 300), {"a": 10**300 - 1}),
         (b'{"a": "%s"}' % (b"9" * 400), {"a": "9" * 400}),
+        (b'{"a": "%s"}' % (rb"[\"," * 500_000), {"a": '[",' * 500_000}),
         (b'{"a": %s}' % (b"[" * 63 + b"]" * 63), {"a": json.loads("[" * 63 + "]" * 63)}),
     ],
 )
@@ -91,6 +93,14 @@ def test_lines_that_are_read(line: bytes, value: dict[str, Any]) -> None:
         (b'{"a": -Infinity}', "a line holds -Infinity, which is not JSON: '{\"a\": -Infinity}'"),
         (b'{"a": -1e999}', "a line holds '-1e999', which is beyond every double: '{\"a\": -1e999}'"),
         (b'{"a": 1, "a": 2}', "a line has the key 'a' twice: '{\"a\": 1, \"a\": 2}'"),
+        (
+            rb'{"a": {"\ud800": 1}}',
+            "a line has the key '\\ud800', which holds a surrogate: '{\"a\": {\"\\\\ud800\": 1}}'",
+        ),
+        (
+            b'{"a": [%s]}' % (b"[]," * 500_000),
+            'a line holds more than 500000 values: \'{"a": [' + ("[]," * 65)[:193] + "' and 1499809 more bytes",
+        ),
         (b'{"a": {"hex": "0"}}', 'a line has the hex string \'0\', which is no UTF-8: \'{"a": {"hex": "0"}}\''),
         (b'{"a": {"hex": "ff"}}', 'a line has the hex string \'ff\', which is no UTF-8: \'{"a": {"hex": "ff"}}\''),
         (

@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
 from tokspec.errors import AdapterFault, Refusal
+from tokspec.greeting import greeting
 from tokspec.plain import plain
-from tokspec.wire import excerpt, greeting, shown
+from tokspec.wire import excerpt, shown
 
 __all__ = ["Guest", "Message", "describe"]
 
@@ -64,13 +65,18 @@ class Guest:
     def _guarded(self, call: Callable[[], Message]) -> Message:
         """Call it. A panic of a Rust extension and ``SystemExit`` are no ``Exception``, and crashes too."""
         try:
-            return call()
+            return _answered(call)
         except self._let_through:
             raise
-        except Refusal as refusal:
-            return {"refused": {"reason": _text(refusal.reason), "message": _text(refusal.message)}}
         except BaseException as error:
             return {"crashed": {"message": describe(error)}}
+
+
+def _answered(call: Callable[[], Message]) -> Message:
+    try:
+        return call()
+    except Refusal as refusal:  # which may be of a kind that fails when it is read
+        return {"refused": {"reason": _text(refusal.reason), "message": _text(refusal.message)}}
 
 
 def _greeting(hello: Any) -> Message:
@@ -101,7 +107,7 @@ def describe(error: BaseException) -> str:
     'ValueError: no \\\\x1b[31mtext'
     """
     message = "a message that cannot be shown"
-    with suppress(Exception):
+    with suppress(BaseException):
         message = shown(str(error))
     return f"{shown(type(error).__name__)}: {message}".removesuffix(": ") + _place(error)
 

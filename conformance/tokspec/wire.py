@@ -2,26 +2,27 @@
 
 Reading is strict where parsers differ: a line is UTF-8, holds one object, no key twice, no NaN or Infinity, and neither
 depth nor numbers without bound (PROTO-1). It is lenient in one point: a lone surrogate written as an escape such as
-``"\\ud800"`` is taken for what it is, although PROTO-2 asks for the byte-safe form, because nothing else can be meant.
+``"\\ud800"`` is taken for what it is, although PROTO-2 asks for the byte-safe form, because nothing else can be meant;
+not in a key, for keys have no byte-safe form.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isinf
 from typing import Any, NoReturn
 
-from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault, Unsupported
 
-__all__ = ["PROTOCOL", "decode_line", "encode_line", "excerpt", "greeting", "parse_hello", "shown"]
-
-PROTOCOL = 1
+__all__ = ["decode_line", "encode_line", "excerpt", "shown"]
 
 #: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
 DEEPEST = 64
+
+#: Values in a line. The largest result of the suite has a thousand; each takes a hundred bytes when it is read.
+VALUES = 500_000
 
 #: Digits of an integer.
 DIGITS = 300
@@ -29,9 +30,9 @@ DIGITS = 300
 #: Characters of untrusted text that a message shows.
 EXCERPT = 200
 
-_ENCODE_FIELDS = ("tokens", "ids", "spans")
 SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(rb"[0-9]{300}")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 
 
@@ -78,6 +79,8 @@ def decode_line(line: bytes) -> dict[str, Any]:
         ...
     tokspec.errors.AdapterFault: protocol: a line is not JSON (Expecting value at character 1): 'loading...'
     """
+    if len(line) > VALUES and _values(line) > VALUES and _values(_STRING.sub(b"", line)) > VALUES:
+        raise AdapterFault("protocol", f"a line holds more than {VALUES} values: {excerpt(line)}")
     try:
         value = json.loads(
             line.decode("utf-8"),
@@ -102,6 +105,10 @@ def decode_line(line: bytes) -> dict[str, Any]:
     return value
 
 
+def _values(line: bytes) -> int:
+    return line.count(b",") + line.count(b"[") + line.count(b"{")
+
+
 def _object(pairs: list[tuple[str, Any]]) -> Any:
     """Make an object of its pairs, or a string of the byte-safe form; any other ``{"hex": …}`` stays an object."""
     if len(pairs) == 1 and pairs[0][0] == "hex" and isinstance(pairs[0][1], str):
@@ -112,6 +119,9 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
         raise AdapterFault(
             "protocol", f"a line has the key {excerpt(next(k for k in keys if keys.count(k) > 1))} twice"
         )
+    for key in found:
+        if not key.isascii() and SURROGATE.search(key):
+            raise AdapterFault("protocol", f"a line has the key {excerpt(key)}, which holds a surrogate")
     return found
 
 
@@ -186,60 +196,3 @@ def shown(untrusted: str, length: int = EXCERPT) -> str:
     start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
     more = len(untrusted) - length
     return start + (f" and {more} more characters" if more > 0 else "")
-
-
-def greeting(hello: Hello) -> dict[str, Any]:
-    """Write the answer to ``hello``, which :func:`parse_hello` reads; nothing is checked.
-
-    >>> greeting(Hello("mytok", "0.3", "C", operations=("encode",)))["formats"]
-    ('tokspec',)
-    """
-    return {"protocol": PROTOCOL, **{key: getattr(hello, key) for key in _HELLO if key != "protocol"}}
-
-
-def parse_hello(message: Mapping[str, Any]) -> Hello:
-    """Read the answer to ``hello``; keys that the protocol does not know are left alone.
-
-    Raises:
-        AdapterFault: ``protocol``, naming the key that is missing or not of its type.
-
-    >>> parse_hello({"protocol": 1, "name": "mytok", "version": "0.3", "language": "C",
-    ...              "operations": ["encode"], "formats": ["tokspec"]}).name
-    'mytok'
-    """
-    for key, (needed, is_valid, what) in _HELLO.items():
-        if key not in message:
-            if needed:
-                raise AdapterFault("protocol", f"the answer to hello has no {key}; it needs {what}")
-        elif not is_valid(message[key]):
-            found = excerpt(repr(message[key]))
-            raise AdapterFault("protocol", f"the answer to hello has a wrong {key}: {found}; it needs {what}")
-    given = {key: message[key] for key in _HELLO if key in message and key != "protocol"}
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-    return Hello(**values)
-
-
-def _strings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _is_string(value: object) -> bool:
-    return isinstance(value, str)
-
-
-#: For each key whether it is needed, the check of its value, and how the value is described.
-_HELLO: Mapping[str, tuple[bool, Callable[[Any], bool], str]] = {
-    "protocol": (True, lambda value: type(value) is int and value == PROTOCOL, f"the number {PROTOCOL}"),
-    "name": (True, _is_string, "a string"),
-    "version": (True, _is_string, "a string"),
-    "language": (True, _is_string, "a string"),
-    "operations": (True, _strings, "a list of strings"),
-    "formats": (True, _strings, "a list of strings"),
-    "choices": (False, lambda value: isinstance(value, dict) and _strings([*value.values()]), "an object of strings"),
-    "encode_fields": (
-        False,
-        lambda value: _strings(value) and set(value) <= set(_ENCODE_FIELDS),
-        f"a list out of {', '.join(_ENCODE_FIELDS)}",
-    ),
-    "unicode": (False, _is_string, "a string"),
-}

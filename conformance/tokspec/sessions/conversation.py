@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokspec.errors import AdapterFault
+from tokspec.greeting import PROTOCOL
 from tokspec.sessions.contract import Reply
 from tokspec.sessions.launch import Launch, Limits
+from tokspec.sessions.offspring import Offspring
 from tokspec.sessions.pipes import LineTooLong
 from tokspec.sessions.process import Process
 from tokspec.sessions.replies import read_hello, read_reply
-from tokspec.wire import PROTOCOL, decode_line, encode_line, excerpt
+from tokspec.wire import decode_line, encode_line, excerpt
 
 __all__ = ["RECENT", "Conversation", "Item", "RepeatedReply"]
 
@@ -52,10 +54,10 @@ class Conversation:
         DataError: the program cannot be started, or our own host says what is wrong with the user's wish.
     """
 
-    def __init__(self, launch: Launch, limits: Limits, environment: Mapping[str, str]) -> None:
+    def __init__(self, launch: Launch, limits: Limits, offspring: Offspring) -> None:
         self._launch = launch
         self._limits = limits
-        self._process = Process(launch.command, limits, environment)
+        self._process = Process(launch.command, limits, offspring)
         self._sent = 0
         self._recent: deque[tuple[int, Item]] = deque(maxlen=RECENT)
         self._unsent: list[bytes] = []
@@ -110,6 +112,11 @@ class Conversation:
         return self._loads > 0
 
     @property
+    def _only_loads(self) -> bool:
+        """Whether nothing else is outstanding: the limit of a load is no excuse for a request before it."""
+        return self._loads == len(self._waiting)
+
+    @property
     def has_room(self) -> bool:
         """Whether another message may be sent; a first one always may."""
         return len(self._waiting) < WINDOW_REQUESTS and self._bytes < WINDOW_BYTES
@@ -140,7 +147,7 @@ class Conversation:
             AdapterFault: something else came, or nothing; what was outstanding still is.
         """
         if seconds is None:
-            seconds = self._limits.start_seconds if self.is_loading else self._limits.case_seconds
+            seconds = self._limits.start_seconds if self._only_loads else self._limits.case_seconds
         try:
             line = self._process.receive(seconds)
         except TimeoutError:

@@ -7,10 +7,11 @@ from typing import Any
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault, DataError
+from tokspec.greeting import parse_hello
 from tokspec.loading import Missing
 from tokspec.sessions.contract import Answer, Fault, Refused, Reply
 from tokspec.sessions.refusals import refused
-from tokspec.wire import excerpt, parse_hello, shown
+from tokspec.wire import excerpt, shown
 
 __all__ = ["read_hello", "read_reply"]
 
