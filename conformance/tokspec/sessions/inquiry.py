@@ -59,8 +59,9 @@ class Inquiry:
             try:
                 yield from self._stream(talk, waiting)
             except AdapterFault as fault:
+                answered = self._doubtful(fault)
                 yield from self._release(fault, fault.item if isinstance(fault, RepeatedReply) else None)
-                suspects, is_proven = talk.outstanding, talk.is_about_one
+                suspects, is_proven = [*answered, *talk.outstanding], talk.is_about_one
                 self._link.drop()
                 yield from self._settle(suspects, fault, is_proven)
 
@@ -90,6 +91,12 @@ class Inquiry:
         yield from self._release(fault, fault.item if isinstance(fault, RepeatedReply) else last)
         if fault is not None:
             self._link.drop()
+
+    def _doubtful(self, fault: AdapterFault) -> list[Item]:
+        """Take the latest reply back if a line came after it that may belong to it as well as to the next."""
+        if fault.kind != "protocol" or isinstance(fault, RepeatedReply) or not self._held:
+            return []
+        return [self._held.pop()[0]]
 
     def _release(self, fault: AdapterFault | None, culprit: Item | None) -> Iterator[tuple[int, Reply]]:
         """Give what is held back, the culprit's reply as the fault that it has become."""

@@ -30,7 +30,7 @@ class Link:
         self.hello = self.talk.hello
 
     def _begin(self) -> Conversation:
-        return Conversation(self._launch, self._limits, self._offspring.environment())
+        return Conversation(self._launch, self._limits, self._offspring)
 
     def connect(self) -> Conversation:
         """Give the conversation; begin one if there is none.
@@ -65,10 +65,11 @@ class Link:
         raise AdapterFault("protocol", "describes itself otherwise than before")
 
     def drop(self) -> None:
-        """Stop the program; the next :meth:`connect` starts it again."""
+        """Stop the program, and what it has left behind; the next :meth:`connect` starts it again."""
         talk, self.talk = self.talk, None
         if talk is not None:
             talk.stop()
+            self._offspring.end()
 
     def close(self) -> None:
         """End the conversation for good, politely."""

@@ -44,7 +44,7 @@ class Offspring:
     def end(self) -> None:
         """End those that are left."""
         for _ in range(ROUNDS):
-            left = list(self._left())
+            left = list(self.living())
             for process in left:
                 try:
                     process.kill()
@@ -54,7 +54,8 @@ class Offspring:
             if not left:
                 return
 
-    def _left(self) -> Iterator[psutil.Process]:
+    def living(self) -> Iterator[psutil.Process]:
+        """Give those that live, whoever their parent is."""
         for number in set(self._psutil.pids()) - self._older:
             try:
                 process = self._psutil.Process(number)

@@ -17,6 +17,9 @@ __all__ = ["LineBox", "LineTooLong", "chunks_until", "new_mark", "read_lines"]
 
 _CHUNK = 65536
 
+#: Bytes that a line costs beside its own: short ones must not fill the memory either.
+_LINE_COST = 64
+
 
 class LineTooLong(Exception):
     """A line is longer than the limit; it and whatever follows is lost."""
@@ -62,7 +65,7 @@ class LineBox:
             self._changed.wait_for(lambda: self._bytes <= self._bound or self._closed)
             if not self._closed:
                 self._lines.extend(lines)
-                self._bytes += sum(map(len, lines))
+                self._bytes += sum(map(len, lines)) + _LINE_COST * len(lines)
                 self._changed.notify_all()
 
     def end(self, why: type[Exception]) -> None:

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 
 from tokspec.sessions.launch import Limits, cannot_start
 from tokspec.sessions.memory import MemoryWatch
+from tokspec.sessions.offspring import Offspring
 from tokspec.sessions.pipes import LineBox, chunks_until, new_mark, read_lines
 from tokspec.wire import excerpt
 
@@ -37,8 +38,9 @@ class Process:
         DataError: the program cannot be started.
     """
 
-    def __init__(self, command: tuple[str, ...], limits: Limits, environment: Mapping[str, str]) -> None:
+    def __init__(self, command: tuple[str, ...], limits: Limits, offspring: Offspring) -> None:
         self._limits = limits
+        self._offspring = offspring
         self._mark = new_mark()
         self._box = LineBox(limits.reply_bytes)
         self._exceeded = False
@@ -51,7 +53,7 @@ class Process:
         try:
             self._popen = subprocess.Popen(
                 command,
-                env=environment,
+                env=offspring.environment(),
                 stdin=self._in_read,
                 stdout=self._out_write,
                 stderr=self._err_write,
@@ -136,7 +138,7 @@ class Process:
         os.close(self._in_write)
 
     def _watch(self) -> None:
-        watch = MemoryWatch(self._popen.pid, self._limits.memory_mb)
+        watch = MemoryWatch(self._popen.pid, self._limits.memory_mb, self._offspring.living)
         while not self._exited.wait(WATCH_SECONDS):
             if watch.is_exceeded():
                 self._exceeded = True
