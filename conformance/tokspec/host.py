@@ -3,6 +3,7 @@
 The suite runs adapters in it, so that one that hangs, exits or dies does so alone. It keeps the two streams of the
 protocol to itself: whatever the adapter, or a library below it, prints goes to standard error, and what it reads from
 standard input is empty. An exception is answered as ``crashed`` (PROTO-5), and the next request finds the host alive.
+A process that the adapter forks ends where it comes back: only one may answer.
 
 Two keys of its replies stand not in ``spec/10-protocol.md``; the suite takes them from nobody else:
 
@@ -107,9 +108,13 @@ def main() -> int:
     sys.path[:] = path or sys.path
     requests, replies = _take_streams()
     host = Host(spec)
+    process = os.getpid()
     for line in requests:
         request = decode_line(line)
-        replies.write(_line(request["id"], host.answer(request)))
+        reply = _line(request["id"], host.answer(request))
+        if os.getpid() != process:
+            os._exit(0)
+        replies.write(reply)
         replies.flush()
         if request["op"] == "bye":
             break
