@@ -14,7 +14,7 @@ from tokspec.discovery import find, known_names, open_session
 from tokspec.errors import DataError
 from tokspec.sessions import InProcessSession, ProgramSession
 
-PROGRAM = Path(__file__).parent / "programs" / "misbehave.py"
+PROGRAM = Path(__file__).parent / "programs" / "characters.py"
 
 MODULE = """
 import sys
