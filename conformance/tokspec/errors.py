@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+__all__ = ["AdapterFault", "DataError", "Refusal", "Unsupported"]
+
 
 @dataclass(eq=False)
 class Refusal(Exception):
