@@ -20,12 +20,12 @@ import pytest
 from tokspec.errors import Unsupported
 from tokspec.fixtures import load_suite
 from tokspec.formats import write
-from tokspec.formats.byte_characters import from_bytes
 from tokspec.formats.on_disk import save
 from tokspec.formats.vocabulary import tokens_of
 
 pytestmark = pytest.mark.interop
 
+PROGRAMS = Path(__file__).parent / "programs"
 STAGES = ("normalizer", "pre_tokenizer", "special_tokens")
 #: The pattern published with GPT-2 (PRE-BYTE-1).
 GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
@@ -77,71 +77,33 @@ def sentencepiece(question: Question) -> list[int]:
     return list(processor.encode(question.text))
 
 
-def in_node(package: str, script: str) -> Loader:
-    """Make a loader of a script that has ``asked``, a list of file and text, and prints a list of ids for each."""
+def in_node(package: str, program: str) -> Loader:
+    """Make the loader that a program for Node.js is, run beside the packages that it imports."""
 
     def load(asked: Sequence[Question]) -> Sequence[list[int]]:
         packages = Path(os.environ.get("TOKSPEC_NODE_PACKAGES", "missing")).absolute() / "node_modules"
         if not (packages / package).is_dir():
             pytest.skip(f"needs npm install {package} in a folder that TOKSPEC_NODE_PACKAGES names")
-        file = asked[0].file.with_name("load.mjs")
-        file.with_name("node_modules").symlink_to(packages)
-        file.write_text(
-            f'import fs from "fs"; const asked = JSON.parse(fs.readFileSync(0, "utf8"));\n{script}', "utf-8"
-        )
-        asking = json.dumps([[str(question.file), question.text] for question in asked])
-        done = subprocess.run(["node", str(file)], input=asking, capture_output=True, encoding="utf-8", check=True)
-        answers: list[list[int]] = json.loads(done.stdout.splitlines()[-1])
-        return answers
+        copy = asked[0].file.with_name(program)
+        copy.with_name("node_modules").symlink_to(packages)
+        copy.write_text((PROGRAMS / program).read_text("utf-8"), "utf-8")
+        return answers(["node", str(copy)], asked)
 
     return load
 
 
-kitoken = in_node(
-    "kitoken",
-    """
-import { Kitoken } from "kitoken/node";
-const load = (file) => new Kitoken(fs.readFileSync(file));
-console.log(JSON.stringify(asked.map(([file, text]) => Array.from(load(file).encode(text, true)))));
-""",
-)
-
-llama_cpp = in_node(
-    "node-llama-cpp",
-    """
-import { getLlama } from "node-llama-cpp";
-const llama = await getLlama({ gpu: false, build: "never", logLevel: "disabled" });
-const answers = [];
-for (const [file, text] of asked) {
-  const model = await llama.loadModel({ modelPath: file, vocabOnly: true });
-  answers.push(Array.from(model.tokenize(text, true)));
-  await model.dispose();
-}
-console.log(JSON.stringify(answers));
-process.exit(0);
-""",
-)
-
-OLDER = """
-import json, sys
-from tokenizers import Tokenizer
-def ids(file, text):
-    try:
-        return Tokenizer.from_file(file).encode(text, add_special_tokens=False).ids
-    except Exception as error:
-        return repr(error)
-print(json.dumps([ids(*one) for one in json.load(sys.stdin)]))
-"""
+def answers(command: list[str], asked: Sequence[Question]) -> Sequence[list[int]]:
+    asking = json.dumps([[str(question.file), question.text] for question in asked])
+    done = subprocess.run(command, input=asking, capture_output=True, encoding="utf-8", check=True)
+    found: list[list[int]] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def older_tokenizers(asked: Sequence[Question]) -> Sequence[list[int]]:
     python = os.environ.get("TOKSPEC_OLDER_PYTHON")
     if python is None:
         pytest.skip("needs TOKSPEC_OLDER_PYTHON, a Python with tokenizers 0.13 to 0.19")
-    asking = json.dumps([[str(question.file), question.text] for question in asked])
-    done = subprocess.run([python, "-c", OLDER], input=asking, capture_output=True, encoding="utf-8", check=True)
-    answers: list[list[int]] = json.loads(done.stdout)
-    return answers
+    return answers([python, str(PROGRAMS / "older_tokenizers.py")], asked)
 
 
 def tokenizers_json(question: Question) -> list[int]:
@@ -245,11 +207,11 @@ KITOKEN = {
         ("vocab.txt", each(tokenizers_wordpiece), no_stages, set(), 20),
         ("vocab.txt", each(legacy_bert), one_word, set(), 15),
         ("sentencepiece.model", each(sentencepiece), None, set(), 70),
-        ("sentencepiece.model", kitoken, None, KITOKEN, 70),
+        ("sentencepiece.model", in_node("kitoken", "kitoken.mjs"), None, KITOKEN, 70),
         ("vocab.tiktoken", each(tiktoken), no_prefix, set(), 20),
         ("vocab.tiktoken", each(tiktoken_in_python), no_special, set(), 10),
-        ("vocab.tiktoken", kitoken, no_special, set(), 10),
-        ("vocab.gguf", llama_cpp, None, set(), 25),
+        ("vocab.tiktoken", in_node("kitoken", "kitoken.mjs"), no_special, set(), 10),
+        ("vocab.gguf", in_node("node-llama-cpp", "llama_cpp.mjs"), None, set(), 25),
     ],
 )
 def test_loaders_agree_with_the_cases(
@@ -267,28 +229,3 @@ def test_loaders_agree_with_the_cases(
     asked = [question for question in questions(format, tmp_path) if fits is None or fits(question)]
     assert set(differing(asked, loader(asked))) <= dissents
     assert len(asked) >= least
-
-
-def test_tiktoken_reads_the_files_of_gpt2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes bytes in the order of GPT-2, and compares the ids with its own."""
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
-    load = pytest.importorskip("tiktoken.load")
-    characters = sorted(from_bytes(bytes(range(256))))
-    merges = [["h", "u"], ["Ġ", "hu"], ["Ġhu", "g"]]
-    model = {"type": "bpe", "vocabulary": [*characters, "hu", "Ġhu", "Ġhug"], "merges": merges}
-    save("vocab.json+merges.txt", write("vocab.json+merges.txt", model), tmp_path / "gpt2")
-    files = str(tmp_path / "gpt2" / "merges.txt"), str(tmp_path / "gpt2" / "vocab.json")
-    ranks = load.data_gym_to_mergeable_bpe_ranks(*files)
-    assert [from_bytes(token) for token in sorted(ranks, key=ranks.__getitem__)] == model["vocabulary"]
-
-
-def test_gguf_reads_the_tokens(tmp_path: Path) -> None:
-    gguf = pytest.importorskip("gguf")
-    case = load_suite().cases["bpe-four-lower-encode-document"]
-    save("vocab.gguf", write("vocab.gguf", case.model.content), tmp_path / "vocab.gguf")
-    fields = gguf.GGUFReader(tmp_path / "vocab.gguf").fields
-    found = {name.removeprefix("tokenizer.ggml."): field.contents() for name, field in fields.items()}
-    assert found["model"] == "gpt2"
-    assert found["tokens"] == case.model.content["vocabulary"]
-    assert found["merges"] == [" ".join(merge) for merge in case.model.content["merges"]]
-    assert [id for id, kind in enumerate(found["token_type"]) if kind != 1] == [0]

@@ -1,4 +1,4 @@
-"""Files that others wrote: what the suite reads of them."""
+"""Files between the suite and others: what it reads of theirs, and what they say is in its own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from tokspec.fixtures import load_suite
 from tokspec.formats import read, write
+from tokspec.formats.byte_characters import from_bytes
 from tokspec.formats.on_disk import content_of, save
 
 pytestmark = pytest.mark.interop
@@ -51,3 +52,28 @@ def test_what_tokenizers_saves_is_read() -> None:
             # The library reads a number to within its last bits.
             tokens = [[token, pytest.approx(weight, rel=1e-15)] for token, weight in expected.get("tokens", [])]
             assert read("tokenizer.json", json.loads(saved)) == ({**expected, "tokens": tokens} if tokens else expected)
+
+
+def test_tiktoken_reads_the_files_of_gpt2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes bytes in the order of GPT-2, and compares the ids with its own."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+    load = pytest.importorskip("tiktoken.load")
+    characters = sorted(from_bytes(bytes(range(256))))
+    merges = [["h", "u"], ["Ġ", "hu"], ["Ġhu", "g"]]
+    model = {"type": "bpe", "vocabulary": [*characters, "hu", "Ġhu", "Ġhug"], "merges": merges}
+    save("vocab.json+merges.txt", write("vocab.json+merges.txt", model), tmp_path / "gpt2")
+    files = str(tmp_path / "gpt2" / "merges.txt"), str(tmp_path / "gpt2" / "vocab.json")
+    ranks = load.data_gym_to_mergeable_bpe_ranks(*files)
+    assert [from_bytes(token) for token in sorted(ranks, key=ranks.__getitem__)] == model["vocabulary"]
+
+
+def test_gguf_reads_the_tokens(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    case = load_suite().cases["bpe-four-lower-encode-document"]
+    save("vocab.gguf", write("vocab.gguf", case.model.content), tmp_path / "vocab.gguf")
+    fields = gguf.GGUFReader(tmp_path / "vocab.gguf").fields
+    found = {name.removeprefix("tokenizer.ggml."): field.contents() for name, field in fields.items()}
+    assert found["model"] == "gpt2"
+    assert found["tokens"] == case.model.content["vocabulary"]
+    assert found["merges"] == [" ".join(merge) for merge in case.model.content["merges"]]
+    assert [id for id, kind in enumerate(found["token_type"]) if kind != 1] == [0]

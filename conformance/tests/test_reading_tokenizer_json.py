@@ -73,6 +73,13 @@ def test_a_metaspace_of_any_age(part: dict[str, Any], scheme: str) -> None:
     }
 
 
+def nested(depth: int) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "NFC"}
+    for _ in range(depth):
+        part = {"type": "Sequence", "normalizers": [part]}
+    return part
+
+
 NOT = "which the specification does not cover"
 
 
@@ -111,6 +118,8 @@ NOT = "which the specification does not cover"
             f'decoder.prepend_scheme: is "never", {NOT}; it reads "always", "first"',
         ),
         ({"model": BPE, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}}, f"decoder.cleanup: is true, {NOT}; it reads false"),
+        ({"model": {**UNIGRAM, "vocab": [["a", float("nan")]]}}, "model.vocab: is no list of pairs of a token and a logarithm"),
+        ({"model": BPE, "normalizer": nested(1000)}, "is nested too deep"),
         ({"model": BPE, "added_tokens": {}}, "added_tokens: is no list"),
         ({"model": BPE, "added_tokens": [3]}, "added_tokens[0]: is no object"),
         ({"model": BPE, "added_tokens": [{"id": 0}]}, "added_tokens[0]: has no content"),

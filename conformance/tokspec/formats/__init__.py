@@ -92,11 +92,13 @@ def read(format: str, content: Any) -> dict[str, Any]:
     """
     if format not in READERS:
         raise DataError(f"the suite does not read {format}; it reads {', '.join(READERS)}")
-    model = READERS[format](content)
-    for path, message in schema.errors(model, "model"):
-        raise DataError(message, format, key=".".join(map(str, path)))
     try:
+        model = READERS[format](content)
+        for path, message in schema.errors(model, "model"):
+            raise DataError(message, format, key=".".join(map(str, path)))
         refuse_surrogates(model, format)
+        return neutral.fill_defaults(model)
     except Unsupported as refusal:
         raise DataError(refusal.message, format) from None
-    return neutral.fill_defaults(model)
+    except RecursionError:
+        raise DataError("is nested too deep", format) from None

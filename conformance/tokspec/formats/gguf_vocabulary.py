@@ -58,6 +58,11 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         Unsupported: the file cannot express the model.
         DataError: a package is missing.
+
+    >>> write({"type": "unigram"})
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.Unsupported: unsupported: vocab.gguf holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
     refuse_untrained(model, FORMAT, "bpe", "wordpiece", "unigram")

@@ -53,6 +53,11 @@ def content_of(format: str, path: Path) -> Any:
 
     Raises:
         DataError: it cannot be read.
+
+    >>> content_of("vocab.txt", Path("no such file"))
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.DataError: no such file: cannot be read: No such file or directory
     """
     if format in _OBJECTS:
         return load_json(_read(path), str(path))
@@ -81,6 +86,11 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
 
     Raises:
         DataError: it cannot be written; whatever was there is then as it was.
+
+    >>> save("vocab.txt", {"files": {"vocab.txt": "hug"}}, Path("no such folder") / "vocab.txt")
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.DataError: no such folder/vocab.txt: cannot be written: No such file or directory
     """
     files = {"": dump_json(content).encode("utf-8")} if format in _OBJECTS else _files(content)
     targets = {path / name if len(files) > 1 else path: data for name, data in files.items()}

@@ -15,6 +15,7 @@ from typing import Any
 from tokspec.errors import DataError
 from tokspec.formats.reading_stages import DECODERS, NORMALIZERS, PRE_TOKENIZERS, Kind, list_at, read_part, refuse_other
 from tokspec.formats.vocabulary import by_id, tokens_of
+from tokspec.formats.weights import is_weight
 
 __all__ = ["read"]
 
@@ -116,7 +117,7 @@ def _unigram(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_weighted(entry: Any) -> bool:
-    return isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str) and type(entry[1]) in (int, float)
+    return isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str) and is_weight(entry[1])
 
 
 _FINISH: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {

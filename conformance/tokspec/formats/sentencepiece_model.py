@@ -31,6 +31,7 @@ from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
 from tokspec.formats.pieces import NO_UNKNOWN, PRE_TOKENIZERS, Piece, Spaces, pieces_of, spaces_of
 from tokspec.formats.ranks import merges_of
+from tokspec.formats.weights import is_weight
 
 __all__ = ["read", "write"]
 
@@ -49,6 +50,11 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         Unsupported: the file cannot express the model.
         DataError: a package is missing.
+
+    >>> write({"type": "unigram"})
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
     pieces, spaces = pieces_of(model, FORMAT), spaces_of(model, FORMAT)
@@ -78,6 +84,11 @@ def read(content: Any) -> dict[str, Any]:
 
     Raises:
         DataError: with the key of what the specification does not cover; a package is missing.
+
+    >>> read({"pieces": []})
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.DataError: is no content of files; it needs an object with the key files
     """
     (data,) = unpack(content, FORMAT)
     message = _message()
@@ -106,6 +117,8 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
     for index, piece in enumerate(message.pieces):
         if kinds.Name(piece.type) not in _KINDS:
             yield f"pieces[{index}].type", f"{kinds.Name(piece.type)} ({piece.piece!r})"
+        if not is_weight(piece.score):
+            yield f"pieces[{index}].score", f"{piece.score}"
 
 
 def _stages(spec: Any) -> dict[str, Any]:

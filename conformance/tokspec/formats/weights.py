@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import fsum, log
+from sys import float_info
 from typing import Any
 
 from tokspec.errors import Unsupported
 
-__all__ = ["log_probabilities"]
+__all__ = ["is_weight", "log_probabilities"]
+
+
+def is_weight(value: Any) -> bool:
+    """Tell whether a value that was read is a number that a double holds.
+
+    >>> [is_weight(value) for value in (-1.5, 0, True, "1", float("nan"), 10**400)]
+    [True, True, False, False, False, False]
+    """
+    return type(value) in (int, float) and abs(value) <= float_info.max
 
 
 def log_probabilities(model: Mapping[str, Any], format: str) -> list[list[Any]]:
