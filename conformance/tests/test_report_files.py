@@ -208,10 +208,10 @@ def test_junit_shows_what_fails_without_a_failing_case() -> None:
     errors = [(error.get("message"), error.text) for error in document.iter("error")]
     assert errors == [
         (
-            "wicked\\u001b[2J 1|0 does not conform: 1 cases = 1 unsupported",
+            "wicked\\u001b[2J 1|0 does not conform: 1 case = 1 unsupported",
             "\nno case passed, and a run that shows nothing is not a pass\n",
         ),
-        ("wicked\\u001b[2J 1|0 does not conform: 1 cases = 1 pass", "\nk.yaml:5: x is no case of the suite\n"),
+        ("wicked\\u001b[2J 1|0 does not conform: 1 case = 1 pass", "\nk.yaml:5: x is no case of the suite\n"),
     ]
 
 

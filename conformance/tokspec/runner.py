@@ -34,6 +34,11 @@ class Run:
         return tally(self.results)
 
     @property
+    def failed(self) -> tuple[Result, ...]:
+        """The cases that were asked and do not conform."""
+        return tuple(each for each in self.results if not each.verdict.conforms and each.verdict is not Verdict.NOT_RUN)
+
+    @property
     def complaints(self) -> tuple[str, ...]:
         """What is said beside the failing cases: the problems, and where nothing failed and nothing passed, that."""
         nothing = not self.counts[Verdict.PASS] and all(result.verdict.conforms for result in self.results)
@@ -91,7 +96,7 @@ def run(
             break
     if not stopped and len(results) != len(cases):
         raise RuntimeError(f"{len(cases)} cases were selected and {len(results)} were answered")
-    why = f"the run ended after {failures} failures"
+    why = f"the run ended after {failures} failure{'' if failures == 1 else 's'}"
     ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
     return Run(session.hello, declared, tuple(ordered))
 

@@ -16,7 +16,7 @@ from tokspec.fixtures import Suite, load_suite
 __all__ = ["coverage_command"]
 
 
-@click.command("coverage")
+@click.command("coverage", short_help="Set clauses beside cases and the reference.")
 @fixtures_option
 @click.option("--cases", "with_cases", is_flag=True, help="Name the cases of each clause.")
 @click.option("--chance", "by_chance", is_flag=True, help="Count the cases that implementations without a rule pass.")

@@ -16,7 +16,7 @@ from tokspec.templates import TEMPLATES, Template
 __all__ = ["init_command"]
 
 
-@click.command("init")
+@click.command("init", short_help="Begin an adapter in one of six languages.")
 @click.option(
     "--lang", "language", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter."
 )

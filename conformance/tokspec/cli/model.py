@@ -22,7 +22,7 @@ __all__ = ["model_command"]
 _file = click.Path(path_type=Path)
 
 
-@click.command("model")
+@click.command("model", short_help="Write the model of a case to a file, or read one.")
 @click.argument("name", metavar="CASE", required=False)
 @click.option("--format", "format", type=click.Choice(list(FORMATS)), help="The format; --read tells it by the name.")
 @click.option("-o", "--output", "output", type=_file, metavar="FILE", help="Write there, or into this folder.")

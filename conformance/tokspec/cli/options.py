@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce, wraps
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -70,6 +71,8 @@ def implementation_options(command: _Command) -> _Command:
         in_process: bool,
         **others: Any,
     ) -> Any:
+        if "" in (impl, program):
+            raise click.UsageError("--impl and --cmd need a name or a command")
         if impl and program:
             raise click.UsageError("--impl and --cmd name two implementations; give one")
         if in_process and program:
@@ -80,7 +83,18 @@ def implementation_options(command: _Command) -> _Command:
     return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_TARGET), with_target))
 
 
-_SECONDS = click.FloatRange(min=0, min_open=True)
+class _Seconds(click.FloatRange):
+    """A number above 0; that NaN is none, click does not notice."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        seconds: float = super().convert(value, param, context)
+        if isnan(seconds):
+            self.fail(f"{value} is no number of seconds.", param, context)
+        return seconds
+
+
+_SECONDS = _Seconds(min=0, min_open=True)
+
 
 _TARGET = [
     click.option("--impl", metavar="NAME", help="An installed implementation, or module:object."),

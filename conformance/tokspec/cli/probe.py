@@ -19,7 +19,7 @@ from tokspec.specification import load_specification
 __all__ = ["probe_command"]
 
 
-@click.command("probe")
+@click.command("probe", short_help="Find out which choices an implementation makes.")
 @implementation_options
 @selection_options
 @fixtures_option

@@ -19,7 +19,7 @@ from tokspec.report.whole_file import write_whole
 __all__ = ["report_command"]
 
 
-@click.command("report")
+@click.command("report", short_help="Show, convert or compare reports of runs.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.ndjson…")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "junit"]), default="text", show_default=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
@@ -64,8 +64,7 @@ def _text(reports: Sequence[Report], show: int) -> str:
 
 
 def _shown(report: Report, show: int) -> list[list[str]]:
-    failed = [result for result in report.run.results if not result.verdict.conforms]
-    return [describe(result, f"{report.origin.again} --select {result.case.id}") for result in failed[:show]]
+    return [describe(result, f"{report.origin.again} --select {result.case.id}") for result in report.run.failed[:show]]
 
 
 _FORMS: Mapping[str, Callable[[Sequence[Report], int], str]] = {

@@ -38,7 +38,7 @@ from tokspec.verify import SHUFFLED, verified
 __all__ = ["run_command"]
 
 
-@click.command("run")
+@click.command("run", short_help="Judge an implementation.")
 @implementation_options
 @selection_options
 @choices_option
@@ -129,7 +129,6 @@ class Judging:
 
     def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
         """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
-        failed = [result for result in finished.results if not result.verdict.conforms]
         with InProcessSession(ReferenceAdapter()) as reference:
             return [
                 describe(
@@ -139,7 +138,7 @@ class Judging:
                     if session and result.verdict is Verdict.FAIL
                     else "",
                 )
-                for result in failed[:show]
+                for result in finished.failed[:show]
             ]
 
     def again(self) -> str:

@@ -27,12 +27,11 @@ def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
     yield f"## {_text(headline(run))}\n"
     yield from _table(run)
     yield from (f"- {_text(problem)}" for problem in run.complaints)
-    failed = [result for result in run.results if not result.verdict.conforms]
-    for result in failed[:show]:
+    for result in run.failed[:show]:
         head, *lines = describe(result, f"{origin.again} --select {result.case.id}")
         yield from _folded(head, lines)
-    if len(failed) > show:
-        yield f"… and {len(failed) - show} more.\n"
+    if len(run.failed) > show:
+        yield f"… and {len(run.failed) - show} more.\n"
     if unsupported := reasons(run):
         yield from _folded("unsupported, and why", unsupported)
     yield f"tokspec {_text(origin.suite)}, fixtures {origin.fixtures[:12]}, {_text(origin.machine)}\n"

@@ -15,12 +15,11 @@ __all__ = ["text"]
 
 def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -> Iterator[str]:
     """Give the lines; ``shown`` are the failures that :func:`tokspec.report.failure.describe` has described."""
-    failures = sum(not result.verdict.conforms for result in run.results)
     for head, *lines in shown:
         yield click.style(head, fg="red", bold=True)
         yield from (*lines, "")
-    if failures > len(shown):
-        yield f"… and {failures - len(shown)} more; --show {failures} shows them all\n"
+    if len(run.failed) > len(shown):
+        yield f"… and {len(run.failed) - len(shown)} more; --show {len(run.failed)} shows them all\n"
     if unsupported := reasons(run):
         yield from ("unsupported, and why:", *unsupported, "")
     yield from (*table(run, every_clause), "")
