@@ -115,7 +115,7 @@ TEMPLATES: Mapping[str, Template] = {
     "rust": Template(
         language="Rust",
         folder="rust",
-        needs="Rust 1.56 or later with cargo, which fetches serde_json",
+        needs="Rust 1.61 or later with cargo, which fetches serde_json",
         files=("src/main.rs", "src/protocol.rs", "Cargo.toml"),
         marker="//",
         build="cargo build --release",
