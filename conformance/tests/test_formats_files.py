@@ -217,6 +217,21 @@ def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], m
     assert complaint(format, {"files": files}) == message
 
 
+@pytest.mark.parametrize(
+    ("format", "content", "message"),
+    [
+        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": []}, "beside: is no object"),
+        ("vocab.txt", {"files": {"vocab.txt": {"base64": "é"}}}, 'vocab.txt: is neither a text nor {"base64": …}'),
+        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: speed: is an unknown key; known are about, continuing_prefix, decoder, max_word_length, normalizer, pre_tokenizer, special_tokens, type, unknown_token, vocabulary"),
+        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"\ud800": 3}}, "vocab.txt: vocab.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": ["a"]}}, "vocab.tiktoken: beside.special_tokens: is no object of tokens to ids"),
+        ("tokspec", [], "tokspec: is no object"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_content_is_named(format: str, content: Any, message: str) -> None:
+    assert complaint(format, content) == message
+
+
 def test_a_content_without_files_is_none() -> None:
     assert complaint("vocab.txt", []) == "is no content of files; it needs an object with the key files"
 

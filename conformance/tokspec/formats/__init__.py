@@ -94,11 +94,19 @@ def read(format: str, content: Any) -> dict[str, Any]:
         raise DataError(f"the suite does not read {format}; it reads {', '.join(READERS)}")
     try:
         model = READERS[format](content)
-        for path, message in schema.errors(model, "model"):
-            raise DataError(message, format, key=".".join(map(str, path)))
         refuse_surrogates(model, format)
+        _validate(model, format)
         return neutral.fill_defaults(model)
     except Unsupported as refusal:
         raise DataError(refusal.message, format) from None
     except RecursionError:
         raise DataError("is nested too deep", format) from None
+
+
+def _validate(model: Mapping[str, Any], format: str) -> None:
+    try:
+        found = list(schema.errors(model, "model"))
+    except ValueError:
+        raise DataError("is nested too deep", format) from None
+    for path, message in found:
+        raise DataError(message, format, key=".".join(map(str, path)))

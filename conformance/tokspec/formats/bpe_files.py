@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tokspec.errors import DataError, Unsupported
-from tokspec.formats.files import pack, unpack, without
+from tokspec.formats.files import beside, pack, unpack, without
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.text import dump_json, lines_of, load_json, refuse_surrogates, white_space
 from tokspec.formats.vocabulary import by_id, refuse_untrained
@@ -65,7 +65,7 @@ def read(content: Any) -> dict[str, Any]:
     vocabulary, merges = unpack(content, VOCABULARY, MERGES)
     tokens = by_id(load_json(vocabulary, VOCABULARY), VOCABULARY)
     found = {"type": "bpe", "vocabulary": tokens, "merges": list(_merges(lines_of(merges, MERGES)))}
-    return {**found, **content.get("beside", {})}
+    return {**found, **beside(content)}
 
 
 def _merges(lines: list[str]) -> Iterator[list[str]]:

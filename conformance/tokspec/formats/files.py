@@ -7,17 +7,16 @@ told by arguments. Content without ``beside`` is what people find on a disk.
 
 from __future__ import annotations
 
-import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
 from tokspec.errors import DataError
 
-__all__ = ["pack", "unpack", "without"]
+__all__ = ["beside", "pack", "unpack", "without"]
 
 
-def pack(files: Mapping[str, str | bytes], beside: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Make the content of files and of what is told beside them; no ``beside`` is made of None.
 
     >>> pack({"vocab.txt": "hug", "sentencepiece.model": b"hug"}, {})
@@ -27,7 +26,7 @@ def pack(files: Mapping[str, str | bytes], beside: Mapping[str, Any] | None = No
         name: file if isinstance(file, str) else {"base64": b64encode(file).decode("ascii")}
         for name, file in files.items()
     }
-    return {"files": packed} if beside is None else {"files": packed, "beside": dict(beside)}
+    return {"files": packed} if told is None else {"files": packed, "beside": dict(told)}
 
 
 def unpack(content: Any, *names: str) -> list[bytes]:
@@ -55,8 +54,23 @@ def _bytes(file: Any, name: str) -> bytes:
         if isinstance(file, str):
             return file.encode("utf-8")
         return b64decode(file["base64"], validate=True)
-    except (KeyError, TypeError, binascii.Error, UnicodeEncodeError):
+    except (KeyError, TypeError, ValueError):  # the last is also what is no base64, and a lone surrogate
         raise DataError('is neither a text nor {"base64": …}', name) from None
+
+
+def beside(content: Mapping[str, Any], otherwise: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Give what is told beside the files of a content, or something else where nothing is.
+
+    Raises:
+        DataError: it is no object.
+
+    >>> beside({"files": {}}, {"decoder": {"type": "byte_level"}})
+    {'decoder': {'type': 'byte_level'}}
+    """
+    found = content.get("beside", otherwise or {})
+    if not isinstance(found, Mapping):
+        raise DataError("is no object", key="beside")
+    return dict(found)
 
 
 def without(model: Mapping[str, Any], *keys: str) -> dict[str, Any]:

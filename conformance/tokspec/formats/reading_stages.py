@@ -106,8 +106,9 @@ def _shown(value: Any) -> str:
 
 def _metaspace(part: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """Take the scheme of older versions, which said only whether the replacement is put before a text."""
-    older = {True: "always", False: "never"}.get(part.get("add_prefix_space", ...))
-    return found if older is None or "prepend_scheme" in found else {**found, "prepend_scheme": older}
+    if "prepend_scheme" in found or part.get("add_prefix_space") is not False:
+        return found
+    return {**found, "prepend_scheme": "never"}
 
 
 def _same(*names: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from tokspec.errors import DataError
-from tokspec.formats.files import pack, unpack
+from tokspec.formats.files import beside, pack, unpack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
 from tokspec.formats.pieces import NO_UNKNOWN, PRE_TOKENIZERS, Piece, Spaces, pieces_of, spaces_of
@@ -71,8 +71,8 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     message.normalizer_spec.name = "identity"
     for key, value in asdict(spaces).items():
         setattr(message.normalizer_spec, key, value)
-    beside = {key: value for key, value in model.items() if key == "decoder"}
-    return pack({FORMAT: message.SerializeToString(deterministic=True)}, beside)
+    told = {key: value for key, value in model.items() if key == "decoder"}
+    return pack({FORMAT: message.SerializeToString(deterministic=True)}, told)
 
 
 def read(content: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def read(content: Any) -> dict[str, Any]:
     for key, value in _uncovered(message):
         raise DataError(f"is {value}, which the specification does not cover", FORMAT, key=key)
     stages = _stages(message.normalizer_spec)
-    return {**_model(message), **stages, **content.get("beside", {"decoder": {"type": "metaspace"}})}
+    return {**_model(message), **stages, **beside(content, {"decoder": {"type": "metaspace"}})}
 
 
 def _uncovered(message: Any) -> Iterator[tuple[str, str]]:

@@ -78,7 +78,7 @@ def white_space(token: str) -> bool:
 
 
 def refuse_surrogates(value: Any, format: str) -> None:
-    """Refuse a lone surrogate in any string of a value: files are UTF-8.
+    """Refuse a lone surrogate in any string of a value, its keys among them: files are UTF-8.
 
     Raises:
         Unsupported: naming the string.
@@ -87,5 +87,7 @@ def refuse_surrogates(value: Any, format: str) -> None:
     """
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
         raise Unsupported(f"{format} is UTF-8 and cannot hold the lone surrogate in {value!r}")
-    for member in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    for member in value if isinstance(value, list) else ():
         refuse_surrogates(member, format)

@@ -23,7 +23,7 @@ from typing import Any
 
 from tokspec.errors import DataError, Unsupported
 from tokspec.formats.byte_characters import from_bytes, to_bytes
-from tokspec.formats.files import pack, unpack, without
+from tokspec.formats.files import beside, pack, unpack, without
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.ranks import merges_of, refuse_other_merges
 from tokspec.formats.text import lines_of
@@ -56,10 +56,10 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     ordinary = [token for token in ids if token not in special]
     lines = [f"{b64encode(_bytes(token)).decode('ascii')} {ids[token]}\n" for token in ordinary]
     refuse_other_merges(ordinary, model.get("merges", []), FORMAT)
-    beside = without(model, "vocabulary", "merges")
+    told = without(model, "vocabulary", "merges")
     if special:
-        beside["special_tokens"] = {token: _special_id(token, ids) for token in special}
-    return pack({FORMAT: "".join(lines)}, beside)
+        told["special_tokens"] = {token: _special_id(token, ids) for token in special}
+    return pack({FORMAT: "".join(lines)}, told)
 
 
 def _bytes(token: str) -> bytes:
@@ -91,10 +91,12 @@ def read(content: Any) -> dict[str, Any]:
         if token in ranks:
             raise DataError(f"the token of {line!r} is there twice; tokens are distinct", FORMAT, number)
         ranks[token] = rank
-    beside = dict(content.get("beside", _STAGES))
-    special = beside.get("special_tokens", {})
+    told = beside(content, _STAGES)
+    special = told.pop("special_tokens", {})
+    if not isinstance(special, Mapping):
+        raise DataError("is no object of tokens to ids", FORMAT, key="beside.special_tokens")
     merges = [list(merge) for merge in merges_of(sorted(ranks, key=ranks.__getitem__))]
-    found = {"type": "bpe", "vocabulary": by_id({**ranks, **special}, FORMAT), "merges": merges, **beside}
+    found = {"type": "bpe", "vocabulary": by_id({**ranks, **special}, FORMAT), "merges": merges, **told}
     return {**found, "special_tokens": list(special)} if special else found
 
 

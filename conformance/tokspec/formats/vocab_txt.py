@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokspec.errors import DataError, Unsupported
-from tokspec.formats.files import pack, unpack, without
+from tokspec.formats.files import beside, pack, unpack, without
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.text import lines_of, refuse_surrogates, white_space
 from tokspec.formats.vocabulary import refuse_untrained
@@ -60,4 +60,4 @@ def read(content: Any) -> dict[str, Any]:
         if token in tokens:
             raise DataError(f"{token!r} is on line {tokens[token]} too; tokens are distinct", FORMAT, number)
         tokens[token] = number
-    return {"type": "wordpiece", "vocabulary": list(tokens), **content.get("beside", {})}
+    return {"type": "wordpiece", "vocabulary": list(tokens), **beside(content)}
