@@ -1,0 +1,115 @@
+// An adapter for github.com/pkoukk/tiktoken-go, a port of OpenAI's tiktoken to Go. It translates and computes nothing.
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pkoukk/tiktoken-go"
+
+	"tokspec.example/adapters/protocol"
+)
+
+// gpt2 cuts as the byte-level pre-tokenizer does (PRE-BYTE-1); it is the library's own pattern for r50k_base.
+const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+
+// tokenizer is the library's, and its special tokens. Where there are none, its Encode never returns.
+type tokenizer struct {
+	*tiktoken.Tiktoken
+	special map[string]any
+}
+
+var adapter = protocol.Adapter[tokenizer]{
+	Hello: protocol.Result{
+		"name":          "pkoukk/tiktoken-go",
+		"version":       "0.1.8",
+		"formats":       []string{"vocab.tiktoken"},
+		"encode_fields": []string{"ids"},
+		"choices": map[string]string{
+			"bpe_pairs":  "in_vocabulary",
+			"unknown_id": "skipped",
+		},
+	},
+	Load: load,
+	Operations: map[string]func(tokenizer, protocol.Input) (protocol.Result, error){
+		"encode": encode,
+		"decode": decode,
+	},
+}
+
+// content is the file of ranks, and what is told beside it.
+type content struct {
+	Files  map[string]string `json:"files"`
+	Beside struct {
+		Normalizer   any `json:"normalizer"`
+		PreTokenizer struct {
+			AddPrefixSpace bool `json:"add_prefix_space"`
+			UseRegex       bool `json:"use_regex"`
+		} `json:"pre_tokenizer"`
+		SpecialTokens map[string]int `json:"special_tokens"`
+	} `json:"beside"`
+}
+
+func load(format string, raw json.RawMessage) (tokenizer, error) {
+	var given content
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return tokenizer{}, err
+	}
+	stages := given.Beside.PreTokenizer
+	if given.Beside.Normalizer != nil || stages.AddPrefixSpace || !stages.UseRegex {
+		return tokenizer{}, protocol.Unsupported("has no normalizer, no prefix space, and always a pattern")
+	}
+	ranks, err := ranksOf(given.Files[format])
+	if err != nil {
+		return tokenizer{}, err
+	}
+	core, err := tiktoken.NewCoreBPE(ranks, given.Beside.SpecialTokens, gpt2)
+	if err != nil {
+		return tokenizer{}, err
+	}
+	special := map[string]any{}
+	for token := range given.Beside.SpecialTokens {
+		special[token] = true
+	}
+	return tokenizer{tiktoken.NewTiktoken(core, nil, special), special}, nil
+}
+
+// ranksOf reads the lines of the file: the library reads them from a path or a server only.
+func ranksOf(file string) (map[string]int, error) {
+	ranks := map[string]int{}
+	for lines := bufio.NewScanner(strings.NewReader(file)); lines.Scan(); {
+		var encoded string
+		var rank int
+		if _, err := fmt.Sscan(lines.Text(), &encoded, &rank); err != nil {
+			return nil, err
+		}
+		token, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			return nil, err
+		}
+		ranks[string(token)] = rank
+	}
+	return ranks, nil
+}
+
+func encode(model tokenizer, input protocol.Input) (protocol.Result, error) {
+	if input.Text == nil {
+		return nil, protocol.Unsupported("encodes a text")
+	}
+	if len(model.special) == 0 {
+		return protocol.Result{"ids": model.EncodeOrdinary(*input.Text)}, nil
+	}
+	return protocol.Result{"ids": model.Encode(*input.Text, []string{"all"}, nil)}, nil
+}
+
+func decode(model tokenizer, input protocol.Input) (protocol.Result, error) {
+	if input.IDs == nil {
+		return nil, protocol.Unsupported("decodes ids")
+	}
+	return protocol.Text(model.Decode(input.IDs))
+}
+
+func main() { protocol.Serve(adapter) }

@@ -1,0 +1,97 @@
+import com.google.gson.JsonElement;
+import com.knuddels.jtokkit.Encodings;
+import com.knuddels.jtokkit.api.Encoding;
+import com.knuddels.jtokkit.api.EncodingRegistry;
+import com.knuddels.jtokkit.api.GptBytePairEncodingParams;
+import com.knuddels.jtokkit.api.IntArrayList;
+import java.io.IOException;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** An adapter for com.knuddels:jtokkit, tiktoken in Java. It translates and computes nothing. */
+final class Jtokkit implements Protocol.Adapter<Encoding> {
+  /**
+   * Cuts as the byte-level pre-tokenizer does (PRE-BYTE-1); the library's pattern for r50k_base.
+   */
+  private static final Pattern GPT2 =
+      Pattern.compile(
+          "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+          Pattern.UNICODE_CHARACTER_CLASS);
+
+  /** What travels as content: the file of ranks, and what is told beside it. */
+  private record Content(Map<String, String> files, Beside beside) {}
+
+  private record Beside(
+      JsonElement normalizer, PreTokenizer pre_tokenizer, Map<String, Integer> special_tokens) {}
+
+  private record PreTokenizer(boolean add_prefix_space, boolean use_regex) {}
+
+  private record Input(String text, List<Integer> ids) {}
+
+  @Override
+  public Map<String, ?> hello() {
+    return Map.of(
+        "name", "jtokkit",
+        "version", "1.1.0",
+        "formats", List.of("vocab.tiktoken"),
+        "encode_fields", List.of("ids"),
+        "choices", Map.of("bpe_pairs", "in_vocabulary"));
+  }
+
+  @Override
+  public Encoding load(String format, JsonElement raw) {
+    Content content = Protocol.read(raw, Content.class);
+    PreTokenizer cut = content.beside.pre_tokenizer;
+    if (content.beside.normalizer != null || cut.add_prefix_space || !cut.use_regex) {
+      throw Protocol.unsupported("has no normalizer, no prefix space, and always a pattern");
+    }
+    Map<byte[], Integer> ranks = new HashMap<>();
+    for (String line : content.files.get(format).split("\n")) {
+      String[] entry = line.split(" ");
+      ranks.put(Base64.getDecoder().decode(entry[0]), Integer.valueOf(entry[1]));
+    }
+    Map<String, Integer> special = content.beside.special_tokens;
+    EncodingRegistry registry = Encodings.newLazyEncodingRegistry();
+    registry.registerGptBytePairEncoding(
+        new GptBytePairEncodingParams("model", GPT2, ranks, special == null ? Map.of() : special));
+    return registry.getEncoding("model").orElseThrow();
+  }
+
+  @Override
+  public Map<String, Protocol.Operation<Encoding>> operations() {
+    return Map.of("encode", Jtokkit::encode, "decode", Jtokkit::decode);
+  }
+
+  private static Map<String, ?> encode(Encoding model, JsonElement raw) {
+    Input input = Protocol.read(raw, Input.class);
+    if (input.text == null) {
+      throw Protocol.unsupported("encodes a text");
+    }
+    try {
+      return Map.of("ids", model.encode(input.text).boxed());
+    } catch (UnsupportedOperationException refusal) { // it encodes no special tokens
+      throw Protocol.unsupported(refusal.getMessage());
+    }
+  }
+
+  private static Map<String, ?> decode(Encoding model, JsonElement raw) {
+    Input input = Protocol.read(raw, Input.class);
+    if (input.ids == null) {
+      throw Protocol.unsupported("decodes ids");
+    }
+    IntArrayList ids = new IntArrayList();
+    input.ids.forEach(ids::add);
+    try {
+      return Map.of("text", model.decode(ids));
+    } catch (NullPointerException unknown) { // it says so: "Unknown token for decoding"
+      throw new Protocol.Refusal("unknown_id", unknown.getMessage());
+    }
+  }
+
+  public static void main(String[] arguments) throws IOException {
+    Protocol.serve(new Jtokkit());
+  }
+}

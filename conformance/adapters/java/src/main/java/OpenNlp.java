@@ -1,0 +1,81 @@
+import com.google.gson.JsonElement;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import opennlp.tools.tokenize.WordpieceTokenizer;
+
+/** An adapter for the WordPiece of Apache OpenNLP. It translates and computes nothing. */
+final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
+  /** Where the library cuts a text, whatever the model says. */
+  private static final Pattern CUT = Pattern.compile("[\\s\\p{Punct}]");
+
+  /** The library's tokenizer, and what is told beside the file. */
+  record Model(WordpieceTokenizer tokenizer, Beside beside) {}
+
+  /** What travels as content: the file, and what is told beside it. */
+  private record Content(Map<String, String> files, Beside beside) {}
+
+  record Beside(
+      JsonElement normalizer,
+      List<String> special_tokens,
+      PreTokenizer pre_tokenizer,
+      String unknown_token,
+      String continuing_prefix,
+      int max_word_length) {}
+
+  record PreTokenizer(String type) {}
+
+  private record Input(String text) {}
+
+  @Override
+  public Map<String, ?> hello() {
+    return Map.of(
+        "name", "opennlp-tools WordpieceTokenizer",
+        "version", "2.5.7",
+        "formats", List.of("vocab.txt"));
+  }
+
+  @Override
+  public Model load(String format, JsonElement raw) {
+    Content content = Protocol.read(raw, Content.class);
+    Beside beside = content.beside;
+    if (beside.normalizer != null) {
+      throw Protocol.unsupported("has no normalizer");
+    }
+    if (!beside.unknown_token.equals("[UNK]") || !beside.continuing_prefix.equals("##")) {
+      throw Protocol.unsupported("always has [UNK] and ##");
+    }
+    Set<String> vocabulary = Set.of(content.files.get(format).split("\n"));
+    return new Model(new WordpieceTokenizer(vocabulary, beside.max_word_length), beside);
+  }
+
+  @Override
+  public Map<String, Protocol.Operation<Model>> operations() {
+    return Map.of("encode", OpenNlp::encode);
+  }
+
+  private static Map<String, ?> encode(Model model, JsonElement raw) {
+    String text = Protocol.read(raw, Input.class).text;
+    if (text == null) {
+      throw Protocol.unsupported("encodes a text");
+    }
+    PreTokenizer cut = model.beside.pre_tokenizer;
+    if ((cut == null || !cut.type.equals("bert")) && CUT.matcher(text).find()) {
+      throw Protocol.unsupported("always cuts at white space and punctuation");
+    }
+    List<String> special = model.beside.special_tokens;
+    if (special != null && special.stream().anyMatch(text::contains)) {
+      throw Protocol.unsupported("matches no special tokens");
+    }
+    String[] tokens = model.tokenizer.tokenize(text);
+    // It puts [CLS] before them and [SEP] behind.
+    return Map.of("tokens", Arrays.copyOfRange(tokens, 1, tokens.length - 1));
+  }
+
+  public static void main(String[] arguments) throws IOException {
+    Protocol.serve(new OpenNlp());
+  }
+}

@@ -1,0 +1,71 @@
+//! An adapter for the crate kitoken, which loads what Hugging Face tokenizers save. It translates and computes nothing.
+
+use kitoken::convert::convert_tokenizers;
+use kitoken::{Configuration, DecodeError, EncodeError, Kitoken};
+use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// What the library reads. It has a tokenizer of no vocabulary only in a panic, and its normalizers need none.
+struct Model(Configuration, Option<Kitoken>);
+
+fn load(_format: &str, content: &Value) -> Outcome<Model> {
+    let definition = convert_tokenizers(content.to_string()).map_err(unsupported)?;
+    let config = definition.config.clone();
+    if definition.model.vocab().is_empty() {
+        return Ok(Model(config, None));
+    }
+    let tokenizer = Kitoken::try_from(definition).map_err(unsupported)?;
+    Ok(Model(config, Some(tokenizer)))
+}
+
+fn tokenizer(model: &Model) -> Outcome<&Kitoken> {
+    let empty = || unsupported("takes no model without a vocabulary");
+    model.1.as_ref().ok_or_else(empty)
+}
+
+fn normalize(model: &Model, input: &Value) -> Outcome<Value> {
+    let text = text(&input["text"])?;
+    let mut normalized = Cow::from(text);
+    model.0.normalize(&mut normalized, 0..usize::MAX); // as the library calls it for a whole text
+    Ok(json!({ "text": normalized }))
+}
+
+fn encode(model: &Model, input: &Value) -> Outcome<Value> {
+    let ids = tokenizer(model)?.encode(text(&input["text"])?, true);
+    let unknown = |error: EncodeError| Refusal("unknown_symbol", error.to_string());
+    Ok(json!({ "ids": ids.map_err(unknown)? }))
+}
+
+fn decode(model: &Model, input: &Value) -> Outcome<Value> {
+    let bytes = tokenizer(model)?.decode(ids(&input["ids"])?, true);
+    let unknown = |error: DecodeError| Refusal("unknown_id", error.to_string());
+    Ok(json!({ "text": utf8(bytes.map_err(unknown)?)? }))
+}
+
+fn main() -> std::io::Result<()> {
+    let hello = json!({
+        "protocol": 1,
+        "name": "kitoken",
+        "version": "0.11.1",
+        "language": "Rust",
+        "formats": ["tokenizer.json"],
+        "encode_fields": ["ids"],
+        "choices": {
+            "bpe_merge_order": "lowest_rank",
+            "bpe_unknown_without_token": "dropped_after_merging",
+            "unigram_tie": "earliest_start",
+        },
+    });
+    let operations = &[
+        ("normalize", normalize as Operation<_>),
+        ("encode", encode),
+        ("decode", decode),
+    ];
+    Adapter {
+        hello,
+        load,
+        operations,
+    }
+    .serve()
+}

@@ -1,0 +1,60 @@
+//! An adapter for the crate tiktoken-rs, the Rust within OpenAI's tiktoken as a crate. It translates and computes nothing.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
+use serde_json::{Value, json};
+use std::io;
+use tiktoken_rs::CoreBPE;
+
+/// Cuts as the byte-level pre-tokenizer does (PRE-BYTE-1); it is the library's own pattern for r50k_base.
+const GPT2: &str =
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
+
+fn load(format: &str, content: &Value) -> Outcome<CoreBPE> {
+    let (file, beside) = (text(&content["files"][format])?, &content["beside"]);
+    let cut = json!({ "type": "byte_level", "add_prefix_space": false, "use_regex": true });
+    if beside["pre_tokenizer"] != cut || beside["normalizer"] != Value::Null {
+        let message = "has no normalizer, no prefix space, and always a pattern";
+        return Err(unsupported(message));
+    }
+    let ranks: Option<_> = file.lines().map(entry).collect();
+    let special = beside["special_tokens"].as_object().into_iter().flatten();
+    let special = special.filter_map(|(token, id)| Some((token.clone(), id.as_u64()? as u32)));
+    let ranks = ranks.ok_or_else(|| unsupported("takes lines of base64 and a rank"))?;
+    CoreBPE::new(ranks, special.collect(), GPT2).map_err(unsupported)
+}
+
+/// Reads a line of the file: the library reads the files that it carries only.
+fn entry(line: &str) -> Option<(Vec<u8>, u32)> {
+    let (token, rank) = line.split_once(' ')?;
+    Some((STANDARD.decode(token).ok()?, rank.parse().ok()?))
+}
+
+fn encode(model: &CoreBPE, input: &Value) -> Outcome<Value> {
+    Ok(json!({ "ids": model.encode_with_special_tokens(text(&input["text"])?) }))
+}
+
+fn decode(model: &CoreBPE, input: &Value) -> Outcome<Value> {
+    let unknown = |error: tiktoken_rs::DecodeKeyError| Refusal("unknown_id", error.to_string());
+    let bytes = model.decode_bytes(&ids(&input["ids"])?).map_err(unknown)?;
+    Ok(json!({ "text": utf8(bytes)? }))
+}
+
+fn main() -> io::Result<()> {
+    let operations = &[("encode", encode as Operation<_>), ("decode", decode)];
+    let hello = json!({
+        "protocol": 1,
+        "name": "tiktoken-rs",
+        "version": "0.12.1",
+        "language": "Rust",
+        "formats": ["vocab.tiktoken"],
+        "encode_fields": ["ids"],
+        "choices": { "bpe_pairs": "in_vocabulary" },
+    });
+    Adapter {
+        hello,
+        load,
+        operations,
+    }
+    .serve()
+}

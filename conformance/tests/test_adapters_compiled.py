@@ -1,0 +1,125 @@
+"""The adapters in Go, Rust and Java. Each has to be built first, as the README in its folder says."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.interop
+
+FOLDER = Path(__file__).parents[1] / "adapters"
+SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Program:
+    """An adapter: where it is, how it is started, and what becomes of a run."""
+
+    folder: str
+    built: str
+    before: str
+    after: str
+    lock: str
+    package: str
+    summary: str
+
+    @property
+    def command(self) -> str:
+        """The command line; skips the test where it cannot be run."""
+        program = FOLDER / self.built
+        if not program.exists():
+            pytest.skip(f"{self.built} is not built; see {self.folder.split('/')[0]}/README.md")
+        if self.before and shutil.which(self.before.split()[0]) is None:
+            pytest.skip(f"there is no {self.before.split()[0]}")
+        return f"{self.before}{shlex.quote(str(program))}{self.after}"
+
+
+def go(name: str, package: str, summary: str) -> Program:
+    return Program(f"go/{name}", f"go/bin/{name}", "", "", "go/go.mod", f"{package} v", summary)
+
+
+def rust(name: str, package: str, summary: str) -> Program:
+    return Program(f"rust/{name}", f"rust/target/release/{name}", "", "", "rust/Cargo.toml", package, summary)
+
+
+def java(name: str, main: str, package: str, summary: str) -> Program:
+    return Program(
+        f"java/{name}", "java/target/adapters.jar", "java -cp ", f" {main}", "java/pom.xml", package, summary
+    )
+
+
+PROGRAMS = [
+    go("sugarme", "github.com/sugarme/tokenizer", "sugarme/tokenizer 0.3.0 conforms: 756 cases = 362 pass + 69 known failure + 325 unsupported"),
+    go("pkoukk", "github.com/pkoukk/tiktoken-go", "pkoukk/tiktoken-go 0.1.8 conforms: 756 cases = 29 pass + 1 known failure + 726 unsupported"),
+    rust("kitoken", '[dependencies.kitoken]\nversion = "=', "kitoken 0.11.1 conforms: 756 cases = 221 pass + 18 known failure + 517 unsupported"),
+    rust("tiktoken-rs", '[dependencies.tiktoken-rs]\nversion = "=', "tiktoken-rs 0.12.1 conforms: 756 cases = 29 pass + 1 known failure + 726 unsupported"),
+    java("jtokkit", "Jtokkit", "<artifactId>jtokkit</artifactId>\n      <version>", "jtokkit 1.1.0 conforms: 756 cases = 30 pass + 2 known failure + 724 unsupported"),
+    java("opennlp", "OpenNlp", "<artifactId>opennlp-tools</artifactId>\n      <version>", "opennlp-tools WordpieceTokenizer 2.5.7 conforms: 756 cases = 20 pass + 9 known failure + 727 unsupported"),
+]  # fmt: skip
+
+every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.folder)
+
+
+def talk(program: Program, *lines: str) -> tuple[list[Any], int]:
+    """Give the replies to lines, and the exit status."""
+    run = subprocess.run(
+        shlex.split(program.command), input="".join(f"{line}\n" for line in lines), capture_output=True, encoding="utf-8", timeout=SECONDS
+    )  # fmt: skip
+    return [json.loads(line) for line in run.stdout.splitlines()], run.returncode
+
+
+@every_program
+def test_it_conforms_but_for_what_is_known(program: Program) -> None:
+    known = FOLDER / program.folder / "known-failures.yaml"
+    command = [sys.executable, "-m", "tokspec", "run", "--cmd", program.command, "--known-failures", str(known)]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert (run.returncode, run.stdout.splitlines()[-1]) == (0, program.summary)
+
+
+@every_program
+def test_every_known_failure_is_explained(program: Program) -> None:
+    text = (FOLDER / program.folder / "known-failures.yaml").read_text("utf-8")
+    assert "not explained yet" not in text
+
+
+@every_program
+def test_it_names_the_version_that_it_is_built_with(program: Program) -> None:
+    (reply,), status = talk(program, '{"id": 1, "op": "hello", "protocol": 1}')
+    assert status == 0
+    assert f"{program.package}{reply['ok']['version']}" in (FOLDER / program.lock).read_text("utf-8")
+
+
+@every_program
+def test_the_readme_lists_its_choices(program: Program) -> None:
+    (reply,), _ = talk(program, '{"id": 1, "op": "hello", "protocol": 1}')
+    readme = (FOLDER / program.folder.split("/")[0] / "README.md").read_text("utf-8")
+    section = readme.split(f"### {program.folder.split('/')[1]}\n")[1].split("\n### ")[0]
+    rows = [line.split(" | ")[:2] for line in section.splitlines() if line.startswith("| `")]
+    assert rows == [[f"| `{name}`", f"`{option}`"] for name, option in sorted(reply["ok"].get("choices", {}).items())]
+
+
+@every_program
+@pytest.mark.parametrize("garbage", ["", "{", "null", "[]", "5", '"bye"', '{"op": 5}', '{"op": "load"}', "\ufeff{}"])
+def test_garbage_is_refused_and_it_goes_on(program: Program, garbage: str) -> None:
+    (refused, ended), status = talk(program, garbage, '{"id": 2, "op": "bye"}', '{"id": 3, "op": "bye"}')
+    assert (refused["id"], refused["refused"]["reason"]) == (None, "unsupported")
+    assert (ended, status) == ({"id": 2, "ok": {}}, 0)
+
+
+@every_program
+def test_what_it_does_not_offer_is_refused(program: Program) -> None:
+    (reply,), _ = talk(program, '{"id": 1, "op": "train", "model": "m", "input": {}}')
+    assert (reply["id"], reply["refused"]["reason"]) == (1, "unsupported")
+
+
+@every_program
+def test_the_end_of_the_input_ends_it(program: Program) -> None:
+    assert talk(program) == ([], 0)
