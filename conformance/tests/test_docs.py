@@ -120,12 +120,3 @@ def test_the_example_of_the_fixtures_is_one() -> None:
     page = (ROOT / "fixtures" / "README.md").read_text("utf-8")
     ((_, example),) = BLOCK.findall(page)
     assert (ROOT / "fixtures" / "bpe" / "toy-encoding.yaml").read_text("utf-8").startswith(example)
-
-
-@pytest.mark.interop
-def test_the_program_of_the_readme_is_an_adapter(tmp_path: Path) -> None:
-    (program,) = blocks("javascript")
-    (tmp_path / "mine.mjs").write_text(program, "utf-8")
-    assert run('tokspec smoke --cmd "node mine.mjs"', tmp_path).splitlines()[-1] == (
-        "the adapter works; judge the tokenizer behind it: tokspec run --cmd 'node mine.mjs'"
-    )

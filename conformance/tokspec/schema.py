@@ -56,13 +56,25 @@ def errors(value: Any, part: str = "") -> Iterator[tuple[tuple[str | int, ...], 
     >>> list(errors({"txt": "a"}, "operations/normalize/input"))
     [(('txt',), 'is an unknown key; did you mean text?'), ((), 'lacks the key text')]
     """
-    found = list(_validator(part).iter_errors(value))
+    try:
+        found = list(_validator(part).iter_errors(value))
+    except UnicodeEncodeError:  # the validator cannot quote a lone surrogate
+        found = list(_validator(part).iter_errors(_without_surrogates(value)))
     for error in found:
         for key in getattr(error.kind, "unexpected", ()):
             yield (*error.instance_path, key), f"is an unknown key; {_suggestion(key, _known_keys(part, error))}"
     for error in found:
         if not hasattr(error.kind, "unexpected"):
             yield tuple(error.instance_path), _message(error)
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Copy a value with U+FFFD for every lone surrogate."""
+    if isinstance(value, str):
+        return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in value)
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return [_without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _known_keys(part: str, error: jsonschema_rs.ValidationError) -> list[str]:

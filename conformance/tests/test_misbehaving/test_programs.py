@@ -223,13 +223,12 @@ def test_lines(judge: Callable[..., Any], language: str, line: bytes, detail: st
     check(judge(command(language, "says", line.hex())), Row("says", "PPPPOPPP", detail))
 
 
-@pytest.mark.xfail(raises=UnicodeEncodeError, reason="the schema's validator takes no surrogate that it has to show")
 @both
 def test_half_of_a_pair_in_the_wrong_place(judge: Callable[..., Any], language: str) -> None:
     line = rb'{"id": %d, "ok": {"tokens": "\ud800"}}'
     check(
         judge(command(language, "says", line.hex())),
-        Row("says", "PPPPOPPP", 'tokens: "\\ud800" is not of type "array"'),
+        Row("says", "PPPPOPPP", 'tokens: "\ufffd" is not of type "array"'),
     )
 
 
