@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shlex
 import sys
@@ -305,6 +307,36 @@ def test_an_option_is_held_against_it_and_named_in_the_command(repository: pytes
     assert lines(result, "  again", "===") == [
         "  again     tokspec run --impl tokenizers --choice bpe_merge_order=single_pass --select bpe-encode-late-merge"
     ]
+
+
+KNOWN = """
+known_failures:
+  - case: "bpe-toy-encode-pun"
+    verdict: "fail"
+    digest: "{digest}"
+    reason: "the n is for later"
+"""
+
+
+def test_known_failures_are_expected_to_fail(repository: pytest.Pytester) -> None:
+    wrong = {"tokens": ["p", "u", "n"]}
+    digest = hashlib.sha256(json.dumps(["fail", wrong], separators=(",", ":")).encode()).hexdigest()[:16]
+    (repository.path / "known.yaml").write_text(KNOWN.format(digest=digest), "utf-8")
+    listed = ("--tokspec-known-failures", "known.yaml")
+    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING, *listed, "-rx")
+    result.assert_outcomes(passed=1, xfailed=1)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["XFAIL tokspec::bpe-toy-encode-pun - known failure: the n is for later"])
+    result = repository.runpytest("--tokspec", "reference", *ENCODING, *listed)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*unexpected pass: passes, but known.yaml:3 lists it as failing"])
+
+
+def test_a_known_failure_of_no_case_is_a_usage_error(repository: pytest.Pytester) -> None:
+    stale = KNOWN.format(digest="0" * 16).replace("-pun", "-jug")
+    (repository.path / "known.yaml").write_text(stale, "utf-8")
+    result = repository.runpytest("--tokspec", "reference", "--tokspec-known-failures", "known.yaml")
+    assert (result.ret, result.errlines) == (4, ["ERROR: known.yaml:3: bpe-toy-encode-jug is no case of the suite", ""])
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["own process", "this process"])

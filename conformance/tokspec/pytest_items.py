@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from tokspec.cli.known import Ratchet
 from tokspec.cli.options import Target, parse_choices
 from tokspec.errors import AdapterFault, DataError
 from tokspec.fixtures import Case, load_suite
 from tokspec.report.failure import brief, describe
+from tokspec.report.safe import visible
 from tokspec.runner import fault_at_start, run
 from tokspec.selection import select
 from tokspec.sessions import Session
@@ -39,7 +41,11 @@ class Cases(pytest.Collector):
         super().__init__(**others)
         self.target = Target(options.tokspec, options.tokspec_cmd, in_process=options.tokspec_in_process)
         self.choices: Mapping[str, str] = parse_choices(tuple(options.tokspec_choice))
-        self.selected: Sequence[Case] = select(load_suite().cases.values(), options.tokspec_select)
+        suite = load_suite()
+        self.selected: Sequence[Case] = select(suite.cases.values(), options.tokspec_select)
+        self.ratchet = Ratchet.of(options.tokspec_known_failures, update=False)
+        for stale in self.ratchet.known.stale(suite.cases):
+            raise DataError(stale)
         self.implementation = AdapterFault("crash", "never started") if options.collectonly else self._open()
 
     @classmethod
@@ -71,14 +77,14 @@ class Cases(pytest.Collector):
         try:
             if isinstance(self.implementation, AdapterFault):
                 raise self.implementation
-            return run(self.implementation, [case], choices=self.choices).results[0]
+            return run(self.implementation, [case], choices=self.choices, known=self.ratchet.known).results[0]
         except AdapterFault as fault:
             return fault_at_start(self.target.name, [case], fault).results[0]
 
     def again(self, case: Case) -> str:
         """Give the command that judges one case alone."""
         choices = "".join(f" --choice {shlex.quote(f'{name}={option}')}" for name, option in self.choices.items())
-        return f"tokspec run{self.target.arguments()}{choices} --select {case.id}"
+        return f"tokspec run{self.target.arguments()}{choices}{self.ratchet.arguments()} --select {case.id}"
 
     def close(self) -> None:
         """End the implementation, if it was started."""
@@ -100,6 +106,8 @@ class CaseItem(pytest.Item):
         result = self.cases.judge(self.case)
         if result.verdict is Verdict.UNSUPPORTED:
             pytest.skip(f"unsupported: {brief(result)}")
+        if result.verdict is Verdict.KNOWN_FAILURE:
+            pytest.xfail(f"known failure: {visible(result.detail)}")
         if not result.verdict.conforms:
             raise Nonconforming(result, self.cases.again(self.case))
 

@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tokspec-in-process", action="store_true", help="run it in this process, for a debugger")
     group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="take these cases only")
     group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="hold it to an option")
+    group.addoption("--tokspec-known-failures", metavar="FILE", help="failures that do not count")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -40,7 +41,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from tokspec.pytest_items import Cases
 
         session.config.stash[_CASES] = Cases.of(session)
-    elif option.tokspec_select or option.tokspec_choice or option.tokspec_in_process:
+    elif any((option.tokspec_select, option.tokspec_choice, option.tokspec_in_process, option.tokspec_known_failures)):
         raise pytest.UsageError("no implementation is named; give --tokspec or --tokspec-cmd")
 
 

@@ -47,13 +47,13 @@ class Ratchet:
     known: KnownFailures
 
     @classmethod
-    def of(cls, file: Path | None, update: bool) -> Ratchet:
+    def of(cls, file: Path | str | None, update: bool) -> Ratchet:
         """Read the file. One that is to be written need not be there yet, and has its conventional name.
 
         Raises:
             DataError: with file, line and key.
         """
-        file = file or (Path(CONVENTIONAL_NAME) if update else None)
+        file = Path(file) if file else Path(CONVENTIONAL_NAME) if update else None
         if file is None or (update and not file.exists()):
             return cls(file, update, KnownFailures(str(file or "")))
         return cls(file, update, read_known_failures(file))
