@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import tokspec.cli
 from tokspec.cli import tokspec as group
+from tokspec.discovery import known_names
 from tokspec.specification import load_specification
 
 TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]
@@ -144,7 +145,7 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         (("run", "--impl", "reference", "--cmd", "cat"), "--impl and --cmd name two implementations; give one; see tokspec run --help"),
         (
             ("run", *ONE, "--impl", "tokenisers"),
-            "tokenisers: is not installed; did you mean tokenizers? installed are reference, tokenizers; "
+            f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(known_names())}; "
             "or give module:object, or a command",
         ),
         (

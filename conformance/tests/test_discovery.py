@@ -56,7 +56,9 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
 
 
 def test_a_name_is_that_of_an_entry_point() -> None:
-    assert known_names() == ["reference", "tokenizers"]
+    names = known_names()
+    assert names == sorted(names)
+    assert {"reference", "tokenizers"} <= set(names)
     assert isinstance(find("reference").make(), ReferenceAdapter)
 
 
@@ -64,7 +66,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(DataError) as error:
         find("tokenisers")
     assert str(error.value) == (
-        "tokenisers: is not installed; did you mean tokenizers? installed are reference, tokenizers; "
+        f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(known_names())}; "
         "or give module:object, or a command"
     )
 
@@ -73,7 +75,7 @@ def test_an_unknown_name_near_none_is_answered_with_all() -> None:
     with pytest.raises(DataError) as error:
         find("\x1b[2J")
     assert str(error.value) == (
-        "\\x1b[2J: is not installed; installed are reference, tokenizers; or give module:object, or a command"
+        f"\\x1b[2J: is not installed; installed are {', '.join(known_names())}; or give module:object, or a command"
     )
 
 

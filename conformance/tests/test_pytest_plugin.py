@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tokspec import pytest_items  # here, because pytester forgets what is first imported in a run
+from tokspec.discovery import known_names
 from tokspec.fixtures import Suite, load_suite
 
 pytest_plugins = ["pytester"]
@@ -262,7 +263,7 @@ def test_every_case_has_the_verdict_of_a_program_that_cannot_be_asked(
     [
         (
             ["--tokspec", "tokenisers"],
-            "tokenisers: is not installed; did you mean tokenizers? installed are reference, tokenizers; "
+            f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(known_names())}; "
             "or give module:object, or a command",
         ),
         (["--tokspec", "my_adapter:Other"], "my_adapter:Other: cannot be found: module 'my_adapter' has no attribute 'Other'"),

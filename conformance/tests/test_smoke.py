@@ -179,9 +179,18 @@ def test_an_adapter_for_one_type_of_model_is_asked_about_that(kind: str, answer:
     assert tried(Scripted(run=run)) == expected(encode=answer)
 
 
+def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        if model.get("pre_tokenizer") != {"type": "byte_level", "add_prefix_space": False, "use_regex": True}:
+            raise Unsupported("knows bytes only")
+        return {"tokens": ["b", "ug"]}
+
+    assert tried(Scripted(run=run)) == expected(encode='{"text": "bug"} → {"tokens": ["b", "ug"]}')
+
+
 def test_an_adapter_that_answers_nothing_is_not_right() -> None:
     wrong = {"twice": "nothing was answered; answer one of the questions above"}
-    found = expected(wrong, encode='{"text": "hug"} → refused as unsupported: not yet')
+    found = expected(wrong, encode='{"text": "bug"} → refused as unsupported: not yet')
     assert tried(Scripted(run=refuses("unsupported", "not yet"))) == found[:-1]
 
 

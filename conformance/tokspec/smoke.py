@@ -76,9 +76,9 @@ def _choices(hello: Hello) -> Step:
 
 
 def _supported(session: Session, operation: str) -> tuple[Request, Reply]:
-    """Ask about one type of model after the other, until one is supported."""
-    for model, input in QUESTIONS[operation]:
-        request = Request(operation, f"smoke-{operation}-{model.get('type', 'none')}", model, input)
+    """Ask about one kind of model after the other, until one is supported."""
+    for number, (model, input) in enumerate(QUESTIONS[operation]):
+        request = Request(operation, f"smoke-{operation}-{number}", model, input)
         reply = _ask(session, request)
         if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
             break

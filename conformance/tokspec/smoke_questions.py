@@ -13,6 +13,7 @@ _CORPUS: Mapping[str, Any] = {"words": [["hug", 10], ["pug", 5]]}
 _HUGS: Mapping[str, Any] = {"words": [["hug", 10]]}
 
 _BPE = {"type": "bpe", "vocabulary": ["b", "g", "h", "u", "ug"], "merges": [["u", "g"]]}
+_BYTES = {**_BPE, "pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
 _WORDPIECE = {"type": "wordpiece", "vocabulary": ["b", "##u", "##g", "##ug"], "decoder": {"type": "wordpiece"}}
 _UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15]]}
 
@@ -27,11 +28,17 @@ CONTRADICTORY: Mapping[str, Any] = {"type": "bpe", "vocabulary": ["b", "g", "u"]
 QUESTIONS: Mapping[str, tuple[Question, ...]] = {
     "normalize": (({"normalizer": {"type": "lowercase"}}, {"text": "Hug"}),),
     "pre_tokenize": ((_SPLITTING, {"text": "hug bug"}),),
-    "encode": ((_BPE, {"text": "bug"}), (_WORDPIECE, {"text": "bug"}), (_UNIGRAM, {"text": "hug"})),
+    "encode": (
+        (_BPE, {"text": "bug"}),
+        (_WORDPIECE, {"text": "bug"}),
+        (_UNIGRAM, {"text": "hug"}),
+        (_BYTES, {"text": "bug"}),
+    ),
     "decode": (
         (_BPE, {"tokens": ["b", "ug"]}),
         (_WORDPIECE, {"tokens": ["b", "##ug"]}),
         (_UNIGRAM, {"tokens": ["hug"]}),
+        (_BYTES, {"tokens": ["b", "ug"]}),
     ),
     "train": (
         (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),

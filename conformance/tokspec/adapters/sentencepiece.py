@@ -1,0 +1,103 @@
+"""The adapter for ``sentencepiece``, in this process; written for version 0.2.3.
+
+The library has no pieces of its own before the model, so that a model is offered only where that makes no difference.
+Its scores are numbers of 32 bits, further from the expected ones than TERM-5 allows: what it says of probabilities is
+not asked for. Of normalizers it has NFKC by a table of its own.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from tokspec.adapter import Hello, Refusal, Unsupported
+from tokspec.formats.pieces import MARK, NO_UNKNOWN
+
+__all__ = ["SentencePieceAdapter"]
+
+#: The options that the library takes, measured with version 0.2.3.
+CHOICES = {
+    "bpe_merge_order": "lowest_rank",
+    "bpe_pairs": "in_vocabulary",
+    "bpe_unknown_run": "fused",
+    "unigram_tie": "earliest_start",
+    "unigram_unknown": "run",
+    "metaspace_leading_space": "removed",
+    "unknown_id": "error",
+    "offset_unit": "code_point",
+}
+
+#: The normalizers that the library knows by name, without what it does to spaces.
+_NORMALIZERS = ("nfkc",)
+_NO_SPACES: Mapping[str, bool] = dict.fromkeys(
+    ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces"), False
+)
+
+
+class SentencePieceAdapter:
+    """``sentencepiece``: BPE and Unigram over whole texts, in C++."""
+
+    def __init__(self) -> None:
+        self._library: Any = import_module("sentencepiece")
+
+    def hello(self) -> Hello:
+        """Describe the library."""
+        return Hello(
+            name="sentencepiece",
+            version=version("sentencepiece"),
+            language="C++",
+            operations=("normalize", "encode", "decode"),
+            formats=("sentencepiece.model", "tokspec"),
+            choices=CHOICES,
+            encode_fields=("tokens", "ids", "spans"),
+        )
+
+    def load(self, format: str, content: Any) -> Any:
+        """Load a model, or make the normalizer of a model without a vocabulary.
+
+        Raises:
+            Unsupported: the library has no such model or normalizer.
+        """
+        if format == "tokspec":
+            name = content.get("normalizer", {}).get("type")
+            if "type" in content or name not in _NORMALIZERS:
+                raise Unsupported("has no such model, and of normalizers alone NFKC")
+            return self._library.SentencePieceNormalizer(rule_name=name, **_NO_SPACES), content
+        proto = b64decode(content["files"]["sentencepiece.model"]["base64"])
+        return self._library.SentencePieceProcessor(model_proto=proto), content["beside"]
+
+    def run(self, operation: str, model: tuple[Any, Mapping[str, Any]], input: Mapping[str, Any]) -> dict[str, Any]:
+        """Perform one operation.
+
+        Raises:
+            Refusal: ``unknown_symbol``, ``unknown_id``, and ``unsupported`` with the reason.
+        """
+        library, beside = model
+        if isinstance(library, self._library.SentencePieceNormalizer) != (operation == "normalize"):
+            raise Unsupported("normalizes without a model, and needs one for all else")
+        if operation == "normalize":
+            return {"text": library.normalize(input["text"])}
+        return _encode(library, input) if operation == "encode" else _decode(library, beside, input)
+
+
+def _encode(processor: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+    found = processor.encode(input["text"], return_type="offset_mapping")
+    # For an unknown the library gives the characters; the token is the entry of the vocabulary that the id names.
+    tokens = [processor.id_to_piece(id) for id in found["ids"]]
+    if NO_UNKNOWN in tokens:
+        raise Refusal("unknown_symbol", f"{found['pieces'][tokens.index(NO_UNKNOWN)]!r} became the unknown token")
+    return {"tokens": tokens, "ids": found["ids"], "spans": found["offsets"]}
+
+
+def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    if beside.get("decoder") != {"type": "metaspace", "replacement": MARK}:
+        raise Unsupported(f"decodes {MARK!r} as a space, whatever the model")
+    if "tokens" in input:
+        return {"text": processor.decode_pieces(list(input["tokens"]))}
+    try:
+        return {"text": processor.decode(list(input["ids"]))}
+    except IndexError as error:
+        raise Refusal("unknown_id", str(error)) from error

@@ -1,0 +1,81 @@
+"""The adapter for ``tokie``, in this process; written for version 0.1.4.
+
+The library loads ``tokenizer.json`` from a file and answers ids. A token is the entry of the vocabulary that an id
+names: the library's own names are the decoded texts. Its offsets are said to count in the normalized text, so that
+spans are not asked for; they count the prefix of a continuation and the name of the unknown token too. It offers no
+stage by itself and trains nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tokspec.adapter import Hello, Unsupported
+
+__all__ = ["TokieAdapter"]
+
+#: The options that the library takes, measured with version 0.1.4.
+CHOICES = {"bpe_pairs": "in_vocabulary", "unigram_unknown": "run"}
+
+
+class TokieAdapter:
+    """``tokie``: BPE, WordPiece and Unigram, in Rust."""
+
+    def __init__(self) -> None:
+        self._library: Any = import_module("tokie")
+
+    def hello(self) -> Hello:
+        """Describe the library."""
+        return Hello(
+            name="tokie",
+            version=version("tokie"),
+            language="Rust",
+            operations=("encode", "decode"),
+            formats=("tokenizer.json",),
+            choices=CHOICES,
+            encode_fields=("tokens", "ids"),
+        )
+
+    def load(self, format: str, content: Any) -> tuple[Any, Mapping[str, int]]:
+        """Load a ``tokenizer.json``.
+
+        Raises:
+            Unsupported: the library says that it has no such model.
+        """
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "tokenizer.json"
+            file.write_text(json.dumps(content), "utf-8")
+            try:
+                return self._library.Tokenizer.from_json(str(file)), _ids(content)
+            except self._library.TokieError as error:
+                raise Unsupported(str(error)) from error
+
+    def run(self, operation: str, model: tuple[Any, Mapping[str, int]], input: Mapping[str, Any]) -> dict[str, Any]:
+        """Perform one operation.
+
+        Raises:
+            Unsupported: with the reason.
+        """
+        tokenizer, vocabulary = model
+        if operation == "encode":
+            names = {id: token for token, id in vocabulary.items()}
+            ids = tokenizer.encode(input["text"], add_special_tokens=False).ids
+            return {"tokens": [names[id] for id in ids], "ids": ids}
+        ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
+        if None in ids:
+            raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
+        text = tokenizer.decode(list(ids))
+        if text is None:
+            raise Unsupported("gives no text for bytes that are not UTF-8")
+        return {"text": text}
+
+
+def _ids(content: Mapping[str, Any]) -> Mapping[str, int]:
+    vocab = content["model"]["vocab"]
+    return vocab if isinstance(vocab, Mapping) else {token: id for id, (token, _) in enumerate(vocab)}
