@@ -63,6 +63,7 @@ PROGRAMS = [
     rust("tiktoken-rs", '[dependencies.tiktoken-rs]\nversion = "=', "tiktoken-rs 0.12.1 conforms: 756 cases = 29 pass + 1 known failure + 726 unsupported"),
     java("jtokkit", "Jtokkit", "<artifactId>jtokkit</artifactId>\n      <version>", "jtokkit 1.1.0 conforms: 756 cases = 30 pass + 2 known failure + 724 unsupported"),
     java("opennlp", "OpenNlp", "<artifactId>opennlp-tools</artifactId>\n      <version>", "opennlp-tools WordpieceTokenizer 2.5.7 conforms: 756 cases = 20 pass + 9 known failure + 727 unsupported"),
+    java("tribuo", "Tribuo", "<artifactId>tribuo-util-tokenization</artifactId>\n      <version>", "tribuo-util-tokenization Wordpiece 4.3.2 conforms: 756 cases = 29 pass + 4 known failure + 723 unsupported"),
 ]  # fmt: skip
 
 every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.folder)
