@@ -13,17 +13,13 @@ import java.util.regex.Pattern;
 
 /** An adapter for com.knuddels:jtokkit, tiktoken in Java. It translates and computes nothing. */
 final class Jtokkit implements Protocol.Adapter<Encoding> {
-  /**
-   * Cuts as the byte-level pre-tokenizer does (PRE-BYTE-1); the library's pattern for r50k_base.
-   */
+  /** Cuts as the byte-level pre-tokenizer does; the library's own pattern for r50k_base. */
   private static final Pattern GPT2 =
       Pattern.compile(
           "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
           Pattern.UNICODE_CHARACTER_CLASS);
 
-  /** What travels as content: the file of ranks, and what is told beside it. */
-  private record Content(Map<String, String> files, Beside beside) {}
-
+  /** What is told beside the file. */
   private record Beside(
       JsonElement normalizer, PreTokenizer pre_tokenizer, Map<String, Integer> special_tokens) {}
 
@@ -42,18 +38,18 @@ final class Jtokkit implements Protocol.Adapter<Encoding> {
   }
 
   @Override
-  public Encoding load(String format, JsonElement raw) {
-    Content content = Protocol.read(raw, Content.class);
-    PreTokenizer cut = content.beside.pre_tokenizer;
-    if (content.beside.normalizer != null || cut.add_prefix_space || !cut.use_regex) {
+  public Encoding load(String format, JsonElement content) {
+    Beside beside = Protocol.beside(content, Beside.class);
+    PreTokenizer cut = beside.pre_tokenizer;
+    if (beside.normalizer != null || cut.add_prefix_space || !cut.use_regex) {
       throw Protocol.unsupported("has no normalizer, no prefix space, and always a pattern");
     }
     Map<byte[], Integer> ranks = new HashMap<>();
-    for (String line : content.files.get(format).split("\n")) {
+    for (String line : Protocol.file(content, format).split("\n")) {
       String[] entry = line.split(" ");
       ranks.put(Base64.getDecoder().decode(entry[0]), Integer.valueOf(entry[1]));
     }
-    Map<String, Integer> special = content.beside.special_tokens;
+    Map<String, Integer> special = beside.special_tokens;
     EncodingRegistry registry = Encodings.newLazyEncodingRegistry();
     registry.registerGptBytePairEncoding(
         new GptBytePairEncodingParams("model", GPT2, ranks, special == null ? Map.of() : special));

@@ -15,9 +15,7 @@ final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
   /** The library's tokenizer, and what is told beside the file. */
   record Model(WordpieceTokenizer tokenizer, Beside beside) {}
 
-  /** What travels as content: the file, and what is told beside it. */
-  private record Content(Map<String, String> files, Beside beside) {}
-
+  /** What is told beside the file. */
   record Beside(
       JsonElement normalizer,
       List<String> special_tokens,
@@ -39,16 +37,15 @@ final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
   }
 
   @Override
-  public Model load(String format, JsonElement raw) {
-    Content content = Protocol.read(raw, Content.class);
-    Beside beside = content.beside;
+  public Model load(String format, JsonElement content) {
+    Beside beside = Protocol.beside(content, Beside.class);
     if (beside.normalizer != null) {
       throw Protocol.unsupported("has no normalizer");
     }
     if (!beside.unknown_token.equals("[UNK]") || !beside.continuing_prefix.equals("##")) {
       throw Protocol.unsupported("always has [UNK] and ##");
     }
-    Set<String> vocabulary = Set.of(content.files.get(format).split("\n"));
+    Set<String> vocabulary = Set.of(Protocol.file(content, format).split("\n"));
     return new Model(new WordpieceTokenizer(vocabulary, beside.max_word_length), beside);
   }
 

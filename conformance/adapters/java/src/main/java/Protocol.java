@@ -60,11 +60,24 @@ final class Protocol {
 
   /** Reads content, or an input, into a class of its shape. */
   static <T> T read(JsonElement value, Class<T> shape) {
+    if (value == null || !value.isJsonObject()) {
+      throw unsupported("takes an object, and no " + value);
+    }
     try {
       return GSON.fromJson(value, shape);
     } catch (JsonParseException failure) {
       throw unsupported("not understood: " + failure.getMessage());
     }
+  }
+
+  /** The text of the one file of a content. */
+  static String file(JsonElement content, String format) {
+    return text(read(read(content, JsonObject.class).get("files"), JsonObject.class).get(format));
+  }
+
+  /** What is told beside the file. */
+  static <T> T beside(JsonElement content, Class<T> shape) {
+    return read(read(content, JsonObject.class).get("beside"), shape);
   }
 
   /** Answers until it is told {@code bye}, or the input ends. */

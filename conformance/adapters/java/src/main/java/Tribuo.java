@@ -10,9 +10,7 @@ import org.tribuo.util.tokens.impl.wordpiece.WordpieceTokenizer;
 
 /** An adapter for the WordPiece of Tribuo. It translates and computes nothing. */
 final class Tribuo implements Protocol.Adapter<Function<String, List<String>>> {
-  /** What travels as content: the file, and what is told beside it. */
-  private record Content(Map<String, String> files, Beside beside) {}
-
+  /** What is told beside the file. */
   private record Beside(
       Normalizer normalizer,
       PreTokenizer pre_tokenizer,
@@ -41,15 +39,14 @@ final class Tribuo implements Protocol.Adapter<Function<String, List<String>>> {
   }
 
   @Override
-  public Function<String, List<String>> load(String format, JsonElement raw) {
-    Content content = Protocol.read(raw, Content.class);
-    Beside beside = content.beside;
+  public Function<String, List<String>> load(String format, JsonElement content) {
+    Beside beside = Protocol.beside(content, Beside.class);
     if (!beside.continuing_prefix.equals("##")) {
       throw Protocol.unsupported("always has ##");
     }
     Wordpiece model =
         new Wordpiece(
-            Set.of(content.files.get(format).split("\n")),
+            Set.of(Protocol.file(content, format).split("\n")),
             beside.unknown_token,
             beside.max_word_length);
     Normalizer normalizer = beside.normalizer;
