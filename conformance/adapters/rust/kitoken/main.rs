@@ -6,7 +6,7 @@ use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// What the library reads. It has a tokenizer of no vocabulary only in a panic, and its normalizers need none.
+/// The library panics when it makes a tokenizer of an empty vocabulary; its normalizers need none.
 struct Model(Configuration, Option<Kitoken>);
 
 fn load(_format: &str, content: &Value) -> Outcome<Model> {
