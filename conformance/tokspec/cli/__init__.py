@@ -14,6 +14,7 @@ from tokspec import __version__
 from tokspec.cli.browse import list_command, show_command
 from tokspec.cli.coverage import coverage_command
 from tokspec.cli.init import init_command
+from tokspec.cli.matrix import matrix_command
 from tokspec.cli.model import model_command
 from tokspec.cli.probe import probe_command
 from tokspec.cli.report import report_command
@@ -51,6 +52,7 @@ for command in (
     coverage_command,
     init_command,
     smoke_command,
+    matrix_command,
     model_command,
 ):
     tokspec.add_command(command)

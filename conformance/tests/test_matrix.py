@@ -1,0 +1,118 @@
+"""The matrix: what is here is judged, what is not is named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tokspec.errors import DataError
+from tokspec.matrix import read_list
+
+ROOT = Path(__file__).parents[2]
+
+LIST = """
+adapters:
+  - impl: reference
+  - command: "{here}/bin/mine --quick"
+    built: "bin/mine"
+    build: "make"
+  - command: "no-such-interpreter {here}/mine.x"
+  - impl: no-such-package
+  - command: "sh -c 'exit 3'"
+    known_failures: known.yaml
+"""
+
+STALE = """
+known_failures:
+  - {case: "no-such-case", verdict: "fail", digest: "0123456789abcdef", reason: "none"}
+"""
+
+CASES = """
+about: "Two words of the toy model."
+source: [{rule: "made up"}]
+model: {type: bpe, vocabulary: ["b", "g", "u", "ug"], merges: [["u", "g"]]}
+cases:
+  - id: a-word
+    clauses: [BPE-ENC-3]
+    why: "It has a merge."
+    operation: encode
+    input: {text: "bug"}
+    expect: {tokens: ["b", "ug"]}
+    verified_by: ["hand: one merge"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, content in (("list.yaml", LIST), ("known.yaml", STALE), ("fixtures/a.yaml", CASES)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+    return tmp_path
+
+
+def matrix(folder: Path, *arguments: str) -> tuple[int, list[str], str]:
+    command = [sys.executable, "-m", "tokspec", "matrix", "--list", "list.yaml", "--fixtures", "fixtures", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
+    status, lines, errors = matrix(folder, "--reports", "reports")
+    assert (status, errors) == (1, "")
+    assert lines[:3] == [
+        "implementation  language  00  01  02  03   04  05  06  07  09  pass  known  fail  unsupported",
+        "tokref 0.1.0    Python     ·   ·   ·   ·  1/1   ·   ·   ·   ·     1      0     0            0",
+        "sh -c 'exit 3'             ·   ·   ·   ·  0/1   ·   ·   ·   ·     0      0     1            0",
+    ]
+    assert lines[6:8] == ["tokref 0.1.0 takes every default", "sh -c 'exit 3' takes every default"]
+    assert lines[8:10] == [
+        f"{folder}/bin/mine --quick: not here: is not built; in {folder}: make",
+        f"no-such-interpreter {folder}/mine.x: not here: needs no-such-interpreter",
+    ]
+    assert lines[10].startswith("no-such-package: not here: is not installed; ")
+    assert sorted(file.name for file in (folder / "reports").iterdir()) == ["sh-c-exit-3.ndjson", "tokref-0.1.0.ndjson"]
+
+
+def test_the_table_in_markdown(folder: Path) -> None:
+    (folder / "list.yaml").write_text("adapters: [{impl: reference}]", "utf-8")
+    assert matrix(folder, "--format", "markdown", "--all") == (
+        0,
+        [
+            "| implementation | language | terms | normalization | pre tokenization | special tokens | bpe | wordpiece "
+            "| unigram | decoding | errors | pass | known | fail | unsupported |",
+            "| --- | --- |" + " ---: |" * 13,
+            "| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | 1 | 0 | 0 | 0 |",
+        ],
+        "",
+    )
+
+
+def test_all_asks_for_everything(folder: Path) -> None:
+    listed = 'adapters: [{impl: reference}, {command: "no-such-interpreter x"}]'
+    (folder / "list.yaml").write_text(listed, "utf-8")
+    assert [matrix(folder)[0], matrix(folder, "--all")[0]] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("adapters: []", "1: adapters: [] has less than 1 item"),
+        ("adapters: [{impl: a, command: b}]", "1: adapters[0]: needs impl or command, and not both"),
+        ("adapters: [{build: a}]", "1: adapters[0]: needs impl or command, and not both"),
+        ("adapters: [{comand: a}]", "1: adapters[0].comand: is an unknown key; did you mean command?"),
+    ],
+)
+def test_a_list_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "list.yaml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_list(file)
+    assert str(caught.value) == f"{file}:{message}"
+
+
+def test_the_suites_own_list_names_files_that_are_there() -> None:
+    listed = read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")
+    assert len({one.name for one in listed}) == len(listed) == 18

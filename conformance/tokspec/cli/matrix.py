@@ -1,0 +1,63 @@
+"""``tokspec matrix``: every implementation that is here, by chapter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from tokspec.cli.options import fixtures_option
+from tokspec.cli.progress import ProgressBar
+from tokspec.data import fixtures_folder
+from tokspec.errors import DataError
+from tokspec.fixtures import load_suite
+from tokspec.matrix import Row, matrix, read_list
+from tokspec.report.matrix import markdown_matrix, text_matrix
+from tokspec.report.ndjson import ndjson
+from tokspec.report.origin import origin
+from tokspec.report.whole_file import write_whole
+
+__all__ = ["matrix_command"]
+
+_FORMS = {"text": text_matrix, "markdown": markdown_matrix}
+
+
+@click.command("matrix", short_help="Judge every implementation that is here.")
+@fixtures_option
+@click.option("--list", "file", type=click.Path(path_type=Path), metavar="FILE.yaml", help="The implementations.")
+@click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
+@click.option("--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a report of each there.")
+@click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
+def matrix_command(fixtures: Path | None, file: Path | None, form: str, reports: Path | None, every: bool) -> int:
+    """Judge every implementation of a list, each against its known failures, and set them beside each other.
+
+    The list is conformance/adapters/adapters.yaml of the checkout, unless another one is given. What is not here is
+    named, with what has to be done.
+
+    Exit status: 0 if every run conforms, 1 if one does not.
+    """
+    listed = read_list(file or _own())
+    with ProgressBar("judging", len(listed)) as advance:
+        rows = list(matrix(listed, load_suite(fixtures), advance))
+    if reports:
+        _write(rows, reports, fixtures)
+    click.echo("\n".join(_FORMS[form](rows)))
+    return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
+
+
+def _own() -> Path:
+    file = fixtures_folder().parent / "conformance" / "adapters" / "adapters.yaml"
+    if not file.is_file():
+        raise DataError("the suite's own is in its checkout, not in what pip installs; give one", key="--list")
+    return file
+
+
+def _write(rows: list[Row], folder: Path, fixtures: Path | None) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for row in rows:
+        if row.run:
+            option = "--impl" if row.listed.impl else "--cmd"
+            came_from = origin("tokspec matrix", f"tokspec run {option} {row.listed.name!r}", fixtures)
+            name = re.sub(r"[^\w.-]+", "-", f"{row.run.hello.name}-{row.run.hello.version}").strip("-")
+            write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)))
