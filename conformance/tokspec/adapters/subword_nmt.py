@@ -25,6 +25,9 @@ CHOICES = {"bpe_merge_order": "lowest_rank", "bpe_pairs": "listed", "bpe_unknown
 #: What is put behind every token of a word but the last.
 _SEPARATOR = "@@"
 
+#: What the library does not have, by the key of the model.
+_STAGES = {"normalizer": "normalizer", "pre_tokenizer": "pre-tokenizer", "unknown_token": "unknown token"}
+
 
 class SubwordNmtAdapter:
     """``subword-nmt``: merges of characters within words."""
@@ -53,9 +56,9 @@ class SubwordNmtAdapter:
         if format == "tokspec":
             return content
         beside = content["beside"]
-        for stage in ("normalizer", "pre_tokenizer", "unknown_token"):
+        for stage in _STAGES:
             if stage in beside:
-                raise Unsupported(f"has merges within words, and no {stage.replace('_', ' ')}")
+                raise Unsupported(f"has merges within words, and no {_STAGES[stage]}")
         codes = content["files"]["merges.txt"].split("\n", 1)[1]
         glossaries = [re.escape(token) for token in beside.get("special_tokens", [])]
         return self._apply.BPE(

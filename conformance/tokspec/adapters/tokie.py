@@ -21,7 +21,13 @@ from tokspec.adapter import Hello, Unsupported
 __all__ = ["TokieAdapter"]
 
 #: The options that the library takes, measured with version 0.1.4.
-CHOICES = {"bpe_pairs": "in_vocabulary", "unigram_unknown": "run"}
+CHOICES = {
+    "bpe_pairs": "in_vocabulary",
+    "bpe_unknown_without_token": "dropped_after_merging",
+    "unigram_tie": "earliest_start",
+    "unigram_unknown": "run",
+    "metaspace_leading_space": "removed",
+}
 
 
 class TokieAdapter:

@@ -1,0 +1,71 @@
+// What adapters in JavaScript share: the protocol of spec/10-protocol.md, one JSON object a line in, one a line out.
+
+// Standard output belongs to the protocol; whatever a library prints goes elsewhere.
+console.log = console.info = console.debug = console.warn = console.error;
+
+export class Refusal extends Error {
+  constructor(reason, message) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+// Refuse unless a condition holds.
+export function need(condition, message, reason = "unsupported") {
+  if (!condition) throw new Refusal(reason, message);
+}
+
+// PROTO-2: {"hex": "…"} stands for a string that JSON cannot carry, such as one with a lone surrogate.
+export function text(value) {
+  need(typeof value === "string", "this adapter takes no lone surrogates");
+  return value;
+}
+
+// Serve an implementation: `load` makes a model of a format's content, and each operation takes a model and an input.
+export async function serve(hello, load, operations) {
+  const models = new Map();
+  const greeting = { protocol: 1, operations: Object.keys(operations), ...hello };
+  const messages = {
+    hello: () => greeting,
+    load: async ({ model, content }) => (models.set(model, await load(content)), {}),
+    bye: () => ({}),
+  };
+
+  async function perform({ op, model, input, ...rest }) {
+    if (Object.hasOwn(messages, op)) return messages[op]({ model, ...rest });
+    need(Object.hasOwn(operations, op), `there is no operation ${op}`);
+    need(models.has(model), `no model ${model} is loaded`);
+    return operations[op](models.get(model), input ?? {});
+  }
+
+  // Lines are cut by hand: node:readline also cuts at U+2028 and U+2029, which JSON allows within a string.
+  process.stdin.setEncoding("utf8");
+  let rest = "";
+  for await (const chunk of process.stdin) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      const { request, ...reply } = await answered(line, perform);
+      await written(`${JSON.stringify({ id: request?.id ?? null, ...reply })}\n`);
+      if (request?.op === "bye") process.exit(0);
+    }
+  }
+  process.exit(0);
+}
+
+// A line that is no request is refused (PROTO-4); what nobody foresaw is a crash, and said to be one (PROTO-5).
+async function answered(line, perform) {
+  let request = null;
+  try {
+    request = JSON.parse(line);
+    return { request, ok: await perform(request ?? {}) };
+  } catch (error) {
+    const { reason = "unsupported", message } = error;
+    if (error instanceof Refusal || request === null) return { request, refused: { reason, message } };
+    return { request, crashed: { message: String(error?.stack ?? error) } };
+  }
+}
+
+function written(line) {
+  return new Promise((resolve) => process.stdout.write(line, resolve));
+}

@@ -1,0 +1,64 @@
+// An adapter for llama.cpp by the npm package node-llama-cpp; written for version 3.22.1.
+//
+// A model is a GGUF file without tensors, of which the vocabulary alone is loaded. A token is the entry of the file that
+// an id names, written as the fixtures write it. Ids after the model's own are those of tokens that the file needs beside
+// them, for unknown characters and their bytes.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getLlama } from "node-llama-cpp";
+import { need, serve, text } from "../javascript/protocol.mjs";
+
+const library = JSON.parse(readFileSync(new URL("node_modules/node-llama-cpp/package.json", import.meta.url)));
+const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, logLevel: "disabled" });
+
+const hello = {
+  name: library.name,
+  version: library.version,
+  language: "C++",
+  formats: ["vocab.gguf"],
+  encode_fields: ["tokens", "ids"],
+  choices: { bpe_unknown_without_token: "dropped_after_merging", metaspace_leading_space: "removed" },
+};
+
+// The token of the fixtures for one of the file; none for a token that the file has beside the model's.
+const NAMES = {
+  bert: (token, isOrdinary) =>
+    !isOrdinary ? token : token.startsWith("▁") ? token.slice(1) : `##${token}`,
+  other: (token) => (/^(<no unknown token>|<0x[0-9A-F]{2}>)$/.test(token) ? undefined : token),
+};
+
+async function load({ files, beside }) {
+  const folder = mkdtempSync(join(tmpdir(), "tokspec-"));
+  try {
+    const modelPath = join(folder, "vocab.gguf");
+    writeFileSync(modelPath, Buffer.from(files["vocab.gguf"].base64, "base64"));
+    const model = await llama.loadModel({ modelPath, vocabOnly: true });
+    const { model: kind, tokens, token_type } = model.fileInfo.metadata.tokenizer.ggml;
+    const name = NAMES[kind] ?? NAMES.other;
+    return { model, names: tokens.map((token, id) => name(token, token_type[id] === 1)), kind, beside };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const DECODERS = { gpt2: "byte_level", llama: "metaspace", t5: "metaspace", bert: "wordpiece" };
+
+const operations = {
+  encode({ model, names }, input) {
+    const ids = [...model.tokenize(text(input.text), true)];
+    const tokens = ids.map((id) => names[id]);
+    need(!tokens.includes(undefined), "a character became an unknown token or its bytes", "unknown_symbol");
+    return { tokens, ids };
+  },
+
+  decode({ model, names, kind, beside }, input) {
+    need(beside.decoder?.type === DECODERS[kind], `decodes as the model has it, which is ${DECODERS[kind]}`);
+    const ids = input.ids ?? input.tokens.map((token) => names.indexOf(text(token)));
+    need(!ids.includes(-1), "decodes ids, and a token that is not in the vocabulary has none");
+    return { text: model.detokenize(ids, true) };
+  },
+};
+
+await serve(hello, load, operations);
