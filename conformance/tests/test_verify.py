@@ -84,7 +84,7 @@ def test_refusals_may_say_something_else_each_time() -> None:
 def test_answers_that_depend_on_what_was_asked_before() -> None:
     first, again = judged(Forgetting)
     assert [result.verdict.value for result in first.results] == ["pass", "pass", "error", "error"]
-    assert [verdict for verdict, _ in outcomes(again)] == ["pass", "state leak", "state leak", "state leak"]
+    assert [verdict for verdict, _ in outcomes(again)] == ["state leak"] * 4
     assert outcomes(again)[2][1] == (
         'was {"refused as": "unknown_symbol"} at first, '
         'and {"tokens": ["[UNK]", "hug"], "ids": [0, 10], "spans": [[0, 1], [1, 4]]} in shuffled order 1 of seed 0'

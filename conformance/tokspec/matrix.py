@@ -99,4 +99,6 @@ def _row(one: Listed, suite: Suite) -> Row:
         judged = fault_at_start(one.name, cases, fault)
     except DataError as error:
         return Row(one, None, error.message)
-    return Row(one, Run(judged.hello, judged.choices, judged.results, one.known.stale(suite.cases)))
+    return Row(
+        one, Run(judged.hello, judged.choices, judged.results, (*judged.problems, *one.known.stale(suite.cases)))
+    )

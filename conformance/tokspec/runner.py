@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -98,7 +99,13 @@ def run(
         raise RuntimeError(f"{len(cases)} cases were selected and {len(results)} were answered")
     why = f"the run ended after {failures} failure{'' if failures == 1 else 's'}"
     ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
-    return Run(session.hello, declared, tuple(ordered))
+    return Run(session.hello, declared, tuple(ordered), tuple(_unblamed(session.unblamed)))
+
+
+def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:
+    """Say once for each fault how often it happened with no case to blame."""
+    for fault, times in Counter(map(str, faults)).items():
+        yield f"{fault}; {times} time{'' if times == 1 else 's'}, and no case is to blame"
 
 
 def fault_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:

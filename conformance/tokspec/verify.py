@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault
 from tokspec.report.safe import compact, shorten
 from tokspec.runner import Run, request
@@ -37,12 +38,25 @@ def verified(
     """
     asked = {index: request(result.case) for index, result in enumerate(run.results) if _was_asked(result)}
     results = list(run.results)
-    for company, replies in _again(asked, start, seed):
+    for company, replies in _again(asked, _same(run.hello, start), seed):
         for index, reply in replies.items():
             if results[index].verdict is not Verdict.UNSTABLE:
                 results[index] = _compared(results[index], reply, company)
         progress(company)
     return replace(run, results=tuple(results))
+
+
+def _same(hello: Hello, start: Callable[[], Session]) -> Callable[[], Session]:
+    """Start sessions, and hold each to the description that was given at first (PROTO-6)."""
+
+    def starting() -> Session:
+        session = start()
+        if session.hello == hello:
+            return session
+        session.close()
+        raise AdapterFault("protocol", "describes itself otherwise than before")
+
+    return starting
 
 
 def _was_asked(result: Result) -> bool:
@@ -57,10 +71,23 @@ def _again(
     for time in range(1, SHUFFLED + 1):
         order = list(asked)
         generator.shuffle(order)
-        yield f"in shuffled order {time} of seed {seed}", _in_order(asked, order, start)
+        first, second = _twice_in_order(asked, order, start)
+        yield f"in shuffled order {time} of seed {seed}", first
+        yield f"the second time in shuffled order {time} of seed {seed}", second
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         alone = pool.map(lambda index: _in_order(asked, [index], start), asked)
         yield "alone, newly started", {index: reply for replies in alone for index, reply in replies.items()}
+
+
+def _twice_in_order(
+    asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]
+) -> tuple[Mapping[int, Reply], Mapping[int, Reply]]:
+    """Ask everything, and then everything again, in one session."""
+    numbered = dict(enumerate([asked[index] for index in order] * 2))
+    replies = _in_order(numbered, [*numbered], start)
+    halves = range(len(order)), range(len(order), 2 * len(order))
+    first, second = ({order[place % len(order)]: replies[place] for place in half} for half in halves)
+    return first, second
 
 
 def _in_order(asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]) -> Mapping[int, Reply]:

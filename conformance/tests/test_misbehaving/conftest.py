@@ -50,11 +50,15 @@ VARIABLE = "TOKSPEC_MISBEHAVING"
 
 @dataclass(frozen=True)
 class Seen:
-    """A run: a letter for the verdict of each case, the details of those that are no pass, and whether it conforms."""
+    """A run: a letter for the verdict of each case, the details of those that are no pass, and whether it conforms.
+
+    ``problems`` is what no case is to blame for.
+    """
 
     verdicts: str
     details: list[str]
     conforms: bool
+    problems: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Judge:
 
 def _seen(run: Run) -> Seen:
     details = [result.detail for result in run.results if result.verdict is not Verdict.PASS]
-    return Seen("".join(LETTERS[result.verdict] for result in run.results), details, run.conforms)
+    return Seen("".join(LETTERS[result.verdict] for result in run.results), details, run.conforms, run.problems)
 
 
 @pytest.fixture(scope="session")

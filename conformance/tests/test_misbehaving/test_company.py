@@ -27,8 +27,9 @@ LANGUAGES = {
 #: What the answers depend on, and the verdicts at first and after asking again.
 ROWS = [
     ("good", "PPPPPPPP", "PPPPPPPP"),
-    ("after_mug", "PPPFFPFF", "SPPSSPSS"),
-    ("after_three_loads", "PPPPPPPF", "PPPPPPSS"),
+    ("after_mug", "PPPFFPFF", "SSPSSPSS"),
+    ("after_three_loads", "PPPPPPPF", "SSPSSPSS"),
+    ("second_time", "PPPPPPPP", "SSPSSPSS"),
     ("second_life", "PPPPPPPP", "SSPSSPSS"),
 ]
 

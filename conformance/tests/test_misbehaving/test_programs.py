@@ -51,6 +51,7 @@ class Row:
     verdicts: str
     detail: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
 
 
 def of(rows: list[Row]) -> Any:
@@ -65,7 +66,8 @@ def command(language: str, *arguments: str) -> list[str]:
 def check(seen: Any, row: Row) -> None:
     passed = row.verdicts.count("P")
     assert (seen.verdicts, seen.details) == (row.verdicts, [row.detail] * (len(row.verdicts) - passed))
-    assert seen.conforms is (passed > 0 and set(row.verdicts) <= set("PU"))
+    assert seen.problems == ((row.problem,) if row.problem else ())
+    assert seen.conforms is (passed > 0 and set(row.verdicts) <= set("PU") and not row.problem)
 
 
 BOTH = [
@@ -78,7 +80,7 @@ BOTH = [
     Row("killed", "PPPPCPPP", "killed by SIGKILL"),
     Row("dies_on_every_case", "CCPCCPCC", "exit status 3"),
     Row("dies_on_every_load", "CCCCCCCC", "exit status 3"),
-    Row("dies_after_three", "PPPPPPPP"),
+    Row("dies_after_three", "PPPPPPPP", problem="crash: exit status 6; 1 time, and no case is to blame"),
     Row("half_line", "PPPPCPPP", "exit status 0"),
     Row("whole_line_without_end", "PPPPCPPP", "exit status 0"),
     # Silence

@@ -69,7 +69,7 @@ class Ratchet:
             DataError: the file cannot be written, or the run shows nothing that it could be written from.
         """
         if self.file is None or not self.update:
-            return replace(run, problems=self.known.stale(cases))
+            return replace(run, problems=(*run.problems, *self.known.stale(cases)))
         text = self.file.read_text("utf-8") if self.file.exists() else ""
         write_whole(self.file, updated(text, self.known, _counted(run, self.known), cases))
         return _counted(run, read_known_failures(self.file))

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeAlias
 
 from tokspec.adapter import Hello
+from tokspec.errors import AdapterFault
 
 __all__ = ["Answer", "Fault", "Refused", "Reply", "Request", "Session"]
 
@@ -75,11 +76,15 @@ class Session(Protocol):
     ``ask`` gives exactly one reply for each request, with the request's index, in any order and lazily. A model is
     loaded before its first use, in the first of ``hello.formats`` that can express it; where none can, and where the
     implementation does not offer the operation, the reply is a refusal as ``unsupported`` without asking. Whatever
-    ``load`` replies, unless it succeeds, is the reply of every request of that model.
+    ``load`` replies, unless it succeeds, is the reply of every request of that model. ``unblamed`` are faults for which
+    no request is to blame: whatever was asked then was answered when it was asked again.
     """
 
     @property
     def hello(self) -> Hello: ...
+
+    @property
+    def unblamed(self) -> Sequence[AdapterFault]: ...
 
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]: ...
 

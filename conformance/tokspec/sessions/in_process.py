@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from tokspec.adapter import Adapter
+from tokspec.errors import AdapterFault
 from tokspec.guest import Guest
 from tokspec.sessions.contract import Answer, Refused, Reply, Request
 from tokspec.sessions.refusals import not_offered, write_model
@@ -21,6 +22,9 @@ class InProcessSession:
     Raises:
         AdapterFault: if ``hello`` fails or returns something else than a ``Hello``.
     """
+
+    #: In one process a fault is always that of the request that was being answered.
+    unblamed: Sequence[AdapterFault] = ()
 
     def __init__(self, adapter: Adapter) -> None:
         self._guest = Guest(adapter, let_through=(KeyboardInterrupt,))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from tokspec.errors import AdapterFault, Unsupported
 from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request
@@ -26,10 +27,15 @@ LINGER_SECONDS = 0.01
 
 @dataclass
 class Habits:
-    """What earlier inquiries learned: the replies of models that cannot be used, and whether to expect stray lines."""
+    """What earlier inquiries learned.
 
-    unusable: dict[str, Reply]
+    The replies of models that cannot be used, whether to expect stray lines, and faults for which nothing could be
+    blamed: they did not happen again.
+    """
+
+    unusable: dict[str, Reply] = field(default_factory=dict)
     strays: bool = True
+    unblamed: list[AdapterFault] = field(default_factory=list)
 
 
 class Inquiry:
@@ -59,11 +65,20 @@ class Inquiry:
             try:
                 yield from self._stream(talk, waiting)
             except AdapterFault as fault:
-                answered = self._doubtful(fault)
-                yield from self._release(fault, fault.item if isinstance(fault, RepeatedReply) else None)
-                suspects, is_proven = [*answered, *talk.outstanding], talk.is_about_one
-                self._link.drop()
-                yield from self._settle(suspects, fault, is_proven)
+                yield from self._blame(talk, fault)
+
+    def _blame(self, talk: Conversation, fault: AdapterFault) -> Iterator[tuple[int, Reply]]:
+        """Find out to which request a fault belongs; it may be to none."""
+        unusable, is_blamed = len(self._habits.unusable), False
+        answered = self._doubtful(fault)
+        released = list(self._release(fault, fault.item if isinstance(fault, RepeatedReply) else None))
+        suspects, is_proven = [*answered, *talk.outstanding], talk.is_about_one
+        self._link.drop()
+        for index, reply in chain(released, self._settle(suspects, fault, is_proven)):
+            is_blamed |= isinstance(reply, Fault)
+            yield index, reply
+        if not is_blamed and unusable == len(self._habits.unusable):
+            self._habits.unblamed.append(fault)
 
     def _stream(self, talk: Conversation, waiting: deque[int]) -> Iterator[tuple[int, Reply]]:
         """Keep the program busy. The latest replies are held back until others have come: they may be given twice."""
@@ -162,6 +177,7 @@ class Inquiry:
 
     def _alone(self, item: Item) -> Reply:
         name = self._requests[item.index].model_name
+        earlier: list[AdapterFault] = []
         while True:
             try:
                 self._talk = talk = self._link.connect()
@@ -169,7 +185,9 @@ class Inquiry:
                 return Fault(given_up.kind, given_up.message)
             is_blamed = talk.is_new
             try:
-                return self._exchange(talk, item)
+                reply = self._exchange(talk, item)
+                self._habits.unblamed += [] if isinstance(reply, Fault) else earlier
+                return reply
             except AdapterFault as fault:
                 was_loading = talk.is_loading
                 self._link.drop()
@@ -178,6 +196,7 @@ class Inquiry:
                     if was_loading:
                         self._habits.unusable[name] = reply
                     return reply
+                earlier.append(fault)
 
     def _exchange(self, talk: Conversation, item: Item) -> Reply:
         """Load the model if need be, then ask, with nothing else outstanding."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
-from tokspec.errors import DataError
+from tokspec.errors import AdapterFault, DataError
 from tokspec.sessions.contract import Reply, Request
 from tokspec.sessions.inquiry import Habits, Inquiry
 from tokspec.sessions.launch import Launch, Limits
@@ -33,9 +33,14 @@ class ProgramSession:
     def __init__(self, command: Sequence[str], limits: Limits | None = None, *, is_ours: bool = False) -> None:
         if not command:
             raise DataError("the command is empty; give a program and its arguments")
-        self._habits = Habits({})
+        self._habits = Habits()
         self._link = Link(Launch(tuple(command), is_ours), limits or Limits())
         self.hello = self._link.hello
+
+    @property
+    def unblamed(self) -> Sequence[AdapterFault]:
+        """What went wrong without a request that is to blame."""
+        return self._habits.unblamed
 
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
         """Give the reply of each request as it comes. Replies that are not taken are lost, and cost a new start."""
