@@ -101,7 +101,13 @@ class TokenizersAdapter:
             json.dumps(input, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise Unsupported("takes Unicode text, and a lone surrogate is none") from None
+        if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in input.get("text", "")):
+            raise Unsupported("sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)")
         return _translated(lambda: _OPERATIONS[operation](model, input))
+
+
+#: The ideographs that its BERT normalizer has not (huggingface/tokenizers#2395).
+_FORGOTTEN = ("\U0002b820", "\U0002b91f")
 
 
 def _merges_unknown_token(model: Mapping[str, Any]) -> bool:
