@@ -340,7 +340,18 @@ def test_closed_streams_are_no_trouble(run: Run) -> None:
     assert (finished.stdout, finished.stderr) == (b"1\n", b"")
 
 
-def test_an_interrupted_run_says_so_and_leaves_nothing_behind(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status", "message"),
+    [
+        (signal.SIGINT, 130, b"tokspec: interrupted\n"),
+        (signal.SIGTERM, 143, b"tokspec: ended by SIGTERM\n"),
+        (signal.SIGHUP, 129, b"tokspec: ended by SIGHUP\n"),
+    ],
+    ids=["interrupted", "terminated", "hung up"],
+)
+def test_a_run_that_is_ended_says_so_and_leaves_nothing_behind(
+    folder: Path, number: signal.Signals, status: int, message: bytes
+) -> None:
     program = shlex.join([sys.executable, "-c", SILENT])
     running = subprocess.Popen(
         [*TOKSPEC, "run", *ONE, "--cmd", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -349,9 +360,9 @@ def test_an_interrupted_run_says_so_and_leaves_nothing_behind(folder: Path) -> N
     while not (folder / "greeted").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.2)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     output, said = running.communicate(timeout=60)
-    assert (running.returncode, output, said) == (130, b"", b"tokspec: interrupted\n")
+    assert (running.returncode, output, said) == (status, b"", message)
     with pytest.raises(ProcessLookupError):
         os.kill(int((folder / "started").read_text("utf-8")), 0)
 

@@ -36,6 +36,7 @@ def test_equal(expected: Any, actual: Any) -> None:
         ({"count": 1}, {"count": True}, ("count",), 1, True),
         ({"count": 1}, {"count": "1"}, ("count",), 1, "1"),
         ({"count": 2**53 + 1}, {"count": 2**53}, ("count",), 2**53 + 1, 2**53),
+        ({"count": 2**32 + 1}, {"count": 2.0**32 + 4}, ("count",), 2**32 + 1, 2.0**32 + 4),
         ({"loss": 169.8}, {"loss": 169.8 * (1 + 2e-9)}, ("loss",), 169.8, 169.8 * (1 + 2e-9)),
         ({"loss": 169.8}, {"loss": float("inf")}, ("loss",), 169.8, float("inf")),
         ({"loss": 1.5}, {"loss": 10**400}, ("loss",), 1.5, 10**400),

@@ -79,6 +79,18 @@ def test_an_unknown_name_near_none_is_answered_with_all() -> None:
     )
 
 
+def test_a_name_that_two_packages_announce_is_nobodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "zz-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: zz\nVersion: 1.0\n", "utf-8")
+    (package / "entry_points.txt").write_text("[tokspec.implementations]\nreference = zz:Adapter\n", "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(DataError) as error:
+        find("reference")
+    ours = "tokspec: tokspec.adapters.reference:ReferenceAdapter"
+    assert str(error.value) == f"reference: is announced twice, as {ours} and zz: zz:Adapter; give module:object"
+
+
 @pytest.mark.parametrize("name", ["Mine", "factory", "instance", "Holder.inner"])
 def test_an_object_is_a_class_a_factory_or_an_instance_in_the_current_folder(write: Write, name: str) -> None:
     write("mine", MODULE)

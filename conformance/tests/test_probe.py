@@ -110,6 +110,11 @@ class Plain(ReferenceAdapter):
         return replace(super().hello(), choices={})
 
 
+class Loud(ReferenceAdapter):
+    def hello(self):
+        return replace(super().hello(), choices={"final_sigma": "\\x1b[31mplain"})
+
+
 class Torn(Plain):
     def run(self, operation, model, input):
         adapter = Plain() if len(input["text"]) > 3 else ReferenceAdapter()
@@ -120,6 +125,7 @@ class Torn(Plain):
 @pytest.mark.parametrize(
     ("adapter", "line"),
     [
+        ("Loud", r"otherwise: final_sigma is contextual; hello declares \u001b[31mplain"),
         ("Plain", "otherwise: final_sigma is plain; hello declares nothing, which stands for contextual"),
         (
             "Torn",

@@ -15,6 +15,7 @@ import pytest
 from tokspec import pytest_items  # here, because pytester forgets what is first imported in a run
 from tokspec.discovery import known_names
 from tokspec.fixtures import Suite, load_suite
+from tokspec.specification import load_specification
 
 pytest_plugins = ["pytester"]
 
@@ -210,6 +211,14 @@ def test_what_is_not_offered_is_skipped_with_the_reason(repository: pytest.Pytes
     assert line.endswith(": unsupported: does not offer train")
 
 
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+def test_a_run_in_which_nothing_passes_is_no_pass(repository: pytest.Pytester, workers: list[str]) -> None:
+    result = repository.runpytest("--tokspec-cmd", command(), "--tokspec-select", "bpe-toy-train-3", *workers)
+    result.assert_outcomes(skipped=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["tokspec: no case passed, and a run that shows nothing is not a pass"])
+
+
 def test_x_stops_and_lf_comes_back_to_what_failed(repository: pytest.Pytester) -> None:
     select = ("--tokspec-select", "bpe-toy-encode-*", "--tokspec-cmd", command())
     result = repository.runpytest("-x", *select)
@@ -284,8 +293,12 @@ def test_every_case_has_the_verdict_of_a_program_that_cannot_be_asked(
             ["--tokspec", "reference", "--tokspec-choice", "unknown_id=x"],
             "--tokspec-choice: 'unknown_id=x' names no option; unknown_id has error, skipped",
         ),
+        (
+            ["--tokspec", "reference", "--tokspec-choice", "\x1b]0;x\x07=x"],
+            "--tokspec-choice: '\\x1b]0;x\\x07=x' names no choice; there are " + ", ".join(load_specification().choices),
+        ),
     ],
-    ids=["name", "object", "program", "both", "in process", "none", "selection", "choice"],
+    ids=["name", "object", "program", "both", "in process", "none", "selection", "choice", "escapes"],
 )  # fmt: skip
 def test_wrong_options_are_a_usage_error_in_one_line(
     repository: pytest.Pytester, arguments: list[str], message: str

@@ -280,9 +280,11 @@ def test_what_changed_is_said_case_by_case() -> None:
         }
     )
     old, new = report(BEFORE, "old"), report(after, "new")
+    new = replace(new, origin=replace(ORIGIN, fixtures="cd" * 32))
     assert list(lines(old, new, changes(old, new))) == [
         "old: wicked\\u001b[2J 1|0 does not conform: 4 cases = 1 pass + 1 fail + 1 crash + 1 unsupported",
         "new: wicked\\u001b[2J 1|0 does not conform: 3 cases = 2 fail + 1 unsupported",
+        "the fixtures differ: abababababab and cdcdcdcdcdcd",
         "new            bpe-toy-encode-bug: pass → fail",
         "still failing  bpe-toy-encode-thug: crash → fail",
         "fixed          bpe-toy-encode-mug: fail → unsupported",
@@ -291,6 +293,16 @@ def test_what_changed_is_said_case_by_case() -> None:
         "1 still failing: does not conform, as before",
         "1 fixed: conforms now",
         "1 stale: is in the older report alone",
+    ]
+
+
+def test_a_case_that_is_gone_though_the_fixtures_are_the_same_is_lost() -> None:
+    old, new = report(BEFORE, "old"), report(run_of({"bpe-toy-encode-mug": REPLIES["bpe-toy-encode-mug"]}), "new")
+    assert [str(change) for change in changes(old, new)] == [
+        "lost           bpe-toy-encode-bug: pass → absent",
+        "lost           bpe-toy-encode-thug: crash → absent",
+        "lost           bpe-toy-encode-unhug: unsupported → absent",
+        "still failing  bpe-toy-encode-mug: fail → fail",
     ]
 
 

@@ -83,17 +83,19 @@ def find(spec: str) -> Found:
     A module is looked for in the current folder too. Nothing is imported.
 
     Raises:
-        DataError: there is no such name, or it has another form.
+        DataError: there is no such name, it has another form, or several packages announce it.
 
     >>> find("reference").target
     'tokspec.adapters.reference:ReferenceAdapter'
     """
     if ":" in spec:
         return _named_object(spec)
-    points = [point for point in entry_points(group=GROUP) if point.name == spec]
+    points = {f"{_package(point)}: {point.value}": point for point in entry_points(group=GROUP) if point.name == spec}
     if not points:
         raise DataError(_unknown(spec), key=shown(spec))
-    point = points[0]
+    if len(points) > 1:
+        raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=shown(spec))
+    (point,) = points.values()
     is_ours = point.name == "reference" and _package(point) == "tokspec"
     return Found(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
 
@@ -107,7 +109,8 @@ def open_session(
         impl: the adapter.
         command: the program.
         limits: what a process is allowed; this one has no limits.
-        in_process: whether an adapter runs in this process, where a debugger sees it. The reference always does.
+        in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
+            reference always does.
 
     Raises:
         DataError: neither or both are given, or what is named cannot be found or started.

@@ -59,7 +59,8 @@ class Cases(pytest.Collector):
             cases: Cases = cls.from_parent(session, name="tokspec", nodeid="tokspec", options=session.config.option)
         except DataError as error:
             key = error.key.replace("--", "--tokspec-", 1)
-            raise pytest.UsageError(str(DataError(error.message, error.file, error.line, key))) from None
+            message = visible(str(DataError(error.message, error.file, error.line, key)))
+            raise pytest.UsageError(message) from None
         return cases
 
     def _open(self) -> Session | AdapterFault:

@@ -41,8 +41,33 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from tokspec.pytest_items import Cases
 
         session.config.stash[_CASES] = Cases.of(session)
+        if not hasattr(session.config, "workerinput"):
+            session.config.pluginmanager.register(_Tally())
     elif any((option.tokspec_select, option.tokspec_choice, option.tokspec_in_process, option.tokspec_known_failures)):
         raise pytest.UsageError("no implementation is named; give --tokspec or --tokspec-cmd")
+
+
+class _Tally:
+    """Sees to it that a run in which no case passes, and none fails, is no pass either."""
+
+    def __init__(self) -> None:
+        self.outcomes: set[str] = set()
+
+    @property
+    def shows_nothing(self) -> bool:
+        return self.outcomes == {"skipped"}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.nodeid.startswith("tokspec::") and (report.when == "call" or not report.passed):
+            self.outcomes.add(report.outcome)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.shows_nothing and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.shows_nothing:
+            terminalreporter.write_line("tokspec: no case passed, and a run that shows nothing is not a pass", red=True)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shlex
+import signal
 import sys
 import traceback
 
@@ -16,6 +17,7 @@ from tokspec.cli.coverage import coverage_command
 from tokspec.cli.init import init_command
 from tokspec.cli.matrix import matrix_command
 from tokspec.cli.model import model_command
+from tokspec.cli.power import power_command
 from tokspec.cli.probe import probe_command
 from tokspec.cli.report import report_command
 from tokspec.cli.run import run_command
@@ -54,6 +56,7 @@ for command in (
     smoke_command,
     matrix_command,
     model_command,
+    power_command,
 ):
     tokspec.add_command(command)
 
@@ -66,7 +69,22 @@ def main() -> None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _end)
     sys.exit(_status(sys.argv[1:]))
+
+
+class Ended(KeyboardInterrupt):
+    """A signal asks for the end; what was started is ended first, as after an interruption."""
+
+    def __init__(self, signal: signal.Signals) -> None:
+        super().__init__()
+        self.signal = signal
+
+
+def _end(number: int, frame: object) -> None:
+    raise Ended(signal.Signals(number))
 
 
 def _status(arguments: list[str]) -> int:
@@ -79,6 +97,8 @@ def _status(arguments: list[str]) -> int:
         return _say(error.format_message())
     except DataError as error:
         return _say(str(error))
+    except Ended as end:
+        return _say(f"ended by {end.signal.name}", 128 + end.signal)
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
     except OSError as error:

@@ -83,13 +83,17 @@ def implementation_options(command: _Command) -> _Command:
     return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_TARGET), with_target))
 
 
+#: A day, in seconds.
+_DAY = 86400
+
+
 class _Seconds(click.FloatRange):
     """A number above 0; that NaN is none, click does not notice."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
         seconds: float = super().convert(value, param, context)
-        if isnan(seconds):
-            self.fail(f"{value} is no number of seconds.", param, context)
+        if isnan(seconds) or seconds > _DAY:
+            self.fail(f"{value} is no number of seconds up to a day.", param, context)
         return seconds
 
 
@@ -108,7 +112,11 @@ _TARGET = [
         show_default=True,
         help="Its memory, with all processes that it starts; 0 is no limit.",
     ),
-    click.option("--in-process", is_flag=True, help="Run --impl in this process, for a debugger; it has no limits."),
+    click.option(
+        "--in-process",
+        is_flag=True,
+        help="Run --impl in this process, for a debugger: without limits, never in a gate.",
+    ),
 ]
 
 

@@ -35,12 +35,12 @@ def probe_command(target: Target, patterns: tuple[str, ...], excluded: tuple[str
     except AdapterFault as fault:
         raise DataError(f"cannot be asked: {fault}; try tokspec smoke{target.arguments()}", target.name) from None
     wrong = list(_wrong(found, hello.choices))
-    click.echo("\n".join((*_shown(found, hello), *wrong)))
+    click.echo("\n".join(map(visible, (*_shown(found, hello), *wrong))))
     return 1 if wrong else 0
 
 
 def _shown(found: Probe, hello: Hello) -> Iterator[str]:
-    yield visible(f"{hello.name} {hello.version} takes")
+    yield f"{hello.name} {hello.version} takes"
     lines = [f'  "{choice}": "{option}",' for choice, option in found.declaration.items()]
     width = max(map(len, lines), default=0)
     yield "choices={"

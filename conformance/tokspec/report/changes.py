@@ -16,7 +16,7 @@ __all__ = ["REGRESSIONS", "Change", "changes", "kind_of", "lines"]
 #: The kinds of change, the worst first, with what a reader is told of each.
 KINDS: Mapping[str, str] = {
     "new": "does not conform any more, or is new and does not",
-    "lost": "passed, and is unsupported or a known failure now",
+    "lost": "passed, and is unsupported, a known failure or not there now",
     "still failing": "does not conform, as before",
     "fixed": "conforms now",
     "gained": "passes now",
@@ -46,15 +46,16 @@ def changes(old: Report, new: Report) -> list[Change]:
     """Give what changed, and what still fails, by kind and then by id; what conforms in the same way is left out."""
     before = {result.case.id: result for result in old.run.results}
     after = {result.case.id: result for result in new.run.results}
+    same = old.origin.fixtures == new.origin.fixtures
     pairs = [(before.get(case), after.get(case)) for case in sorted({*before, *after})]
-    found = [Change(kind, *pair) for pair in pairs if (kind := kind_of(*pair))]
+    found = [Change(kind, *pair) for pair in pairs if (kind := kind_of(*pair, same))]
     return sorted(found, key=lambda change: list(KINDS).index(change.kind))
 
 
-def kind_of(old: Result | None, new: Result | None) -> str:
-    """Give the kind of a change, empty if there is none."""
+def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False) -> str:
+    """Give the kind of a change, empty if there is none; a case that is in both fixtures cannot be stale."""
     if new is None:
-        return "stale"
+        return "lost" if same_fixtures else "stale"
     if old is None:
         return "added" if new.verdict.conforms else "new"
     if not new.verdict.conforms:

@@ -1,7 +1,7 @@
-"""Every process that a session's programs have started, wherever it went.
+"""Every process that a session's programs have started, also where one has left their group.
 
 A process group ends as a whole, but a process can leave its group, and outlive the program. It keeps the environment
-all the same, in which the suite has left a mark.
+all the same, in which the suite has left a mark. Who leaves the group and clears the environment as well is not found.
 """
 
 from __future__ import annotations
