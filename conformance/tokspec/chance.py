@@ -10,7 +10,7 @@ from typing import Any
 
 from tokspec import schema
 from tokspec.adapter import Hello
-from tokspec.compare import resolve
+from tokspec.compare import choices_in, resolve
 from tokspec.fixtures import Case, Suite
 from tokspec.specification import load_specification
 from tokspec.trivial import IMPLEMENTATIONS, replies
@@ -95,16 +95,9 @@ def _declarations(cases: Iterable[Case]) -> Iterator[dict[str, str]]:
     """Give the documents' options, and these with one other option of a choice on which a case depends."""
     specification = load_specification()
     yield specification.defaults()
-    for name in dict.fromkeys(name for case in cases for name in _choices(case.outcome)):
+    for name in dict.fromkeys(name for case in cases for name in choices_in(case.outcome)):
         for option in specification.choices[name].options:
             yield {**specification.defaults(), name: option}
-
-
-def _choices(outcome: Mapping[str, Any]) -> Iterator[str]:
-    for name, options in outcome.get("by_choice", {}).items():
-        yield name
-        for nested in options.values():
-            yield from _choices(nested)
 
 
 def _fitted(outcomes: Iterable[tuple[str, Mapping[str, Any]]]) -> int:

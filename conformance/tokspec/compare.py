@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["ABSENT", "Difference", "first_difference", "resolve"]
+__all__ = ["ABSENT", "Difference", "choices_in", "first_difference", "resolve"]
 
 Place: TypeAlias = tuple[str | int, ...]
 
@@ -44,6 +44,18 @@ def resolve(outcome: Mapping[str, Any], choices: Mapping[str, str]) -> Mapping[s
         ((name, options),) = outcome["by_choice"].items()
         outcome = options[choices[name]]
     return outcome
+
+
+def choices_in(outcome: Mapping[str, Any]) -> Iterator[str]:
+    """Name the choices on which an outcome depends, perhaps more than once.
+
+    >>> list(choices_in({"by_choice": {"unknown_id": {"error": {"error": "unknown_id"}, "skipped": {"expect": {}}}}}))
+    ['unknown_id']
+    """
+    for name, options in outcome.get("by_choice", {}).items():
+        yield name
+        for inner in options.values():
+            yield from choices_in(inner)
 
 
 def first_difference(expected: Any, actual: Any, tolerance: Mapping[str, float]) -> Difference | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from tokspec.compare import resolve
+from tokspec.compare import choices_in, resolve
 from tokspec.fixtures import Case
 from tokspec.runner import request
 from tokspec.sessions import Fault, Refused, Reply, Session
@@ -76,17 +76,10 @@ def choices_of(case: Case) -> tuple[str, ...]:
     >>> choices_of(load_suite().cases["final-sigma-word"])
     ('final_sigma',)
     """
-    names = list(dict.fromkeys(_named(case.outcome)))
+    names = list(dict.fromkeys(choices_in(case.outcome)))
     if case.operation in ("encode", "pre_tokenize") and not case.input["text"].isascii():
         names.append("offset_unit")
     return tuple(names)
-
-
-def _named(outcome: Mapping[str, Any]) -> Iterator[str]:
-    for name, options in outcome.get("by_choice", {}).items():
-        yield name
-        for inner in options.values():
-            yield from _named(inner)
 
 
 def _combinations(case: Case) -> Iterator[_Combination]:

@@ -6,7 +6,7 @@ The operations, and the shapes of their inputs and results, are defined there an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ import jsonschema_rs
 
 from tokspec.data import fixtures_folder
 
-__all__ = ["errors", "operations"]
+__all__ = ["definitions", "errors", "operations"]
 
 _LONGEST_MESSAGE = 240
 
@@ -34,6 +34,16 @@ def _validator(part: str) -> jsonschema_rs.Draft202012Validator:
 def _validated(part: str) -> Any:
     """Give the schema that judges a part: the whole one, or one that refers to the part's definition."""
     return _schema() if part == "" else {"$defs": _schema()["$defs"], "$ref": f"#/$defs/{part}"}
+
+
+def definitions() -> Mapping[str, Any]:
+    """Give the definitions of the schema.
+
+    >>> definitions()["reason"]["enum"][0]
+    'unknown_symbol'
+    """
+    found: Mapping[str, Any] = _schema()["$defs"]
+    return found
 
 
 @cache

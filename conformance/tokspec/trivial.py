@@ -6,14 +6,12 @@ out, there is an answer for every way to leave some out: an implementation would
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tokspec.data import fixtures_folder
 from tokspec.fixtures import Case
+from tokspec.schema import definitions
 from tokspec.sessions import Answer, Refused, Reply
 
 __all__ = ["IMPLEMENTATIONS", "REASONS", "replies"]
@@ -27,14 +25,8 @@ class _Part(NamedTuple):
     end: int
 
 
-@cache
-def _definitions() -> Mapping[str, Any]:
-    definitions: dict[str, Any] = json.loads((fixtures_folder() / "schema.json").read_text("utf-8"))["$defs"]
-    return definitions
-
-
 #: The reasons that a case can ask for.
-REASONS: Sequence[str] = tuple(_definitions()["reason"]["enum"])
+REASONS: Sequence[str] = tuple(definitions()["reason"]["enum"])
 
 
 def _empty(input: Mapping[str, Any]) -> list[_Part]:
@@ -87,7 +79,7 @@ def replies(name: str, case: Case) -> Sequence[Reply]:
     """
     if name in REASONS:
         return [Refused(name, "")]
-    shape = _definitions()["operations"][case.operation]["result"]
+    shape = definitions()["operations"][case.operation]["result"]
     parts = _ANSWERS[name](case.input)
     return [Answer({key: _value(shape["properties"][key], parts) for key in keys}) for keys in _key_sets(shape)]
 
