@@ -7,7 +7,7 @@ accident, and counts as a survivor; so does one that nothing notices. Harmless m
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -22,7 +22,7 @@ from tokspec.runner import run
 from tokspec.sessions import InProcessSession
 from tokspec.verdicts import Result
 
-__all__ = ["SECONDS", "Kill", "Outcome", "judged", "kills_by_case", "power"]
+__all__ = ["SECONDS", "Kill", "Outcome", "judged", "power"]
 
 #: What a case may take, where the system has a timer: a mutant may run for ever.
 SECONDS = 5.0
@@ -186,12 +186,3 @@ def _begin(fixtures: Path | None, full: bool) -> None:
 def _judge(mutant: Mutant) -> Outcome:
     cases, full = _WORK["all"]
     return judged(mutant, cases, full)
-
-
-def kills_by_case(outcomes: Iterable[Outcome]) -> Mapping[str, int]:
-    """Count for each case the mutants that it kills, harmless ones apart."""
-    counts: dict[str, int] = {}
-    for outcome in outcomes:
-        for kill in outcome.kills:
-            counts[kill.case] = counts.get(kill.case, 0) + 1
-    return counts
