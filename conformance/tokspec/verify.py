@@ -19,26 +19,29 @@ from tokspec.runner import Run, request
 from tokspec.sessions import Answer, Fault, Refused, Reply, Request, Session
 from tokspec.verdicts import Result, Verdict
 
-__all__ = ["SHUFFLED", "verified"]
+__all__ = ["WAYS", "verified"]
 
-#: How often the cases are asked in another order.
+#: How often the cases are asked in another order, twice each time.
 SHUFFLED = 2
+
+#: In how many ways the cases are asked again; the last is alone.
+WAYS = 2 * SHUFFLED + 1
 
 
 def verified(
     run: Run, start: Callable[[], Session], seed: int = 0, progress: Callable[[str], None] = lambda company: None
 ) -> Run:
-    """Ask every case of a run again, shuffled, twice, and then each in a session of its own.
+    """Ask every case of a run again, shuffled, twice, and then each that is offered in a session of its own.
 
     Args:
         run: what came of asking the cases in their order.
         start: opens a new session with the same implementation.
         seed: of the orders.
-        progress: told of each of the three ways to ask when it is done.
+        progress: told of each of the :data:`WAYS` when it is done.
     """
     asked = {index: request(result.case) for index, result in enumerate(run.results) if _was_asked(result)}
     results = list(run.results)
-    for company, replies in _again(asked, _same(run.hello, start), seed):
+    for company, replies in _again(run.hello, asked, _same(run.hello, start), seed):
         for index, reply in replies.items():
             if results[index].verdict is not Verdict.UNSTABLE:
                 results[index] = _compared(results[index], reply, company)
@@ -64,7 +67,7 @@ def _was_asked(result: Result) -> bool:
 
 
 def _again(
-    asked: Mapping[int, Request], start: Callable[[], Session], seed: int
+    hello: Hello, asked: Mapping[int, Request], start: Callable[[], Session], seed: int
 ) -> Iterator[tuple[str, Mapping[int, Reply]]]:
     """Give the replies of each way to ask, and what to call it."""
     generator = random.Random(seed)
@@ -74,8 +77,9 @@ def _again(
         first, second = _twice_in_order(asked, order, start)
         yield f"in shuffled order {time} of seed {seed}", first
         yield f"the second time in shuffled order {time} of seed {seed}", second
+    offered = [index for index, request in asked.items() if request.operation in hello.operations]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        alone = pool.map(lambda index: _in_order(asked, [index], start), asked)
+        alone = pool.map(lambda index: _in_order(asked, [index], start), offered)
         yield "alone, newly started", {index: reply for replies in alone for index, reply in replies.items()}
 
 

@@ -1,1 +1,1 @@
-"""Implementations in Python that the suite can judge without a process of their own."""
+"""Adapters of implementations that can be loaded in Python; each is run in a process of its own."""

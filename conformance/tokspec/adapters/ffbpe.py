@@ -1,4 +1,4 @@
-"""The adapter for ``ffbpe``, in this process; written for version 0.1.10.
+"""The adapter for ``ffbpe``, written for version 0.1.10.
 
 A byte-level model is one of bytes to the library, and one without a pre-tokenizer one of characters. It answers ids; a
 token is the entry of the vocabulary that an id names. Its trainer begins with all 256 bytes, whatever the corpus has.

@@ -1,4 +1,4 @@
-"""The adapter for Hugging Face ``tokenizers``, in this process.
+"""The adapter for Hugging Face ``tokenizers``.
 
 The library does the work and nothing is computed beside it. Its Unigram model gives an unknown run's characters as the
 token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-4).

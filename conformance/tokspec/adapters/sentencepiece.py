@@ -1,4 +1,4 @@
-"""The adapter for ``sentencepiece``, in this process; written for version 0.2.3.
+"""The adapter for ``sentencepiece``, written for version 0.2.3.
 
 The library has no pieces of its own before the model, so that a model is offered only where that makes no difference.
 Its scores are numbers of 32 bits, further from the expected ones than TERM-5 allows: what it says of probabilities is

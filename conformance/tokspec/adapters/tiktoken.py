@@ -1,4 +1,4 @@
-"""The adapter for ``tiktoken``, in this process; written for version 0.14.0.
+"""The adapter for ``tiktoken``, written for version 0.14.0.
 
 The library knows bytes. Tokens are reported in the byte alphabet of the fixtures, in which the file of ranks stands for
 them; the pattern is the one that the library itself has for GPT-2.

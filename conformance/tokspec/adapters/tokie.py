@@ -1,4 +1,4 @@
-"""The adapter for ``tokie``, in this process; written for version 0.1.4.
+"""The adapter for ``tokie``, written for version 0.1.4.
 
 The library loads ``tokenizer.json`` from a file and answers ids. A token is the entry of the vocabulary that an id
 names: the library's own names are the decoded texts. Its offsets are said to count in the normalized text, so that

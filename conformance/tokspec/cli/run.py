@@ -33,7 +33,7 @@ from tokspec.runner import Run, fault_at_start, run
 from tokspec.selection import select
 from tokspec.sessions import InProcessSession, Session
 from tokspec.verdicts import Verdict
-from tokspec.verify import SHUFFLED, verified
+from tokspec.verify import WAYS, verified
 
 __all__ = ["run_command"]
 
@@ -124,7 +124,7 @@ class Judging:
         """Ask again, if that is wanted."""
         if not self.verify:
             return finished
-        with ProgressBar("verifying", SHUFFLED + 1) as advance:
+        with ProgressBar("verifying", WAYS) as advance:
             return verified(finished, self.target.open, self.seed, advance)
 
     def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
