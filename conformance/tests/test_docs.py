@@ -106,6 +106,13 @@ def test_the_result_of_the_program_is_that_of_the_table() -> None:
     assert run(command, ROOT).splitlines()[-1].endswith(f" conforms: {result}")
 
 
+@pytest.mark.interop
+def test_the_matrix_is_the_one_that_the_command_prints() -> None:
+    shown = README.partition("<!-- matrix -->\n")[2].partition("<!-- end of matrix -->")[0].splitlines()
+    printed = run("tokspec matrix --format markdown", ROOT).splitlines()
+    assert [row for row in printed if row.startswith("|") and row not in shown] == []
+
+
 def test_every_command_is_documented() -> None:
     assert [name for name in tokspec.commands if f"tokspec {name}" not in README] == []
 
