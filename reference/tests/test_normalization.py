@@ -97,9 +97,9 @@ def test_cleaning_removes_controls_and_makes_spaces() -> None:
 
 
 def test_ideographs_are_the_eight_ranges() -> None:
-    ends = "㐀䶿一鿿豈\ufaff\U00020000\U0002a6df\U0002a700\U0002b73f\U0002b740\U0002b81f\U0002b920\U0002ceaf"
+    ends = "㐀䶿一鿿豈\ufaff\U00020000\U0002a6df\U0002a700\U0002b73f\U0002b740\U0002b81f\U0002b820\U0002ceaf"
     assert separate_ideographs(ends) == "".join(f" {character} " for character in ends)
-    others = "かカ가\u33ff\u4dc0\ua000\uf8ff\ufb00\U0002a6e0\U0002b820\U0002b91f\U0002ceb0\U0002f7ff\U0002fa20"
+    others = "かカ가\u33ff\u4dc0\ua000\uf8ff\ufb00\U0002a6e0\U0002ceb0\U0002f7ff\U0002fa20"
     assert separate_ideographs(others) == others
 
 
