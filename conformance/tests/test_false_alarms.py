@@ -1,0 +1,141 @@
+"""No case blames an implementation for a choice: whatever options are taken together, the reference passes.
+
+There are 18,432 combinations of options, and a case depends on few of them. Which ones is watched: an option that neither
+the reference nor the expected outcome looks at changes nothing, so that one run stands for all combinations that differ
+in such options alone. What is looked at is tried with every option, and the combinations that the runs stand for are
+counted: they have to be all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tokref import Choices, Tokenizer
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.fixtures import Case, load_suite
+from tokspec.runner import Run, run
+from tokspec.sessions import InProcessSession
+from tokspec.specification import load_specification
+from tokspec.verdicts import Verdict
+
+CASES = list(load_suite().cases.values())
+OPTIONS = {name: tuple(choice.options) for name, choice in load_specification().choices.items()}
+DEFAULTS = load_specification().defaults()
+NAMES = {field.name for field in fields(Choices)}
+
+#: How many units of each kind a text has.
+UNITS = {
+    "code_point": len,
+    "byte": lambda text: len(text.encode("utf-8", "surrogatepass")),
+    "utf16": lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
+}
+
+
+class Watched(Choices):
+    """Choices that remember which of them were looked at."""
+
+    seen: set[str]
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in NAMES:
+            object.__getattribute__(self, "seen").add(name)
+        return super().__getattribute__(name)
+
+
+class Chooser(ReferenceAdapter):
+    """The reference with options that can be exchanged, in any unit of offsets."""
+
+    def __init__(self, options: Mapping[str, str] = DEFAULTS) -> None:
+        super().__init__()
+        self.take(options)
+
+    def take(self, options: Mapping[str, str]) -> None:
+        self.unit, self.seen = options["offset_unit"], set[str]()
+        self._choices = Watched(**{name: option for name, option in options.items() if name in NAMES})
+        object.__setattr__(self._choices, "seen", self.seen)
+
+    def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = dict(super().run(operation, model, input))
+        for key, places in (("spans", slice(0, 2)), ("pieces", slice(1, 3))):
+            if key in result:
+                self.seen.add("offset_unit")
+                result[key] = [self.converted(row, places, input["text"]) for row in result[key]]
+        return result
+
+    def converted(self, row: list[Any], places: slice, text: str) -> list[Any]:
+        return [*row[: places.start], *(UNITS[self.unit](text[:place]) for place in row[places])]
+
+
+def looked_at(outcome: Mapping[str, Any], options: Mapping[str, str]) -> Iterator[str]:
+    """Name the choices that lead to an outcome."""
+    while "by_choice" in outcome:
+        ((name, outcomes),) = outcome["by_choice"].items()
+        yield name
+        outcome = outcomes[options[name]]
+
+
+def combinations(case: Case, adapter: Chooser, session: InProcessSession) -> Iterator[tuple[dict[str, str], Run]]:
+    """Give runs that stand for all combinations: the options that each depends on, and what it came to."""
+    waiting: list[dict[str, str]] = [{}]
+    while waiting:
+        taken = waiting.pop()
+        options = {**DEFAULTS, **taken}
+        adapter.take(options)
+        finished = run(session, [case], choices=options)
+        open_ = sorted(({*looked_at(case.outcome, options)} | adapter.seen) - taken.keys())
+        if open_:
+            waiting += [{**taken, open_[0]: option} for option in OPTIONS[open_[0]]]
+        else:
+            yield taken, finished
+
+
+def test_every_case_passes_with_all_combinations_of_options() -> None:
+    adapter = Chooser()
+    failing, whole = [], math.prod(map(len, OPTIONS.values()))
+    with InProcessSession(adapter) as session:
+        for case in CASES:
+            covered = 0
+            for taken, finished in combinations(case, adapter, session):
+                covered += math.prod(len(options) for name, options in OPTIONS.items() if name not in taken)
+                if finished.results[0].verdict is not Verdict.PASS:
+                    failing.append((case.id, taken, finished.results[0].detail))
+            assert covered == whole, case.id
+    assert failing == []
+    assert whole == 18432
+
+
+def in_pairs() -> list[dict[str, str]]:
+    """Choose combinations in which every two options of different choices are together once."""
+    wanted = {
+        frozenset([(one, a), (other, b)])
+        for one, other in product(OPTIONS, OPTIONS)
+        if one < other
+        for a, b in product(OPTIONS[one], OPTIONS[other])
+    }
+    rows: list[dict[str, str]] = []
+    while wanted:
+        row = dict(min(wanted, key=sorted))
+        for name in OPTIONS:
+            if name not in row:
+                row[name] = max(
+                    OPTIONS[name],
+                    key=lambda option: sum(frozenset([(name, option), it]) in wanted for it in row.items()),
+                )
+        rows.append(row)
+        wanted -= {frozenset(pair) for pair in product(row.items(), row.items())}
+    return rows
+
+
+@pytest.mark.power
+@pytest.mark.parametrize("options", in_pairs(), ids=lambda options: "-".join(options.values()))
+def test_the_whole_suite_passes_with_options_in_pairs(options: dict[str, str]) -> None:
+    """The same without anything that is watched: whole runs, in sessions of their own."""
+    with InProcessSession(Chooser(options)) as session:
+        finished = run(session, CASES, choices=options)
+    assert [(result.case.id, result.detail) for result in finished.results if result.verdict is not Verdict.PASS] == []
