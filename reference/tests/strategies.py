@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 TEXTS = st.text(max_size=24)
@@ -17,6 +19,36 @@ WORDS = st.dictionaries(st.text("ab", min_size=1, max_size=9), st.integers(1, 4)
 
 HASH_WORDS = st.dictionaries(st.text("a#", min_size=1, max_size=8), st.integers(1, 4), max_size=6)
 """Words that look like continuing tokens."""
+
+_GRAMMAR = """type about vocabulary merges tokens weights unknown_token special_tokens normalizer pre_tokenizer decoder
+normalizers pre_tokenizers replacement prefix split bpe wordpiece unigram sequence metaspace frequency words texts"""
+_STRINGS = st.sampled_from([*_GRAMMAR.split(), "a", "\ud800"]) | st.text(max_size=3)
+_NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, -(10**400), 1e308, 5e-324, 1000, -1])
+
+JSON = st.recursive(
+    st.none() | st.booleans() | _NUMBERS | _STRINGS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_STRINGS, inner, max_size=4),
+    max_leaves=12,
+)
+"""Any value that JSON can carry, made of words that models have, and numbers that cannot be computed with."""
+
+
+@st.composite
+def mutations(draw: st.DrawFn, value: Any) -> Any:
+    """The value with one value in it, or itself, exchanged, left out, doubled, or put into a list."""
+    if not isinstance(value, list | dict) or not value or draw(st.integers(0, 3)) == 0:
+        return draw(JSON | st.just([value]))
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    key = draw(st.sampled_from(keys))
+    changed = value.copy()
+    match draw(st.sampled_from(["within", "left out", "doubled"])):
+        case "within":
+            changed[key] = draw(mutations(value[key]))
+        case "left out":
+            del changed[key]
+        case "doubled":
+            changed = {**value, draw(_STRINGS): value[key]} if isinstance(value, dict) else [*value, value[key]]
+    return changed
 
 
 @st.composite

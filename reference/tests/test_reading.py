@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tokref import (
     Bpe,
     ByteLevel,
+    Choices,
     InputError,
     Metaspace,
     PreTokenizerSequence,
@@ -57,6 +59,7 @@ def test_a_sequence_of_pre_tokenizers() -> None:
     ("content", "message"),
     [
         ([], "[] is no object, as the model is to be"),
+        ({"type": []}, "type [] is unknown; give one of bpe, wordpiece, unigram"),
         ({"type": "gpt"}, "type 'gpt' is unknown; give one of bpe, wordpiece, unigram"),
         ({"vocabulary": ["a"]}, "type None is unknown; give one of bpe, wordpiece, unigram"),
         (
@@ -83,6 +86,20 @@ def test_a_sequence_of_pre_tokenizers() -> None:
         ({"special_tokens": [""]}, "a token is empty"),
         ({"type": "wordpiece", "max_word_length": 0}, "0 is to be an integer from 1"),
         ({"type": "unigram", "tokens": [["a", "x"]]}, "'x' is to be a finite number"),
+        ({"type": "unigram", "tokens": [["a", math.nan]]}, "nan is to be a finite number"),
+        ({"type": "unigram", "tokens": [["a", 10**400]]}, "an integer of 1329 bits is to be a finite number"),
+        (
+            {"type": "unigram", "tokens": [["a", 1e308], ["b", 1e308]]},
+            "the sum of the frequencies is too large for floating point",
+        ),
+        (
+            {"type": "unigram", "tokens": [["a", 10**308], ["b", 10**308], ["c", 0.5]]},
+            "the sum of the frequencies is too large for floating point",
+        ),
+        (
+            {"type": "unigram", "tokens": [["a", -1], ["b", 1000]], "weights": "log_probability"},
+            "the probability of 'b' is too large for floating point",
+        ),
         ({"type": "unigram", "tokens": [["a", -1]]}, "the frequency of 'a' is below zero"),
         ({"type": "unigram", "tokens": [["a", 1], ["a", 2]]}, "'a' is listed twice"),
         ({"type": "unigram", "weights": "score"}, "'score' is to be one of frequency, log_probability"),
@@ -95,9 +112,42 @@ def test_a_sequence_of_pre_tokenizers() -> None:
         ({"pre_tokenizer": {"type": "metaspace", "replacement": "__"}}, "'__' is to be one character"),
         ({"pre_tokenizer": {"type": "byte_level", "use_regex": 1}}, "1 is to be true or false"),
         ({"normalizer": {"type": "sequence"}}, "the normalizer sequence needs the key normalizers"),
+        (
+            {"normalizer": {"type": "sequence", "normalizers": None}},
+            "the normalizer sequence needs the key normalizers",
+        ),
+        (
+            {"pre_tokenizer": {"type": "sequence", "normalizers": []}},
+            "the pre_tokenizer sequence has no key 'normalizers'; give only pre_tokenizers",
+        ),
+        ({"decoder": {"type": {}}}, "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece"),
     ],
 )
 def test_what_contradicts_itself_is_refused(content: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         from_mapping(content)
     assert (caught.value.reason, caught.value.message) == ("invalid_model", message)
+
+
+def nested(times: int) -> Any:
+    normalizer: Any = {"type": "lowercase"}
+    for _ in range(times):
+        normalizer = {"type": "sequence", "normalizers": [normalizer]}
+    return normalizer
+
+
+def test_a_normalizer_that_is_nested_too_deeply_is_refused() -> None:
+    normalizer = from_mapping({"normalizer": nested(49)}).normalizer
+    assert normalizer is not None
+    assert normalizer.normalize("A", Choices()) == "a"
+    for times in (50, 100_000):
+        with pytest.raises(InputError) as caught:
+            from_mapping({"normalizer": nested(times)})
+        message = "the normalizer is nested deeper than 100 levels; put one after the other"
+        assert (caught.value.reason, caught.value.message) == ("unsupported", message)
+
+
+def test_a_frequency_too_small_beside_the_others_has_no_probability() -> None:
+    model = from_mapping({"type": "unigram", "tokens": [["a", 5e-324], ["b", 1e308]]}).model
+    assert isinstance(model, Unigram)
+    assert (model.probabilities, model.costs) == ({"a": 0.0, "b": 1.0}, {"a": math.inf, "b": 0.0})

@@ -102,6 +102,15 @@ def test_a_word_that_needs_the_token_is_refused() -> None:
     assert str(caught.value) == "no_segmentation: 'aa' cannot be written with the tokens of the vocabulary"
 
 
+def test_a_count_beyond_floating_point_is_refused() -> None:
+    words = {"ab": 10**400, "b": 1}
+    model = initial_vocabulary(words, 9)
+    assert entries(model) == [("a", 10**400), ("b", 10**400 + 1), ("ab", 10**400)]
+    with pytest.raises(InputError) as caught:
+        corpus_loss(words, model, Choices())
+    assert str(caught.value) == "unsupported: an integer of 1329 bits is too large a count for floating point"
+
+
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.5])
 def test_a_fraction_outside_of_zero_to_one_is_refused(fraction: float) -> None:
     with pytest.raises(InputError) as caught:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from tokref import fields
 from tokref.bert_normalization import bert_normalizer
 from tokref.decoding import ByteLevelDecoder, Decoder, MetaspaceDecoder, WordPieceDecoder
-from tokref.errors import InputError
+from tokref.errors import InputError, shown
 from tokref.normal_forms import UnicodeForm
 from tokref.normalization import EachCharacter, Lowercase, Normalizer, NormalizerSequence, strip_accents
 from tokref.pre_tokenization import (
@@ -22,6 +22,10 @@ from tokref.pre_tokenization import (
 )
 
 __all__ = ["read_decoder", "read_normalizer", "read_pre_tokenizer"]
+
+
+_DEEPEST = 100
+"""How many levels of lists and objects a component may have: each is a call within a call, here and in use."""
 
 
 class _Type(NamedTuple):
@@ -62,14 +66,31 @@ def read_decoder(value: Any) -> Decoder:
 
 
 def _component(stage: str, value: Any, types: Mapping[str, _Type]) -> Any:
+    if _is_deeper(value, _DEEPEST):
+        raise InputError("unsupported", f"the {stage} is nested deeper than {_DEEPEST} levels; put one after the other")
     given = dict(fields.mapping(f"a {stage}", value))
     name = given.pop("type", None)
-    if name not in types:
-        raise InputError("invalid_model", f"{stage} type {name!r} is unknown; give one of {', '.join(types)}")
+    if not isinstance(name, str) or name not in types:
+        raise InputError("invalid_model", f"{stage} type {shown(name)} is unknown; give one of {', '.join(types)}")
     component = types[name]
-    if name == "sequence" and len(given) != 1:
+    found = fields.read(f"the {stage} {name}", given, component.parameters)
+    if name == "sequence" and not found:
         raise InputError("invalid_model", f"the {stage} sequence needs the key {', '.join(component.parameters)}")
-    return component.make(**fields.read(f"the {stage} {name}", given, component.parameters))
+    return component.make(**found)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Go down level by level: a value may be nested deeper than calls can be."""
+    level = [value]
+    for _ in range(levels):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return bool(level)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _metaspace(split: bool = True, **others: Any) -> Metaspace:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tokref import fields
 from tokref.alignment import AlignedText
 from tokref.choices import Choices
-from tokref.errors import InputError
+from tokref.errors import InputError, shown
 from tokref.model import Tokenizer
 from tokref.normalization import normalize
 from tokref.pre_tokenization import pre_tokenize
@@ -16,6 +17,8 @@ __all__ = ["Words", "count_words", "read_words"]
 
 Words = Mapping[str, int]
 """Every word of a corpus with its count; the order is that of first meeting."""
+
+_REASON = "invalid_input"
 
 
 def count_words(texts: list[str], tokenizer: Tokenizer, choices: Choices) -> Words:
@@ -47,22 +50,19 @@ def read_words(corpus: Mapping[str, Any], tokenizer: Tokenizer, choices: Choices
     {'hug': 2147483658, 'pug': 5}
     """
     if not isinstance(corpus, Mapping) or ("words" in corpus) == ("texts" in corpus):
-        raise InputError("invalid_input", "a corpus is an object with either words or texts")
+        raise InputError(_REASON, "a corpus is an object with either words or texts")
     if "texts" in corpus:
-        return count_words([_text(text) for text in corpus["texts"]], tokenizer, choices)
+        texts = fields.items(corpus["texts"], _REASON)
+        return count_words([fields.text(text, _REASON) for text in texts], tokenizer, choices)
     words: dict[str, int] = {}
-    for word, count in corpus["words"]:
-        words[_text(word)] = words.get(word, 0) + _count(count)  # BPE-TRAIN-13: integers have no bound
+    for entry in fields.items(corpus["words"], _REASON):
+        first, count = fields.pair(entry, _REASON)
+        word = fields.text(first, _REASON)
+        words[word] = words.get(word, 0) + _count(count)  # BPE-TRAIN-13: integers have no bound
     return words
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise InputError("invalid_input", f"{value!r} is no string")
-    return value
 
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InputError("invalid_input", f"{value!r} is no count; give an integer from 0")
+        raise InputError(_REASON, f"{shown(value)} is no count; give an integer from 0")
     return value

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["InputError"]
+__all__ = ["InputError", "shown"]
 
 
 @dataclass(eq=False)
@@ -24,3 +26,23 @@ class InputError(Exception):
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"
+
+
+def shown(value: Any) -> str:
+    """Write a value for a message, however long, deeply nested or large it is.
+
+    >>> shown(["a", 1.5]), shown([[[[[[["deep"]]]]]]]), shown(10**5000)
+    ("['a', 1.5]", '[[[[[[...]]]]]]', 'an integer of 16610 bits')
+    """
+    return _brief.repr(value)
+
+
+class _Brief(reprlib.Repr):
+    """Cuts short what is long or nested, and asks for no digits of an integer that is larger than any float."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        return repr(x) if x.bit_length() <= 1024 else f"an integer of {x.bit_length()} bits"
+
+
+_brief = _Brief()
+_brief.maxstring = _brief.maxother = 100

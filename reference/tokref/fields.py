@@ -1,12 +1,16 @@
-"""Readers of plain values: each gives what it was handed, made immutable, or refuses it as ``invalid_model``."""
+"""Readers of plain values: each gives what it was handed, made immutable, or refuses it.
+
+The reason is ``invalid_model``; those that corpora are read with take another.
+"""
 
 from __future__ import annotations
 
-import math
+import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tokref.errors import InputError
+from tokref.errors import InputError, shown
 
 __all__ = [
     "boolean",
@@ -15,6 +19,7 @@ __all__ = [
     "items",
     "mapping",
     "one_of",
+    "pair",
     "pairs_of_texts",
     "positive",
     "read",
@@ -44,13 +49,13 @@ def mapping(what: str, value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else _refuse(value, f"is no object, as {what} is to be")
 
 
-def text(value: Any) -> str:
+def text(value: Any, reason: str = "invalid_model") -> str:
     """Take a string.
 
     >>> text("[UNK]")
     '[UNK]'
     """
-    return value if isinstance(value, str) else _refuse(value, "is to be a string")
+    return value if isinstance(value, str) else _refuse(value, "is to be a string", reason)
 
 
 def character(value: Any) -> str:
@@ -77,9 +82,9 @@ def positive(value: Any) -> int:
     >>> positive(100)
     100
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise _refusal(value, "is to be an integer from 1")
-    return value
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    number: int = value if is_integer and value >= 1 else _refuse(value, "is to be an integer from 1")
+    return number
 
 
 def one_of(*options: str) -> Callable[[Any], str]:
@@ -101,7 +106,7 @@ def distinct_texts(value: Any) -> tuple[str, ...]:
     if "" in texts:
         raise InputError("invalid_model", "a token is empty")
     if len(set(texts)) < len(texts):
-        twice = next(token for index, token in enumerate(texts) if token in texts[:index])
+        twice = next(token for token, count in Counter(texts).items() if count > 1)
         raise InputError("invalid_model", f"{twice!r} is listed twice")
     return texts
 
@@ -112,7 +117,7 @@ def pairs_of_texts(value: Any) -> tuple[tuple[str, str], ...]:
     >>> pairs_of_texts([["u", "g"]])
     (('u', 'g'),)
     """
-    return tuple((text(left), text(right)) for left, right in map(_two, items(value)))
+    return tuple((text(left), text(right)) for left, right in map(pair, items(value)))
 
 
 def weighted_texts(value: Any) -> tuple[tuple[str, float], ...]:
@@ -121,32 +126,35 @@ def weighted_texts(value: Any) -> tuple[tuple[str, float], ...]:
     >>> weighted_texts([["ug", 20]])
     (('ug', 20),)
     """
-    return tuple((text(token), _number(weight)) for token, weight in map(_two, items(value)))
+    return tuple((text(token), _number(weight)) for token, weight in map(pair, items(value)))
 
 
-def items(value: Any) -> list[Any] | tuple[Any, ...]:
+def items(value: Any, reason: str = "invalid_model") -> list[Any] | tuple[Any, ...]:
     """Take a list of anything.
 
     >>> items([1])
     [1]
     """
-    return value if isinstance(value, list | tuple) else _refuse(value, "is to be a list")
+    return value if isinstance(value, list | tuple) else _refuse(value, "is to be a list", reason)
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _refusal(value, "is to be a finite number")
-    return value
+def pair(value: Any, reason: str = "invalid_model") -> tuple[Any, Any]:
+    """Take a list of two things.
 
-
-def _two(value: Any) -> tuple[Any, Any]:
-    left, right = value if isinstance(value, list | tuple) and len(value) == 2 else _refuse(value, "is to be a pair")
+    >>> pair(["hug", 10])
+    ('hug', 10)
+    """
+    is_pair = isinstance(value, list | tuple) and len(value) == 2
+    left, right = value if is_pair else _refuse(value, "is to be a pair", reason)
     return left, right
 
 
-def _refuse(value: Any, wanted: str) -> Any:
-    raise _refusal(value, wanted)
+def _number(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_finite = is_number and abs(value) <= sys.float_info.max  # an integer that no float can hold is not, either
+    number: float = value if is_finite else _refuse(value, "is to be a finite number")
+    return number
 
 
-def _refusal(value: Any, wanted: str) -> InputError:
-    return InputError("invalid_model", f"{value!r} {wanted}")
+def _refuse(value: Any, wanted: str, reason: str = "invalid_model") -> Any:
+    raise InputError(reason, f"{shown(value)} {wanted}")

@@ -114,7 +114,7 @@ class Unigram(_Vocabulary):
 
     @cached_property
     def costs(self) -> Mapping[str, float]:
-        """The negative logarithm of every token's probability; infinite for one that never occurs."""
+        """The negative logarithm of every token's probability; infinite where that is 0."""
         return dict(zip(self.vocabulary, map(self._cost, self.weights), strict=True))
 
     def _probability(self, weight: float) -> float:
@@ -125,7 +125,7 @@ class Unigram(_Vocabulary):
     def _cost(self, weight: float) -> float:
         if self.kind == "log_probability":
             return -weight
-        return -math.log(weight / self.total) if weight else math.inf
+        return -math.log(weight / self.total) if self._probability(weight) else math.inf
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ documents' program gives: products are added one by one in the order of the word
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,7 +15,7 @@ from itertools import accumulate
 
 from tokref.choices import Choices
 from tokref.corpus import Words
-from tokref.errors import InputError
+from tokref.errors import InputError, shown
 from tokref.model import Unigram
 from tokref.unigram import segment
 from tokref.unigram_vocabulary import initial_vocabulary
@@ -43,7 +44,7 @@ def corpus_loss(words: Words, model: Unigram, choices: Choices) -> float:
     Clauses: UNI-LOSS-1.
 
     Raises:
-        InputError: ``no_segmentation``.
+        InputError: ``no_segmentation``; ``unsupported``, for a count that no float can hold.
 
     >>> corpus_loss({"a": 2, "aa": 1}, Unigram(("a",), weights=(3,)), Choices())
     3.0
@@ -154,4 +155,6 @@ class _Losses:
 
 
 def _product(count: int, score: float) -> float:
+    if count > sys.float_info.max:
+        raise InputError("unsupported", f"{shown(count)} is too large a count for floating point")
     return count * score if count else 0.0  # a word that never occurs adds nothing, also where its score is infinite
