@@ -95,7 +95,8 @@ def prune_step(words: Words, model: Unigram, fraction: float, choices: Choices) 
     increases = loss_increases(words, model, choices)
     ranked = sorted(increases, key=increases.__getitem__)  # UNI-PRUNE-2: the sort is stable
     removed = tuple(ranked[: int(len(model.vocabulary) * fraction)])
-    kept = [entry for entry in zip(model.vocabulary, model.weights, strict=True) if entry[0] not in set(removed)]
+    gone = set(removed)
+    kept = [entry for entry in zip(model.vocabulary, model.weights, strict=True) if entry[0] not in gone]
     tokens, weights = tuple(token for token, _ in kept), tuple(weight for _, weight in kept)
     return removed, replace(model, vocabulary=tokens, weights=weights)  # UNI-PRUNE-3
 
