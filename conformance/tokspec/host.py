@@ -5,7 +5,8 @@ protocol to itself: whatever the adapter, or a library below it, prints goes to 
 standard input is empty. An exception is answered as ``crashed`` (PROTO-5), and the next request finds the host alive.
 A process that the adapter forks ends where it comes back: only one may answer.
 
-Two keys of its replies stand not in ``spec/10-protocol.md``; the suite takes them from nobody else:
+Two keys of its replies stand not in ``spec/10-protocol.md``; the suite takes them from nobody else, and believes them
+no more than others, for an adapter can find the descriptor to which they are written:
 
 * ``broken`` (an object with a ``message``): the adapter returned what JSON does not have, and that is the fault.
 * ``misuse`` (``message``, ``key``, ``missing``), in answer to ``hello``: there is no such adapter, and the fault is

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -114,6 +115,17 @@ def prints():
     subprocess.run(["echo", '{"id": 3, "ok": {"tokens": ["echoed"]}}'], check=True)
 
 
+def forges(**keys):
+    """Reply in the name of the host, wherever it writes, and let it reply as well."""
+    frame = sys._getframe()
+    while "request" not in frame.f_locals:
+        frame = frame.f_back
+    line = json.dumps({"id": frame.f_locals["request"]["id"], **keys}).encode() + b"\n"
+    for descriptor in range(3, 32):
+        with suppress(OSError):
+            os.write(descriptor, line)
+
+
 def replaces_stdout():
     sys.stdout = sys.stderr = sys.__stdout__ = None
 
@@ -196,6 +208,9 @@ BAD = {
     "closes_stdout": calls(closes_stdout),
     "closes_the_standard_descriptors": calls(closes_the_standard_descriptors),
     "closes_every_descriptor": calls(os.closerange, 0, 256),
+    "forges_misuse": calls(partial(forges, misuse={"message": "no", "key": "--impl", "missing": False})),
+    "forges_misuse_of_nothing": calls(partial(forges, misuse={})),
+    "forges_broken_of_nothing": calls(partial(forges, broken={})),
     "replaces_stdout": calls(replaces_stdout),
     "replaces_json": calls(replaces_json),
     "reads": calls(reads),

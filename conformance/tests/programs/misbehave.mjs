@@ -141,7 +141,7 @@ const bad = {
   },
   line_of_1_gb: answerOfSize("1", "", 1024 * MEGABYTE),
   deep: answerOfSize("[", "]", 100_000),
-  wide: answerOfSize("[],", "[]", 4 * MEGABYTE),
+  wide: answerOfSize("[],", "[]", 700_000),
   endless_line: endless("x"),
   endless_lines: endless("more\n"),
   endless_blank_lines: endless("\n"),

@@ -196,7 +196,7 @@ BAD = {
     "whole_line_without_end": whole_line_without_end,
     "line_of_1_gb": answer_of_size(b"1", b"", 1024 * MEGABYTE),
     "deep": answer_of_size(b"[", b"]", 100_000),
-    "wide": answer_of_size(b"[],", b"[]", 4 * MEGABYTE),
+    "wide": answer_of_size(b"[],", b"[]", 700_000),
     "endless_line": endless(b"x"),
     "endless_lines": endless(b"more\n"),
     "endless_blank_lines": endless(b"\n"),

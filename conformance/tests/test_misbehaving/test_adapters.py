@@ -18,6 +18,7 @@ SECOND = {"case_seconds": 1.0}
 SILENCE = "no reply within 1 seconds"
 MEMORY = {"memory_mb": 250}
 EATEN = "used more than 250 MB of memory"
+TWICE = 'the id is answered twice: \'{{"id":7,"ok":{{"tokens":["hug","s"],"ids":[10,6],"spans":[[0,3],[3,4]]}}}}\''
 
 ROWS = [
     ("good", "PPPPPPPP", "", {}),
@@ -48,6 +49,9 @@ ROWS = [
     ("prints", "PPPPPPPP", "", {}),
     ("closes_stdout", "PPPPPPPP", "", {}),
     ("closes_the_standard_descriptors", "PPPPPPPP", "", {}),
+    ("forges_misuse", "PPPPOPPP", TWICE, {}),
+    ("forges_misuse_of_nothing", "PPPPOPPP", TWICE, {}),
+    ("forges_broken_of_nothing", "PPPPOPPP", TWICE, {}),
     ("replaces_stdout", "PPPPPPPP", "", {}),
     ("reads", "PPPPPPPP", "", {}),
     ("replaces_json", "PPPPOPPP", "a line is not JSON (Expecting value at character 1): 'hugs'", {}),

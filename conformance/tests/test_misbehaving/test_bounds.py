@@ -15,8 +15,8 @@ from tokspec.sessions import Fault, Limits, ProgramSession, Request
 PROGRAM = [sys.executable, "-S", "-E", str(Path(__file__).parents[1] / "programs" / "misbehave.py")]
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
-#: Kilobytes by which this process may grow. A line may have 16 MB, and is copied a few times before it is refused.
-BOUND = 120 * 1024
+#: Kilobytes by which this process may grow. A line may have 4 MB, and is copied a few times before it is refused.
+BOUND = 60 * 1024
 
 
 @pytest.fixture

@@ -26,6 +26,9 @@ WINDOW_BYTES = 256 * 1024
 #: Replies that are remembered, in case that one of them is given again.
 RECENT = 8
 
+#: The id of ``hello``, which is sent first.
+_HELLO = 1
+
 #: Seconds that a program has to end after ``bye``.
 BYE_SECONDS = 1.0
 
@@ -168,7 +171,7 @@ class Conversation:
         self._bytes -= size
         self._loads -= item.loads
         self._recent.append((number, item))
-        return item, read_reply(message, line, is_ours=self._launch.is_ours)
+        return item, read_reply(message, line, is_ours=self._launch.is_ours, to_hello=number == _HELLO)
 
     def _unexpected(self, number: int, line: bytes) -> AdapterFault:
         for recent, item in self._recent:

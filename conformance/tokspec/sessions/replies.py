@@ -15,25 +15,28 @@ from tokspec.wire import excerpt, shown
 
 __all__ = ["read_hello", "read_reply"]
 
-#: Characters of a message that an implementation gives of its own crash.
-CRASH_SHOWN = 1000
+#: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
+MESSAGE = 1000
 
 
-def read_reply(message: Mapping[str, Any], line: bytes = b"", *, is_ours: bool = False) -> Reply:
+def read_reply(
+    message: Mapping[str, Any], line: bytes = b"", *, is_ours: bool = False, to_hello: bool = False
+) -> Reply:
     """Give the reply that a message holds; anything else in it than one of the keys is left alone.
 
     Args:
         message: an object, with or without its ``id``.
         line: from which it was read, to be shown.
-        is_ours: whether it comes from our own host, whose word is taken for more.
+        is_ours: whether it comes from our own host, which may say more; an adapter in it can write in its name.
+        to_hello: whether it answers ``hello``; nothing but that can be misuse.
 
     Raises:
-        DataError: our own host says that the user's wish was wrong.
+        DataError: our own host says, in answer to ``hello``, that the user's wish was wrong.
 
     >>> read_reply({"id": 3, "crashed": {"message": "list index out of range"}})
     Fault(kind='crash', message='list index out of range')
     """
-    readers = _OURS if is_ours else _READERS
+    readers = _readers(is_ours, to_hello)
     given = [key for key in readers if key in message]
     if len(given) != 1:
         what = f"both {' and '.join(given[:2])}" if given else "none of ok, refused and crashed"
@@ -62,25 +65,44 @@ def read_hello(reply: Reply) -> Hello:
     raise AdapterFault(reply.kind, reply.message)
 
 
+def _readers(is_ours: bool, to_hello: bool) -> Mapping[str, Callable[[Mapping[str, Any]], Reply]]:
+    if not is_ours:
+        return _READERS
+    return {**_READERS, **_OURS, **_AT_HELLO} if to_hello else {**_READERS, **_OURS}
+
+
 def _refused(value: Mapping[str, Any]) -> Reply:
-    return refused(value.get("reason"), value.get("message", ""))
+    message = value.get("message", "")
+    return refused(value.get("reason"), _cut(message) if isinstance(message, str) else message)
+
+
+def _cut(message: str) -> str:
+    more = len(message) - MESSAGE
+    return f"{message[:MESSAGE]} and {more} more characters" if more > 0 else message
 
 
 def _crashed(value: Mapping[str, Any]) -> Reply:
+    return _fault("crash", "crashed", value)
+
+
+def _broken(value: Mapping[str, Any]) -> Reply:
+    return _fault("protocol", "broken", value)
+
+
+def _fault(kind: str, key: str, value: Mapping[str, Any]) -> Fault:
     message = value.get("message")
     if not isinstance(message, str):
-        return Fault("protocol", "the crashed of a reply needs a message, a string")
-    return Fault("crash", shown(message, CRASH_SHOWN))
+        return Fault("protocol", f"the {key} of a reply needs a message, a string")
+    return Fault(kind, shown(message, MESSAGE))
 
 
 def _misused(value: Mapping[str, Any]) -> Reply:
-    kind = Missing if value["missing"] else DataError
-    raise kind(value["message"], key=value["key"])
+    message, key, missing = (value.get(name) for name in ("message", "key", "missing"))
+    if not isinstance(message, str) or not isinstance(key, str) or not isinstance(missing, bool):
+        return Fault("protocol", "the misuse of a reply needs message and key, strings, and missing, true or false")
+    raise (Missing if missing else DataError)(_cut(message), key=_cut(key))
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"ok": Answer, "refused": _refused, "crashed": _crashed}
-_OURS: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {
-    **_READERS,
-    "broken": lambda value: Fault("protocol", value["message"]),
-    "misuse": _misused,
-}
+_OURS: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"broken": _broken}
+_AT_HELLO: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"misuse": _misused}
