@@ -89,14 +89,14 @@ def power(
         return list(_told(pool.imap(_judge, mutants, chunksize=1), progress))
 
 
-def judged(mutant: Mutant, cases: Sequence[Case], full: bool = False) -> Outcome:
+def judged(mutant: Mutant, cases: Sequence[Case], full: bool = False, seconds: float = SECONDS) -> Outcome:
     """Ask a mutant the cases of its clause, those that are about it first, until one fails.
 
     The others are asked if none does, if the mutant is harmless, or in ``full``; then one failure ends nothing.
     """
     about = sorted((case for case in cases if mutant.clause in case.clauses), key=lambda case: _rank(case, mutant))
     others = [case for case in cases if mutant.clause not in case.clauses]
-    asking = _Asking(mutant)
+    asking = _Asking(mutant, seconds)
     everything = full or bool(mutant.harmless)
     asking.ask(about, everything)
     if everything or not asking.kills:
@@ -111,8 +111,8 @@ def _rank(case: Case, mutant: Mutant) -> int:
 class _Asking:
     """A session with one mutant, and what it failed so far."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant, self.asked, self.hung = mutant, 0, 0
+    def __init__(self, mutant: Mutant, seconds: float) -> None:
+        self.mutant, self.seconds, self.asked, self.hung = mutant, seconds, 0, 0
         self.kills: list[Kill] = []
         try:
             self.session = InProcessSession(mutated(mutant.module, mutant.changed(), mutant.choices))
@@ -131,7 +131,7 @@ class _Asking:
     def verdict(self, case: Case) -> str:
         """Give how a case fails; an empty text if it passes."""
         try:
-            with _limited(SECONDS):
+            with _limited(self.seconds):
                 (result,) = run(self.session, [case]).results
         except TimeoutError:
             self.hung += 1

@@ -1,0 +1,146 @@
+"""Mutants that nobody thought of: every small change of the reference that a tool makes, judged by the fixtures alone.
+
+The changes are those of Cosmic Ray's operators. Its own way, a file changed on the disk and a process started for each,
+takes hours; here they are made and judged in memory. A change is killed as soon as any case fails, under one of four
+sets of choices in which every option is taken once. What survives has to be in ``automatic.yaml`` with the reason, and
+nothing else may be there.
+
+Left alone are the modules that read models of a wrong form, of which fixtures cannot hold any.
+
+    python conformance/mutants/automatic.py [MODULE ...]
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import count, takewhile
+from multiprocessing import get_context
+from pathlib import Path
+
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+
+from tokspec.adapters.mutated import source
+from tokspec.errors import DataError
+from tokspec.fixtures import Case, load_suite
+from tokspec.mutants import Mutant
+from tokspec.power import judged
+from tokspec.specification import load_specification
+from tokspec.strict_yaml import read_yaml
+
+HERE = Path(__file__).parent
+REFERENCE = HERE.parent.parent / "reference" / "tokref"
+
+#: Modules whose rules are no clauses: what a model of a wrong form is refused with.
+UNJUDGED = {"choices", "errors", "fields"}
+
+#: What a case may take; on the reference the slowest takes a tenth of a second.
+SECONDS = 3.0
+
+#: Operators that change a type or an identity, not a rule: what they make crashes at once, or is the same in CPython.
+NOISE = re.compile(
+    r"ReplaceBinaryOperator_\w+_(Mod|Pow|RShift|LShift|BitOr|BitAnd|BitXor)$"
+    r"|ReplaceComparisonOperator_(?!Is_IsNot|IsNot_Is$)\w*?_(Is|IsNot)$|ReplaceComparisonOperator_(Is|IsNot)_(?!Is)"
+    r"|ReplaceUnaryOperator_\w+_Invert$|RemoveDecorator$|VariableReplacer$|VariableInserter$"
+)
+
+Change = tuple[str, str, str]
+"""A module, its lines as they were, and as they are; without those that stay."""
+
+
+def changes(module: str) -> list[tuple[Change, str]]:
+    """Give every change of a module once, with its whole source; what only an annotation shows is none."""
+    text = source(module)
+    seen = {shape(text)}
+    found = []
+    for name in operator_names():
+        if NOISE.search(name):
+            continue
+        for mutated in occurrences(text, name):
+            try:
+                new = shape(mutated)
+            except SyntaxError:
+                continue
+            if new not in seen:
+                seen.add(new)
+                found.append(((module, *difference(text, mutated)), mutated))
+    return found
+
+
+def occurrences(text: str, operator: str) -> Iterator[str]:
+    """Apply an operator in each place, one after the other."""
+    made = (mutate_code(text, get_operator(operator)(), place) for place in count())
+    return takewhile(lambda mutated: mutated is not None, made)
+
+
+def shape(text: str) -> str:
+    """Write what is executed of a source: not its annotations, which are never looked at."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        for name in ("annotation", "returns"):
+            if hasattr(node, name):
+                setattr(node, name, None)
+    return ast.dump(tree)
+
+
+def difference(old: str, new: str) -> tuple[str, str]:
+    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm=""))[2:]
+    return tuple("\n".join(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+")  # type: ignore[return-value]
+
+
+def option_sets() -> list[dict[str, str]]:
+    """Give as many sets of choices as the choice of most options has, so that every option is in one."""
+    choices = {name: list(choice.options) for name, choice in load_specification().choices.items()}
+    del choices["offset_unit"]
+    most = max(map(len, choices.values()))
+    return [{name: options[number % len(options)] for name, options in choices.items()} for number in range(most)]
+
+
+WORK: dict[str, list[Case]] = {}
+
+
+def survives(change: tuple[Change, str]) -> Change | None:
+    """Judge a change; cases that killed another are asked first."""
+    (module, old, new), text = change
+    cases = WORK.setdefault("cases", list(load_suite().cases.values()))
+    for choices in option_sets():
+        mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), text, choices=choices)
+        try:
+            kills = judged(mutant, cases, seconds=SECONDS).kills
+        except DataError:  # it cannot even be imported, or a name is not bound any more
+            return None
+        if kills:
+            case = next(case for case in cases if case.id == kills[0].case)
+            cases.remove(case)
+            cases.insert(0, case)
+            return None
+    return change[0]
+
+
+def explained() -> Mapping[Change, str]:
+    """Read why changes may survive."""
+    rows = read_yaml(HERE / "survivors" / "automatic.yaml").value
+    return {(row["in"], row["old"], row["new"]): row["why"] for row in rows}
+
+
+def main() -> int:
+    """Print the survivors that nobody has explained, and the explanations that nothing needs."""
+    modules = sys.argv[1:] or sorted({file.stem for file in REFERENCE.glob("[a-z]*.py")} - UNJUDGED)
+    with get_context("spawn").Pool() as pool:
+        made = [change for found in pool.imap_unordered(changes, modules) for change in found]
+        left = {change for change in pool.imap_unordered(survives, made, chunksize=4) if change}
+    known = {change: why for change, why in explained().items() if change[0] in modules}
+    for title, rows in (("SURVIVES", left - known.keys()), ("KILLED, AND YET EXPLAINED", known.keys() - left)):
+        for module, old, new in sorted(rows):
+            print(f"{title} {module}\n  - {old}\n  + {new}")
+    killed, known_left = len(made) - len(left), len(left & known.keys())
+    print(f"{len(made)} changes: {killed} killed, {len(left)} survive, {known_left} of them explained")
+    return 0 if left == known.keys() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
