@@ -62,7 +62,10 @@ class Mutant:
         >>> fault.changed().count("start = 1")
         1
         """
-        text = source(self.module)
+        try:
+            text = source(self.module)
+        except DataError as error:
+            raise DataError(error.message, self.place, key=self.id) from None
         found = text.count(self.old)
         if found != self.times:
             message = f"{self.module} has the old text {found} times, not {self.times}; the reference has changed"
@@ -73,7 +76,7 @@ class Mutant:
         try:
             compile(changed, self.module, "exec")
         except SyntaxError as error:
-            raise DataError(f"is no Python: {error}", self.place, key=self.id) from None
+            raise DataError(f"is no Python: {error.msg}", self.place, key=self.id) from None
         return changed
 
 

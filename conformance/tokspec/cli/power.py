@@ -54,9 +54,7 @@ def power_command(
 def _given(folder: Path | None) -> Path:
     found = folder or mutants_folder()
     if found is None:
-        raise DataError(
-            "an installed suite has no mutants; give those of a checkout, conformance/mutants", key="--mutants"
-        )
+        raise DataError("an installed suite has none; give conformance/mutants of a checkout", key="--mutants")
     return found
 
 

@@ -1,0 +1,298 @@
+"""The suite's power: mutants that are killed, survive, are noticed by accident, or no longer fit the reference."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import tokref
+from tokspec.adapters.mutated import mutated
+from tokspec.adapters.reference import ReferenceAdapter, functions_by_clause
+from tokspec.cli import tokspec
+from tokspec.coverage import coverage
+from tokspec.errors import DataError
+from tokspec.fixtures import load_suite
+from tokspec.mutants import Mutant, load_mutants, mutants_folder, selected
+from tokspec.power import Kill, Outcome, judged, power
+
+FIXTURES = """\
+about: "A file for a test."
+source: [{rule: "a test"}]
+model: {type: wordpiece, vocabulary: ["[UNK]", "a", "##a", "aa"], max_word_length: 3}
+cases:
+  - id: three-letters
+    clauses: [WP-ENC-1]
+    why: "It is needed for a test."
+    operation: encode
+    input: {text: "aaa"}
+    expect: {tokens: ["aa", "##a"]}
+    verified_by: ["hand"]
+  - id: another-letter
+    clauses: [WP-ENC-2, WP-ENC-1]
+    why: "It is needed for a test."
+    operation: encode
+    input: {text: "ab"}
+    expect: {tokens: ["[UNK]"]}
+    verified_by: ["hand"]
+  - id: four-letters
+    clauses: [WP-ENC-3]
+    why: "It is needed for a test."
+    operation: encode
+    input: {text: "aaaa"}
+    expect: {tokens: ["[UNK]"]}
+    verified_by: ["hand"]
+"""
+
+MUTANTS = """\
+- id: killed
+  clause: WP-ENC-3
+  fault: "Words may be of any length."
+  in: wordpiece_encoding
+  old: "len(piece) > model.max_word_length"
+  new: "False"
+- id: unnoticed
+  clause: WP-ENC-1
+  fault: "A word of 99 letters is unknown."
+  in: wordpiece_encoding
+  old: "len(piece) > model.max_word_length"
+  new: "len(piece) > model.max_word_length or len(piece) == 99"
+- id: noticed-elsewhere
+  clause: WP-ENC-2
+  fault: "A word of exactly the greatest length is unknown."
+  in: wordpiece_encoding
+  old: "len(piece) > model.max_word_length"
+  new: "len(piece) >= model.max_word_length"
+- id: same
+  clause: WP-ENC-1
+  fault: "It is asked the other way round."
+  equivalent: "The two comparisons mean the same."
+  in: wordpiece_encoding
+  old: "len(piece) > model.max_word_length"
+  new: "model.max_word_length < len(piece)"
+- id: not-the-same
+  clause: WP-ENC-1
+  fault: "A word with an unknown letter is refused."
+  permitted: "It is needed for a test."
+  in: wordpiece_encoding
+  old: "  # WP-ENC-2"
+  new: "\\n            raise ValueError(piece)"
+"""
+
+MUTANTS_OF_THE_SUITE = load_mutants(mutants_folder() or Path())
+
+KILLED = Mutant(
+    "x", "WP-ENC-3", "x", "wordpiece_encoding", "len(piece) > model.max_word_length", "False", place="x.yaml:3"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (("fixtures/x.yaml", FIXTURES), ("mutants/x.yaml", MUTANTS)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def asked(folder: Path, *arguments: str) -> Result:
+    fixed = ["power", "--mutants", f"{folder}/mutants", "--fixtures", f"{folder}/fixtures", "--jobs", "1"]
+    return CliRunner().invoke(tokspec, [*fixed, *arguments], standalone_mode=False)
+
+
+def test_survivors_come_first_and_each_says_what_noticed_it(folder: Path) -> None:
+    assert (
+        asked(folder).output
+        == """\
+SURVIVES     unnoticed          WP-ENC-1          3 cases pass, 2 of them of its clause
+             A word of 99 letters is unknown. (x.yaml:7)
+SURVIVES     noticed-elsewhere  WP-ENC-2          by accident three-letters (fail)
+             A word of exactly the greatest length is unknown. (x.yaml:13)
+FALSE ALARM  not-the-same       WP-ENC-1          another-letter (crash)
+             It is needed for a test. (x.yaml:26)
+killed       killed             WP-ENC-3          four-letters (fail)
+harmless     same               WP-ENC-1          3 cases pass, 2 of them of its clause
+
+3 mutants: 1 killed, 2 survive, 1 of them noticed by accident; 2 harmless ones: 1 false alarms
+"""
+    )
+
+
+def test_all_cases_are_asked_in_full(folder: Path) -> None:
+    (folder / "mutants/x.yaml").write_text(MUTANTS[: MUTANTS.index("- id: unnoticed")])
+    result = asked(folder, "--full")
+    assert (result.return_value, result.output) == (
+        0,
+        """\
+killed       killed  WP-ENC-3          four-letters (fail)
+
+clauses without mutants: WP-ENC-1, WP-ENC-2
+
+cases that kill nothing: three-letters, another-letter
+
+1 mutants: 1 killed, 0 survive; 0 harmless ones: 0 false alarms
+""",
+    )
+
+
+def test_a_summary_counts_by_clause_and_by_case(folder: Path) -> None:
+    result = asked(folder, "--summary")
+    assert (result.return_value, result.output) == (
+        1,
+        """\
+clause            cases  mutants  killed
+WP-ENC-1              2        1       0
+WP-ENC-2              1        1       0
+WP-ENC-3              1        1       1
+
+kills  case
+    1  four-letters
+    1  three-letters
+
+3 mutants: 1 killed, 2 survive, 1 of them noticed by accident; 2 harmless ones: 1 false alarms
+""",
+    )
+
+
+def test_mutants_are_selected_by_id_clause_and_file(folder: Path) -> None:
+    assert asked(folder, "--select", "kill*").output.splitlines()[0].split() == [
+        "killed", "killed", "WP-ENC-3", "four-letters", "(fail)"
+    ]  # fmt: skip
+    known = load_mutants(folder / "mutants")
+    assert [mutant.id for mutant in selected(known, ("WP-ENC-2", "same"))] == ["noticed-elsewhere", "same"]
+    assert selected(known, ("x.yaml",)) == known
+    with pytest.raises(DataError) as caught:
+        selected(known, ("WP-ENC-4",))
+    assert str(caught.value) == "--select: 'WP-ENC-4' matches no mutant"
+
+
+def test_several_processes_come_to_the_same(folder: Path) -> None:
+    known = load_mutants(folder / "mutants")
+    told: list[str] = []
+    several = power(known, folder / "fixtures", jobs=2, progress=lambda outcome: told.append(outcome.mutant.id))
+    assert several == power(known, folder / "fixtures")
+    assert told == [mutant.id for mutant in known]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("len(piece) > 7", "x", "x.yaml:1: z: wordpiece_encoding has the old text 0 times, not 1; the reference has changed"),
+        ("model.unknown(", "x", "x.yaml:1: z: wordpiece_encoding has the old text 2 times, not 1; the reference has changed"),
+        ("start = 0", "start = 0", "x.yaml:1: z: changes nothing"),
+        ("start = 0", "start =", "x.yaml:1: z: is no Python: invalid syntax"),
+    ],
+)  # fmt: skip
+def test_a_mutant_that_does_not_fit_is_an_error(folder: Path, old: str, new: str, message: str) -> None:
+    text = f'- {{id: z, clause: WP-ENC-1, fault: x, in: wordpiece_encoding, old: "{old}", new: "{new}"}}\n'
+    (folder / "mutants/x.yaml").write_text(text)
+    result = asked(folder)
+    assert (str(result.exception), result.output) == (message, "")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("[]", "x.yaml:1: [0]: is to be an object"),
+        ("{id: z}", "x.yaml:1: [0]: lacks the key clause"),
+        ("{id: 7}", "x.yaml:1: [0].id: is to be of type str"),
+        ("{idd: z}", "x.yaml:1: [0].idd: is an unknown key"),
+        ("{id: z, clause: WP-9, fault: x, in: m, old: a, new: b}", "x.yaml:1: [0].clause: WP-9 is no clause of the specification"),
+        ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b, choices: {unknown_id: x}}", "x.yaml:1: [0].choices.unknown_id: unknown_id=x is no option of the specification"),
+        ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b}", "x.yaml:1: z: the reference has no module 'm'"),
+    ],
+)  # fmt: skip
+def test_an_entry_that_is_wrong_is_named(folder: Path, entry: str, message: str) -> None:
+    (folder / "mutants/x.yaml").write_text(f"- {entry}\n")
+    assert str(asked(folder).exception) == message
+
+
+def test_files_without_a_list_ids_used_twice_and_empty_folders_are_named(folder: Path) -> None:
+    messages = []
+    for text in ("id: x\n", MUTANTS + MUTANTS):
+        (folder / "mutants/x.yaml").write_text(text)
+        messages.append(str(asked(folder).exception))
+    (folder / "mutants/x.yaml").unlink()
+    messages.append(str(asked(folder).exception).replace(str(folder), "FOLDER"))
+    assert messages == [
+        "x.yaml:1: is to be a list of mutants",
+        "x.yaml:33: [5].id: killed is used by x.yaml:1",
+        "FOLDER/mutants: holds no mutants (*.yaml)",
+    ]
+
+
+def test_an_installed_suite_has_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokspec.cli.power.mutants_folder", lambda: None)
+    result = CliRunner().invoke(tokspec, ["power"], standalone_mode=False)
+    message = "--mutants: an installed suite has none; give conformance/mutants of a checkout"
+    assert str(result.exception) == message
+
+
+def test_a_slip_of_a_mutant_is_no_kill() -> None:
+    slip = replace(KILLED, new="lenght(piece) > 3")
+    with pytest.raises(DataError) as caught:
+        judged(slip, list(load_suite().cases.values()))
+    assert str(caught.value).startswith("x.yaml:3: x: ")
+    assert "fails by a slip of the mutant: NameError: name 'lenght' is not defined" in str(caught.value)
+
+
+def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:
+    broken = Mutant("x", "WP-ENC-3", "x", "wordpiece_encoding", "__all__ = [", "1 / 0\n__all__ = [", place="x.yaml:3")
+    with pytest.raises(DataError) as caught:
+        judged(broken, [])
+    assert str(caught.value) == (
+        "x.yaml:3: x: wordpiece_encoding cannot be imported: ZeroDivisionError: division by zero"
+    )
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer")
+def test_a_mutant_that_does_not_end_is_killed_and_not_asked_for_ever() -> None:
+    endless = replace(KILLED, old="start = token.end", new="pass")
+    outcome = judged(endless, list(load_suite().cases.values()), full=True, seconds=0.05)
+    assert [kill.verdict for kill in outcome.kills] == ["timeout"] * 3
+    assert outcome.asked < len(load_suite())
+
+
+def test_the_reference_itself_stays_as_it_is() -> None:
+    wrong = mutated("wordpiece_encoding", KILLED.changed(), {})
+    model = {"type": "wordpiece", "vocabulary": ["[UNK]", "a", "##a"], "max_word_length": 1}
+    answers = [
+        adapter.run("encode", adapter.load("tokspec", model), {"text": "aa"})["tokens"]
+        for adapter in (wrong, ReferenceAdapter())
+    ]
+    assert answers == [["a", "##a"], ["[UNK]"]]
+    assert sys.modules["tokref"] is tokref
+    assert sys.modules["tokspec.adapters"].reference is sys.modules["tokspec.adapters.reference"]
+
+
+# The real ones; tox -e power judges them
+
+
+def test_every_mutant_fits_the_reference() -> None:
+    misfits = []
+    for mutant in MUTANTS_OF_THE_SUITE:
+        try:
+            mutant.changed()
+        except DataError as error:
+            misfits.append(str(error))
+    assert misfits == []
+
+
+def test_every_clause_that_can_be_broken_is_broken_twice() -> None:
+    broken = Counter(mutant.clause for mutant in MUTANTS_OF_THE_SUITE if not mutant.harmless)
+    rows = coverage(load_suite(), functions_by_clause())
+    breakable = [row.clause.id for row in rows if row.cases and row.clause.level == "MUST"]
+    assert [clause for clause in breakable if broken[clause] < 2] == []
+    assert broken.total() >= 200
+
+
+def test_an_outcome_is_right_if_a_case_of_the_clause_fails() -> None:
+    by_accident, killing = Kill("x", "fail", False), Kill("y", "fail", True)
+    assert not Outcome(KILLED, 1, 2, (by_accident,)).right
+    assert Outcome(KILLED, 1, 2, (by_accident, killing)).right
+    harmless = replace(KILLED, harmless="It is.")
+    assert [Outcome(harmless, 1, 2, kills).right for kills in ((), (killing,))] == [True, False]
