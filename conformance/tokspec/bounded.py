@@ -12,8 +12,8 @@ __all__ = ["read_bounded"]
 _MEGABYTE = 1024**2
 
 
-def read_bounded(file: Path, name: str, megabytes: int) -> str:
-    """Read a text in UTF-8; ``name`` is how errors call the file.
+def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make several files of it") -> str:
+    """Read a text in UTF-8; ``name`` is how errors call the file, ``advice`` what to do if it is too large.
 
     Raises:
         DataError: there is no such file, it is too large or not plain UTF-8, or it might never end, as a device does.
@@ -31,7 +31,7 @@ def read_bounded(file: Path, name: str, megabytes: int) -> str:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", name) from None
     if len(data) > megabytes * _MEGABYTE:
-        raise DataError(f"is larger than {megabytes} MB; make several files of it", name)
+        raise DataError(f"is larger than {megabytes} MB; {advice}", name)
     if data.startswith(codecs.BOM_UTF8):
         raise DataError("begins with a byte-order mark; save it as UTF-8 without one", name, 1)
     try:

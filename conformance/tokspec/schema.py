@@ -18,6 +18,7 @@ from tokspec.data import fixtures_folder
 __all__ = ["definitions", "errors", "operations"]
 
 _LONGEST_MESSAGE = 240
+_LONGEST_KEY = 100
 
 
 @cache
@@ -56,10 +57,11 @@ def operations() -> tuple[str, ...]:
     return tuple(_schema()["$defs"]["operations"])
 
 
-def errors(value: Any, part: str = "") -> Iterator[tuple[tuple[str | int, ...], str]]:
+def errors(value: Any, part: str = "", *, every: bool = True) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Give the path and the message of everything in a value that the schema, or a part of it, does not allow.
 
-    Keys that are not known come first: whatever else is missing may be missing because of them.
+    Keys that are not known come first: whatever else is missing may be missing because of them. If not ``every`` error
+    is wanted, one is given and no other is looked for: a long value may have a million.
 
     >>> list(errors({"text": 3}, "operations/normalize/input"))
     [(('text',), '3 is not of types "string", "object"')]
@@ -67,15 +69,25 @@ def errors(value: Any, part: str = "") -> Iterator[tuple[tuple[str | int, ...], 
     [(('txt',), 'is an unknown key; did you mean text?'), ((), 'lacks the key text')]
     """
     try:
-        found = list(_validator(part).iter_errors(value))
+        found = _found(value, part, every)
     except UnicodeEncodeError:  # the validator cannot quote a lone surrogate
-        found = list(_validator(part).iter_errors(_without_surrogates(value)))
+        found = _found(_without_surrogates(value), part, every)
     for error in found:
         for key in getattr(error.kind, "unexpected", ()):
             yield (*error.instance_path, key), f"is an unknown key; {_suggestion(key, _known_keys(part, error))}"
     for error in found:
         if not hasattr(error.kind, "unexpected"):
             yield tuple(error.instance_path), _message(error)
+
+
+def _found(value: Any, part: str, every: bool) -> list[jsonschema_rs.ValidationError]:
+    if every:
+        return list(_validator(part).iter_errors(value))
+    try:
+        _validator(part).validate(value)
+    except jsonschema_rs.ValidationError as error:
+        return [error]
+    return []
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -112,7 +124,7 @@ def _message(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _suggestion(key: str, known: list[str]) -> str:
-    near = get_close_matches(key, known, 1)
+    near = get_close_matches(key[:_LONGEST_KEY], known, 1)
     return f"did you mean {near[0]}?" if near else f"known are {', '.join(known) or 'none'}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -13,10 +13,11 @@ from tokspec.adapter import Hello
 from tokspec.compare import Difference, first_difference, resolve
 from tokspec.errors import AdapterFault
 from tokspec.fixtures import Case
+from tokspec.kept import Extract, kept, kept_difference
 from tokspec.offsets import convert
 from tokspec.sessions import Answer, Fault, Refused, Reply
 from tokspec.specification import load_specification
-from tokspec.wire import excerpt
+from tokspec.wire import excerpt, shown
 
 __all__ = ["Result", "Verdict", "declared_choices", "judge", "not_run", "tally"]
 
@@ -47,7 +48,8 @@ class Result:
     """A case's verdict with what led to it.
 
     ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
-    declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit.
+    declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
+    extract.
     """
 
     case: Case
@@ -82,7 +84,17 @@ def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) ->
         return Result(case, Verdict(reply.kind), reply.message, expected, reply)
     if isinstance(reply, Refused):
         return _judge_refusal(case, reply, expected)
-    return _judge_answer(case, reply, hello, expected)
+    short = kept(reply)
+    return _shortened(_judge_answer(case, reply, hello, expected, short is not reply), short)
+
+
+def _shortened(result: Result, reply: Reply) -> Result:
+    """Keep of a long answer its extract, and say where it is wrong what it is."""
+    if not isinstance(reply, Extract):
+        return result
+    detail = f"{result.detail}, {reply}" if result.verdict is Verdict.FAIL else result.detail
+    difference = kept_difference(result.difference) if result.difference else None
+    return replace(result, detail=detail, reply=reply, difference=difference)
 
 
 def _expected(case: Case, choices: Mapping[str, str]) -> Mapping[str, Any]:
@@ -105,9 +117,9 @@ def _judge_refusal(case: Case, reply: Refused, expected: Mapping[str, Any]) -> R
     return Result(case, Verdict.ERROR, f"refused as {reply.reason} where {wanted} is due{said}", expected, reply)
 
 
-def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str, Any]) -> Result:
-    for path, message in schema.errors(reply.result, f"operations/{case.operation}/result"):
-        place = "/".join(str(part) for part in path) or "the result"
+def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str, Any], is_long: bool) -> Result:
+    for path, message in schema.errors(reply.result, f"operations/{case.operation}/result", every=not is_long):
+        place = shown("/".join(str(part) for part in path)) or "the result"
         return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply)
     if "error" in expected:
         return Result(case, Verdict.FAIL, f"answers where a refusal as {expected['error']} is due", expected, reply)

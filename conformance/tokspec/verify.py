@@ -14,6 +14,7 @@ from typing import Any
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault
+from tokspec.kept import kept
 from tokspec.report.safe import compact, shorten
 from tokspec.runner import Run, request
 from tokspec.sessions import Answer, Fault, Refused, Reply, Request, Session
@@ -97,7 +98,7 @@ def _twice_in_order(
 def _in_order(asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]) -> Mapping[int, Reply]:
     try:
         with start() as session:
-            return {order[place]: reply for place, reply in session.ask([asked[index] for index in order])}
+            return {order[place]: kept(reply) for place, reply in session.ask([asked[index] for index in order])}
     except AdapterFault as fault:
         return {index: Fault(fault.kind, f"before hello: {fault.message}") for index in order}
 

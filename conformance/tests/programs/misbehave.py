@@ -197,6 +197,10 @@ BAD = {
     "line_of_1_gb": answer_of_size(b"1", b"", 1024 * MEGABYTE),
     "deep": answer_of_size(b"[", b"]", 100_000),
     "wide": answer_of_size(b"[],", b"[]", 700_000),
+    "long": lambda request, result: reply(request, ok={"tokens": ["a"] * 200_000}),
+    "refuses_at_length": lambda request, result: reply(
+        request, refused={"reason": "unsupported", "message": "x" * MEGABYTE}
+    ),
     "endless_line": endless(b"x"),
     "endless_lines": endless(b"more\n"),
     "endless_blank_lines": endless(b"\n"),

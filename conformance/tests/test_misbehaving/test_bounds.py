@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from tokspec.fixtures import Case
+from tokspec.runner import run
 from tokspec.sessions import Fault, Limits, ProgramSession, Request
 
 PROGRAM = [sys.executable, "-S", "-E", str(Path(__file__).parents[1] / "programs" / "misbehave.py")]
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+LIMITS = Limits(case_seconds=60.0, start_seconds=60.0)
 
 #: Kilobytes by which this process may grow. A line may have 4 MB, and is copied a few times before it is refused.
 BOUND = 60 * 1024
@@ -48,9 +52,23 @@ def test_what_nobody_reads_is_not_kept(judge: Any, grown: Callable[[], int]) -> 
     """A program that floods after ``hello`` waits for its pipe, until somebody asks and hears of it."""
     request = Request("normalize", "toy", {"normalizer": {"type": "lowercase"}}, {"text": "TITLE"})
     fault = Fault("protocol", "a line is not JSON (Expecting value at character 1): ''")
-    with ProgramSession([*PROGRAM, "floods_after_hello"], Limits(start_seconds=60.0)) as session:
+    with ProgramSession([*PROGRAM, "floods_after_hello"], LIMITS) as session:
         time.sleep(1.0)
         assert list(session.ask([request])) == [(0, fault)]
+    assert grown() < BOUND
+
+
+@pytest.mark.parametrize("name", ["long", "refuses_at_length"])
+def test_what_a_program_answers_is_not_kept_whole(cases: list[Case], grown: Callable[[], int], name: str) -> None:
+    hugs = next(case for case in cases if case.id == "bpe-toy-encode-hugs")
+    with ProgramSession([*PROGRAM, name], LIMITS) as session:
+        results = run(session, [hugs] * 150).results
+    beginning = ('{"tokens":[' + 50 * '"a",')[:200]
+    details = {
+        "long": f"answers otherwise, in 800012 bytes that begin '{beginning}'",
+        "refuses_at_length": "x" * 1000 + " and 1047576 more characters",
+    }
+    assert {result.detail for result in results} == {details[name]}
     assert grown() < BOUND
 
 

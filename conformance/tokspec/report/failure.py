@@ -8,6 +8,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from tokspec.compare import ABSENT, Difference
+from tokspec.kept import Extract
 from tokspec.report.safe import compact, shorten, visible
 from tokspec.sessions import Answer
 from tokspec.specification import load_specification
@@ -34,8 +35,8 @@ def describe(result: Result, reproduce: str, stage: str = "") -> list[str]:
             ("expected", shorten(compact(_plain(result.expected)))),
             ("problem", brief(result)),
         ]
-        if result.verdict is Verdict.FAIL and isinstance(result.reply, Answer):
-            rows.append(("actual", shorten(compact(result.reply.result))))
+        if result.verdict is Verdict.FAIL and (actual := _answer(result)) is not None:
+            rows.append(("actual", shorten(compact(actual))))
     else:
         rows += list(_side_by_side(result, result.difference))
     rows += [("stage", stage)] if stage else []
@@ -64,16 +65,23 @@ def _plain(expected: Mapping[str, Any]) -> Any:
     return {"refused as": expected["error"]} if "error" in expected else next(iter(expected.values()))
 
 
+def _answer(result: Result) -> Mapping[str, Any] | None:
+    """Give what was answered, if it was kept whole."""
+    reply = result.reply
+    return reply.result if isinstance(reply, Answer) and not isinstance(reply, Extract) else None
+
+
 def _side_by_side(result: Result, difference: Difference) -> Iterator[tuple[str, str]]:
     """Align the two lists that differ, item by item, with a mark under the first difference."""
-    field = str(difference.path[0]) if difference.path else ""
-    actual = result.reply.result.get(field, ABSENT) if isinstance(result.reply, Answer) else ABSENT
+    field, inner = str(difference.path[0]), difference.path[1:]
+    answer = _answer(result)
     expected = _expected(result).get(field, ABSENT)
-    if len(difference.path) > 1 and isinstance(expected, Sequence) and isinstance(actual, Sequence):
-        yield from _aligned(field, expected, actual, int(difference.path[1]))
+    actual = ABSENT if answer is None else answer.get(field, ABSENT)
+    if inner and isinstance(expected, list) and isinstance(actual, list):
+        yield from _aligned(field, expected, actual, int(inner[0]))
     else:
         yield "expected", f"{field}: {_show(expected)}"
-        yield "actual", f"{field}: {_show(actual)}"
+        yield "actual", shorten(result.detail, 600) if answer is None else f"{field}: {_show(actual)}"
     yield "first", brief(result)
     others = len(result.expected.get("one_of", ())) - 1
     if others > 0:
@@ -81,7 +89,8 @@ def _side_by_side(result: Result, difference: Difference) -> Iterator[tuple[str,
 
 
 def _expected(result: Result) -> Mapping[str, Any]:
-    first: Mapping[str, Any] = result.expected.get("expect") or result.expected["one_of"][0]
+    expected = result.expected
+    first: Mapping[str, Any] = expected["expect"] if "expect" in expected else expected["one_of"][0]
     return first
 
 
