@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tokspec.adapter import Hello
+from tokspec.compare import Difference
 from tokspec.errors import DataError
 from tokspec.fixtures import load_suite
 from tokspec.report.changes import changes, lines
@@ -137,6 +138,47 @@ def test_a_report_that_is_not_whole_is_refused(tmp_path: Path, content: str, mes
     with pytest.raises(DataError) as caught:
         read_report(file, "r")
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"expected": {"error": "unknown_symbol"}},
+        {"expected": {"expect": {}}},
+        {"expected": {"one_of": [{"text": ""}, {"tokens": ["[UNK]", "ug"]}]}},
+        {"reply": {"refused": {"reason": "unsupported", "message": ""}}},
+        {"reply": {"ok": {}}},
+        {"reply": {"ok": {"tokens": "x"}}},
+        {"difference": {"path": ["tokens", "x"]}},
+        {"difference": {"path": ["tokens", "x"], "expected": "[UNK]"}},
+        {"difference": {"path": ["tokens", 0.0], "expected": "[UNK]", "actual": "x"}},
+        {"difference": {"path": ["tokens", -2], "expected": "[UNK]", "actual": "x"}},
+        {"difference": {"path": ["tokens", 0], "expected": "other", "actual": "x"}},
+        {"difference": {"path": ["tokens", 0], "expected": "[UNK]", "actual": "other"}},
+        {"difference": {"path": ["tokens", 0], "expected": "[UNK]"}},
+        {"difference": {"path": [], "expected": {"tokens": ["[UNK]", "ug"]}, "actual": {"tokens": ["x", "ug"]}}},
+    ],
+)
+def test_a_difference_is_that_of_its_line(tmp_path: Path, change: Mapping[str, object]) -> None:
+    line = json.loads(SECOND) | {"reply": {"ok": {"tokens": ["x", "ug"]}}}
+    line["difference"] = {"path": ["tokens", 0], "expected": "[UNK]", "actual": "x"}
+    file = tmp_path / "r.ndjson"
+    file.write_text(HEAD + FIRST + json.dumps(line) + "\n" + "".join([*MORE, FOOT]))
+    read = read_report(file).run.results[1]
+    assert read.difference == Difference(("tokens", 0), "[UNK]", "x")
+    file.write_text(HEAD + FIRST + json.dumps({**line, **change}) + "\n" + "".join([*MORE, FOOT]))
+    with pytest.raises(DataError) as caught:
+        read_report(file, "r")
+    message = "is not the difference of what is expected and what was answered; the line was changed; run again"
+    assert str(caught.value) == f"r:3: difference: {message}"
+
+
+def test_a_report_that_is_too_large_is_none(tmp_path: Path) -> None:
+    with (tmp_path / "r.ndjson").open("wb") as file:
+        file.truncate(65 * 1024**2)
+    with pytest.raises(DataError) as caught:
+        read_report(tmp_path / "r.ndjson", "r")
+    assert str(caught.value) == "r: is larger than 64 MB; tokspec run --report writes no such report; run again"
 
 
 def test_every_cut_of_a_report_is_seen(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from tokspec.bounded import read_bounded
 from tokspec.compare import ABSENT, Difference
 from tokspec.errors import AdapterFault, DataError
 from tokspec.fixtures import Case, Model
+from tokspec.report.ndjson import LARGEST
 from tokspec.report.origin import Origin
 from tokspec.runner import Run
 from tokspec.sessions import Answer, Fault, Refused, Reply
@@ -22,8 +23,7 @@ from tokspec.wire import decode_line
 
 __all__ = ["Report", "read_report"]
 
-#: How large a report may be, in megabytes.
-LARGEST = 64
+_TOO_LARGE = "tokspec run --report writes no such report; run again"
 
 _Line = tuple[int, dict[str, Any]]
 
@@ -44,7 +44,7 @@ def read_report(file: Path, name: str = "") -> Report:
         DataError: the first thing that is wrong with it, with file, line and key; also if it was cut off.
     """
     name = name or str(file)
-    lines = list(_lines(read_bounded(file, name, LARGEST), name))
+    lines = list(_lines(read_bounded(file, name, LARGEST, _TOO_LARGE), name))
     if not lines:
         raise DataError("is empty; tokspec run --report writes a report", name)
     _, header = _valid(lines[0], "header", name)
@@ -92,9 +92,36 @@ def _result(line: _Line, name: str) -> Result:
     verdict = Verdict(value["verdict"])
     if verdict is not Verdict.PASS and "expected" not in value:
         raise DataError("lacks the key expected", name, number)
+    if "difference" in value and not _is_true(value):
+        message = "is not the difference of what is expected and what was answered; the line was changed; run again"
+        raise DataError(message, name, number, "difference")
     difference = _difference(value["difference"]) if "difference" in value else None
     reply = _reply(value["reply"]) if "reply" in value else None
     return Result(_case(value), verdict, value.get("detail", ""), value.get("expected", {}), reply, difference)
+
+
+def _is_true(value: Mapping[str, Any]) -> bool:
+    """Whether a difference is one of this line: at its place stand what it says, as far as the answer was written."""
+    said, expected = value["difference"], value.get("expected", {})
+    sides = {"expected": expected.get("expect", expected.get("one_of", [None])[0])}
+    if "reply" in value:
+        sides["actual"] = value["reply"].get("ok")
+    is_some = said["path"] and ("expected" in said or "actual" in said)
+    return is_some and all(
+        isinstance(side, dict) and _at(side, said["path"]) == said.get(name, ABSENT) for name, side in sides.items()
+    )
+
+
+def _at(value: Any, path: Sequence[str | int]) -> Any:
+    """Give what stands at a place; nothing if the place is not there, as behind the end of a list."""
+    for part in path:
+        if isinstance(value, dict) and isinstance(part, str):
+            value = value.get(part, ABSENT)
+        elif isinstance(value, list) and type(part) is int and 0 <= part < len(value):
+            value = value[part]
+        else:
+            return ABSENT
+    return value
 
 
 def _case(value: Mapping[str, Any]) -> Case:
