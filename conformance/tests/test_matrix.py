@@ -73,6 +73,7 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
         f"no-such-interpreter {folder}/mine.x: not here: needs no-such-interpreter",
     ]
     assert lines[10].startswith("no-such-package: not here: is not installed; ")
+    assert lines[11:] == [f"sh -c 'exit 3': {folder}/known.yaml:3: no-such-case is no case of the suite"]
     assert sorted(file.name for file in (folder / "reports").iterdir()) == [
         "sh--c-exit-3.ndjson",
         "tokref-0.1.0.ndjson",

@@ -346,6 +346,16 @@ def test_known_failures_are_expected_to_fail(repository: pytest.Pytester) -> Non
     result.stdout.fnmatch_lines(["*unexpected pass: passes, but known.yaml:3 lists it as failing"])
 
 
+def test_what_is_not_offered_though_it_is_listed_fails(repository: pytest.Pytester) -> None:
+    listed = KNOWN.format(digest="0" * 16).replace("encode-pun", "train-3")
+    (repository.path / "known.yaml").write_text(listed, "utf-8")
+    select = ("--tokspec-select", "bpe-toy-train-3", "--tokspec-known-failures", "known.yaml")
+    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING, *select)
+    result.assert_outcomes(passed=1, failed=2)
+    problem = "known.yaml:3: bpe-toy-train-3 is listed as failing, and is unsupported now; remove the entry"
+    assert summary(result)[-1] == f"FAILED tokspec::bpe-toy-train-3 - Failed: {problem}"
+
+
 def test_a_known_failure_of_no_case_is_a_usage_error(repository: pytest.Pytester) -> None:
     stale = KNOWN.format(digest="0" * 16).replace("-pun", "-jug")
     (repository.path / "known.yaml").write_text(stale, "utf-8")

@@ -1,14 +1,14 @@
 """Failures that are known: a file that lists them, and what it makes of a result.
 
 The file is a ratchet. A listed case that fails in the listed way does not fail the run; one that passes, fails
-otherwise or is listed past its date does, and so does an entry whose case no longer exists.
+otherwise or is listed past its date does, and so does an entry whose case no longer exists or is not offered any more.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -19,7 +19,14 @@ from tokspec.sessions import Answer, Fault, Refused
 from tokspec.strict_yaml import Document, read_yaml
 from tokspec.verdicts import Result, Verdict
 
-__all__ = ["CONVENTIONAL_NAME", "KnownFailure", "KnownFailures", "digest", "read_known_failures"]
+__all__ = [
+    "CONVENTIONAL_NAME",
+    "KnownFailure",
+    "KnownFailures",
+    "digest",
+    "known_failures",
+    "read_known_failures",
+]
 
 #: What the file is called by convention.
 CONVENTIONAL_NAME = "tokspec-known-failures.yaml"
@@ -67,6 +74,15 @@ class KnownFailures:
             if entry.case not in cases
         )
 
+    def unsupported(self, results: Iterable[Result]) -> tuple[str, ...]:
+        """Say which entries list what is not offered any more; no other result would ever show that they are wrong."""
+        return tuple(
+            f"{self.file}:{self.entries[result.case.id].line}: {result.case.id} is listed as failing, "
+            "and is unsupported now; remove the entry"
+            for result in results
+            if result.verdict is Verdict.UNSUPPORTED and result.case.id in self.entries
+        )
+
 
 def digest(result: Result) -> str:
     """Give 16 hexadecimal digits for how a case fails: its wrong answer, the reason of a refusal, or a fault's kind.
@@ -89,7 +105,15 @@ def read_known_failures(file: Path, name: str = "") -> KnownFailures:
     Raises:
         DataError: the first thing that is wrong with it, with file, line and key.
     """
-    document = read_yaml(file, name)
+    return known_failures(read_yaml(file, name))
+
+
+def known_failures(document: Document) -> KnownFailures:
+    """Take the entries out of a document.
+
+    Raises:
+        DataError: the first thing that is wrong with it, with file, line and key.
+    """
     for path, message in schema.errors(document.value, "known_failures"):
         raise document.error(path, message)
     entries: dict[str, KnownFailure] = {}

@@ -106,6 +106,8 @@ class CaseItem(pytest.Item):
         """Judge the case."""
         result = self.cases.judge(self.case)
         if result.verdict is Verdict.UNSUPPORTED:
+            for problem in self.cases.ratchet.known.unsupported([result]):
+                pytest.fail(visible(problem), pytrace=False)
             pytest.skip(f"unsupported: {brief(result)}")
         if result.verdict is Verdict.KNOWN_FAILURE:
             pytest.xfail(f"known failure: {visible(result.detail)}")

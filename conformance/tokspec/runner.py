@@ -99,7 +99,8 @@ def run(
         raise RuntimeError(f"{len(cases)} cases were selected and {len(results)} were answered")
     why = f"the run ended after {failures} failure{'' if failures == 1 else 's'}"
     ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
-    return Run(session.hello, declared, tuple(ordered), tuple(_unblamed(session.unblamed)))
+    listed = known.unsupported(ordered) if known else ()
+    return Run(session.hello, declared, tuple(ordered), (*_unblamed(session.unblamed), *listed))
 
 
 def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:

@@ -17,7 +17,7 @@ _COUNTED = (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
 
 
 def text_matrix(rows: Sequence[Row]) -> Iterator[str]:
-    """Give the lines: a row an implementation, its choices, and what is not here."""
+    """Give the lines: a row an implementation, its choices, what is not here, and what no cell shows."""
     table = [_head(), *(_cells(row.run) for row in rows if row.run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for cells in table:
@@ -27,6 +27,8 @@ def text_matrix(rows: Sequence[Row]) -> Iterator[str]:
     yield f"\nchapters: {', '.join(_chapters())}; a cell is what passes of what is offered\n"
     yield from (f"{_name(row.run)} takes {_choices(row.run)}" for row in rows if row.run)
     yield from (f"{visible(row.listed.name)}: not here: {visible(row.missing)}" for row in rows if not row.run)
+    for run in (row.run for row in rows if row.run):
+        yield from (f"{_name(run)}: {visible(problem)}" for problem in run.problems)
 
 
 def markdown_matrix(rows: Sequence[Row]) -> Iterator[str]:
