@@ -11,7 +11,7 @@ import pytest
 SELECTED = ["--select", "bpe-toy-encode-bug", "--select", "bpe-toy-encode-mug"]
 
 ADAPTERS = '''
-from tokspec.adapter import Hello
+from tokspec.adapter import Hello, Unsupported
 
 
 class Letters:
@@ -42,6 +42,18 @@ class Leaking(Right):
 
 class Dying(Letters):
     def run(self, operation, model, input):
+        raise SystemError("gone")
+
+
+class Refusing(Right):
+    def run(self, operation, model, input):
+        if input["text"] == "mug":
+            raise Unsupported("later")
+        return super().run(operation, model, input)
+
+
+class Stillborn(Letters):
+    def hello(self):
         raise SystemError("gone")
 '''
 
@@ -115,9 +127,44 @@ def test_an_entry_of_no_case_fails_the_run(tmp_path: Path) -> None:
 def test_nothing_is_written_after_a_crash(tmp_path: Path) -> None:
     status, lines, errors = judged(tmp_path, "Dying", "--update-known-failures")
     what = "bpe-toy-encode-bug came to 'crash'"
-    assert (status, lines) == (2, [])
+    assert status == 2
     assert errors == f"tokspec: {FILE}: is not updated: {what}; mend that, or list it by hand\n"
     assert not (tmp_path / FILE).exists()
+    seen = 'verdict: "crash", digest: "2d92e436b2aa3857", reason: "not explained yet"'
+    assert lines == [
+        "to list by hand, each with its reason:",
+        f'  - {{case: "bpe-toy-encode-bug", {seen}}}',
+        f'  - {{case: "bpe-toy-encode-mug", {seen}}}',
+    ]
+    (tmp_path / FILE).write_text("\n".join(["known_failures:", *lines[1:]]), "utf-8")
+    counted = "letters 1 does not conform: 2 cases = 2 known failure"
+    assert judged(tmp_path, "Dying", "--update-known-failures")[1][-1] == counted
+
+
+def test_nothing_is_written_after_a_fault_at_the_start(tmp_path: Path) -> None:
+    status, lines, errors = judged(tmp_path, "Stillborn", "--update-known-failures")
+    assert (status, lines) == (2, [])
+    what = "nothing could be asked; crash before hello: "
+    assert errors.startswith(f"tokspec: {FILE}: is not updated: {what}")
+    assert errors.count("\n") == 1
+    assert not (tmp_path / FILE).exists()
+
+
+def test_what_is_not_offered_though_it_is_listed_fails_until_the_file_is_written_anew(tmp_path: Path) -> None:
+    judged(tmp_path, "Letters", "--update-known-failures")
+    begun = (tmp_path / FILE).read_text("utf-8").replace("not explained yet", "it is a toy")
+    (tmp_path / FILE).write_text(begun.partition("  - ")[0] + "  - " + begun.rpartition("  - ")[2], "utf-8")
+    status, lines, _ = judged(tmp_path, "Refusing", "--known-failures", FILE, "--report", "a.ndjson")
+    problem = f"{FILE}:3: bpe-toy-encode-mug is listed as failing, and is unsupported now; remove the entry"
+    counted = "2 cases = 1 pass + 1 unsupported"
+    assert (status, lines[-3:-1]) == (1, [problem, f"letters 1 does not conform: {counted}"])
+    assert tokspec(tmp_path, "report", "a.ndjson")[1][-2:] == lines[-3:-1]
+    status, lines, _ = judged(tmp_path, "Refusing", "--known-failures", FILE, "--update-known-failures")
+    assert (status, lines[-1]) == (0, f"letters 1 conforms: {counted}")
+    assert (tmp_path / FILE).read_text("utf-8").splitlines()[1:] == [
+        "known_failures: []",
+        '  # bpe-toy-encode-mug is unsupported now; it was listed because: "it is a toy"',
+    ]
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -1,112 +1,113 @@
-"""Writing a file of known failures anew after a run: sorted by case, with all that people wrote."""
+"""What a file of known failures is to list after a run."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from tokspec.errors import DataError
-from tokspec.known_failures import KnownFailure, KnownFailures, digest
+from tokspec.known_failures import KnownFailure, KnownFailures, digest, known_failures
+from tokspec.known_failures_text import Retired, flow, rewritten
 from tokspec.runner import Run
-from tokspec.verdicts import Result, Verdict
+from tokspec.strict_yaml import parse_yaml
+from tokspec.verdicts import Verdict
 
-__all__ = ["UNEXPLAINED", "updated"]
+__all__ = ["UNEXPLAINED", "by_hand", "updated"]
 
 #: The reason that a new entry gets; a person writes a better one.
 UNEXPLAINED = "not explained yet"
 
-#: Verdicts after which nothing can be learned from a run.
-_INCONCLUSIVE = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL, Verdict.NOT_RUN, Verdict.UNSTABLE)
+#: Verdicts that may be listed, and are too serious to be listed unseen.
+_BY_HAND = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)
 
-_FIELD = re.compile(r"""(?P<before>(?:^|[\s{,])(?P<key>verdict|digest):\s+)(?:"[^"]*"|'[^']*'|[^\s,}]+)""")
+#: Verdicts after which nothing can be learned from a run, and what to do about them.
+_INCONCLUSIVE = {
+    **dict.fromkeys(_BY_HAND, "mend that, or list it by hand"),
+    Verdict.UNSTABLE: "mend that",
+    Verdict.NOT_RUN: "run all cases that are selected",
+}
 
-_HEAD = "# Failures that are known; `tokspec run --update-known-failures` keeps this file.\nknown_failures:\n"
-
-
-@dataclass
-class _Entry:
-    """The lines of one entry: the comments above it, and its own."""
-
-    comments: list[str]
-    own: list[str]
+#: Verdicts with which an entry is no longer true.
+_OVER = {Verdict.UNEXPECTED_PASS: "passes now", Verdict.UNSUPPORTED: "is unsupported now"}
 
 
 def updated(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -> str:
     """Give the new text of the file.
 
-    Entries of cases that were not run stay as they are. Of an entry that fails no longer, or whose case is gone, a
-    comment with its reason stays, unless nobody ever wrote one.
+    Entries of cases that were not run stay as they are. Of an entry that fails no longer, is not offered any more, or
+    whose case is gone, a comment with its reason stays, unless nobody ever wrote one.
 
     Args:
         text: what the file holds now; empty where there is none.
-        known: the same, read.
+        known: the same, as it was read for the run.
         run: a run with these known failures.
         cases: the ids of all cases of the suite.
 
     Raises:
-        DataError: after a run in which something crashed, hung, broke the protocol or was not run.
+        DataError: after a run in which something crashed, hung, broke the protocol or was not run; or the file was
+            changed meanwhile, or is laid out so that its entries cannot be told apart.
     """
     _refuse_inconclusive(run, known)
-    head, entries, tail = _parts(text, known)
-    for case in list(entries):
-        if case not in cases:
-            _retire(entries, tail, known, case, "is no case of the suite any more")
-    for result in run.results:
-        if result.verdict is Verdict.UNEXPECTED_PASS:
-            _retire(entries, tail, known, result.case.id, "passes now")
-        elif result.verdict in (Verdict.FAIL, Verdict.ERROR):
-            entries[result.case.id] = _changed(entries.get(result.case.id), known.entries.get(result.case.id), result)
-    lines = [line for case in sorted(entries) for line in (*entries[case].comments, *entries[case].own)]
-    body = head if lines else head.replace("known_failures:\n", "known_failures: []\n")
-    return body + "".join(f"{line}\n" for line in (*lines, *tail))
+    if _entries(text, known.file) != known.entries:
+        raise DataError("is not updated: it was changed while the cases ran; run them again", known.file)
+    over = _over(known, run, cases)
+    wanted = _wanted(known, run, over)
+    retired = [Retired(case, why, _written_reason(known.entries[case])) for case, why in over.items()]
+    new = rewritten(text, known.file, wanted, retired)
+    _refuse_other(new, known.file, wanted)
+    return new
+
+
+def by_hand(run: Run) -> list[str]:
+    """Write an entry for each case that only a person may list, as a line of the file."""
+    return [
+        f"  - {flow(KnownFailure(result.case.id, result.verdict.value, digest(result), UNEXPLAINED))}"
+        for result in run.results
+        if result.verdict in _BY_HAND
+    ]
 
 
 def _refuse_inconclusive(run: Run, known: KnownFailures) -> None:
     for result in run.results:
         if result.verdict in _INCONCLUSIVE:
-            what = f"{result.case.id} came to {result.verdict.value!r}"
-            raise DataError(f"is not updated: {what}; mend that, or list it by hand", known.file)
+            what = f"{result.case.id} came to {result.verdict.value!r}; {_INCONCLUSIVE[result.verdict]}"
+            raise DataError(f"is not updated: {what}", known.file)
 
 
-def _parts(text: str, known: KnownFailures) -> tuple[str, dict[str, _Entry], list[str]]:
-    """Cut the text at its entries: what is above the first, each with the comments above it, and what follows."""
-    if not known.entries:
-        kept = "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("known_failures:"))
-        return (f"{kept}known_failures:\n" if text else _HEAD), {}, []
-    lines = text.splitlines()
-    starts = [entry.line - 1 for entry in known.entries.values()]
-    head, above = _without_comments(lines[: starts[0]])
-    entries: dict[str, _Entry] = {}
-    for case, start, end in zip(known.entries, starts, [*starts[1:], len(lines)], strict=True):
-        own, below = _without_comments(lines[start:end])
-        entries[case] = _Entry(above, own)
-        above = below
-    return "".join(f"{line}\n" for line in head), entries, above
+def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:
+    return known_failures(parse_yaml(text, file)).entries if text else {}
 
 
-def _without_comments(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Cut off the comments and empty lines at the end."""
-    end = len(lines)
-    while end and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
-        end -= 1
-    return lines[:end], lines[end:]
+def _over(known: KnownFailures, run: Run, cases: Collection[str]) -> Mapping[str, str]:
+    """Say of which listed cases the entry is no longer true, and why."""
+    now = {result.case.id: _OVER[result.verdict] for result in run.results if result.verdict in _OVER}
+    gone = {case: "is no case of the suite any more" for case in known.entries if case not in cases}
+    return {case: {**now, **gone}[case] for case in known.entries if case in now or case in gone}
 
 
-def _retire(entries: dict[str, _Entry], tail: list[str], known: KnownFailures, case: str, why: str) -> None:
-    entry = entries.pop(case)
-    comments = [line for line in entry.comments if line.strip()]
-    reason = known.entries[case].reason
-    tail += comments + ([] if reason == UNEXPLAINED else [f"  # {case} {why}; it was listed because: {reason}"])
+def _written_reason(entry: KnownFailure) -> str:
+    return "" if entry.reason == UNEXPLAINED else entry.reason
 
 
-def _changed(entry: _Entry | None, old: KnownFailure | None, result: Result) -> _Entry:
-    """Give the entry of a case that is new, or fails otherwise than listed: only these two values change."""
-    seen = {"verdict": result.verdict.value, "digest": digest(result)}
-    if entry is None or old is None:
-        fields = {"case": result.case.id, **seen, "reason": UNEXPLAINED}
-        lines = [f"    {key}: {json.dumps(value)}" for key, value in fields.items()]
-        return _Entry([], ["  - " + lines[0].lstrip(), *lines[1:]])
-    own = [_FIELD.sub(lambda match: f"{match['before']}{json.dumps(seen[match['key']])}", line) for line in entry.own]
-    return _Entry(entry.comments, own)
+def _wanted(known: KnownFailures, run: Run, over: Collection[str]) -> Mapping[str, KnownFailure]:
+    """Give the entries as they are to be: with what fails now, as it fails now."""
+    wanted = {case: entry for case, entry in known.entries.items() if case not in over}
+    for result in run.results:
+        if result.verdict in (Verdict.FAIL, Verdict.ERROR):
+            case, seen = result.case.id, {"verdict": result.verdict.value, "digest": digest(result)}
+            old = wanted.get(case) or KnownFailure(case, reason=UNEXPLAINED, **seen)
+            wanted[case] = replace(old, **seen)
+    return wanted
+
+
+def _refuse_other(text: str, file: str, wanted: Mapping[str, KnownFailure]) -> None:
+    """Read what is about to be written: nothing that people wrote may be lost, however the file is laid out."""
+    try:
+        entries = _entries(text, file)
+    except DataError as error:
+        raise DataError(f"is not updated: it could not be read then ({error.message})", file) from None
+    for case in sorted({*entries, *wanted}):
+        before, after = wanted.get(case), entries.get(case)
+        if before is None or after is None or replace(before, line=0) != replace(after, line=0):
+            what = f"{case} would be read otherwise than it is meant; write its entry plainly, each value in one line"
+            raise DataError(f"is not updated: {what}", file)

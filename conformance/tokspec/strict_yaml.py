@@ -20,7 +20,7 @@ import yaml
 from tokspec.bounded import read_bounded
 from tokspec.errors import DataError
 
-__all__ = ["Document", "KeyPath", "read_yaml"]
+__all__ = ["Document", "KeyPath", "parse_yaml", "read_yaml"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -46,11 +46,15 @@ _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"}
 
 @dataclass(frozen=True)
 class Document:
-    """A file's value, and the line of every path in it (``("cases", 3, "id")`` → 57)."""
+    """A file's value, and the line of every path in it (``("cases", 3, "id")`` → 57).
+
+    ``spans`` says between which characters of the text every scalar stands, quotes included.
+    """
 
     file: str
     value: Any
     lines: Mapping[KeyPath, int]
+    spans: Mapping[KeyPath, tuple[int, int]]
 
     def error(self, path: KeyPath, message: str) -> DataError:
         """Make the error that names the file, the line and the key of a path; a missing key is named by its parent."""
@@ -67,17 +71,29 @@ def read_yaml(file: Path, name: str = "") -> Document:
         DataError: with file, line and key.
     """
     name = name or str(file)
-    text = read_bounded(file, name, LARGEST)
+    return parse_yaml(read_bounded(file, name, LARGEST), name)
+
+
+def parse_yaml(text: str, name: str) -> Document:
+    """Read a text; ``name`` is how errors call it.
+
+    Raises:
+        DataError: with file, line and key.
+
+    >>> parse_yaml("a: ['b']", "x.yaml").spans
+    {('a', 0): (4, 7)}
+    """
     _refuse_hidden(text, name)
     lines: dict[KeyPath, int] = {}
+    spans: dict[KeyPath, tuple[int, int]] = {}
     try:
-        value = _Reader(name, lines, yaml.parse(text, Loader=_Loader)).document()
+        value = _Reader(name, lines, spans, yaml.parse(text, Loader=_Loader)).document()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise DataError(f"is not YAML: {error.problem}", name, line) from None
     except yaml.YAMLError as error:
         raise DataError(f"is not YAML: {error}", name) from None
-    return Document(name, value, lines)
+    return Document(name, value, lines, spans)
 
 
 def _refuse_hidden(text: str, name: str) -> None:
@@ -92,9 +108,16 @@ def _refuse_hidden(text: str, name: str) -> None:
 class _Reader:
     """Turns YAML's events into values; holds what every level needs."""
 
-    def __init__(self, file: str, lines: dict[KeyPath, int], events: Iterator[yaml.Event]) -> None:
+    def __init__(
+        self,
+        file: str,
+        lines: dict[KeyPath, int],
+        spans: dict[KeyPath, tuple[int, int]],
+        events: Iterator[yaml.Event],
+    ) -> None:
         self.file = file
         self.lines = lines
+        self.spans = spans
         self.events = events
 
     def error(self, event: yaml.Event, path: KeyPath, message: str) -> DataError:
@@ -119,6 +142,7 @@ class _Reader:
         if tag is not None:
             raise self.error(event, path, f"has the tag {tag}; write plain values")
         if isinstance(event, yaml.ScalarEvent):
+            self.spans[path] = _span(event)
             return self.scalar(event, path)
         if len(path) > DEEPEST:
             raise self.error(event, path[:3], f"is nested more than {DEEPEST} deep")
@@ -167,6 +191,10 @@ def _line(event: Any) -> int:
     """Give the line on which an event starts, counted from 1."""
     line: int = event.start_mark.line
     return line + 1
+
+
+def _span(event: Any) -> tuple[int, int]:
+    return event.start_mark.index, event.end_mark.index
 
 
 def _key(path: KeyPath) -> str:

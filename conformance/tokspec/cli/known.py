@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 
 import click
 
+from tokspec.bounded import read_bounded
+from tokspec.errors import AdapterFault, DataError
 from tokspec.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
-from tokspec.known_failures_update import updated
+from tokspec.known_failures_update import by_hand, updated
 from tokspec.report.whole_file import write_whole
 from tokspec.runner import Run
+from tokspec.strict_yaml import LARGEST
 
 __all__ = ["Ratchet", "known_failures_options"]
 
@@ -70,9 +73,28 @@ class Ratchet:
         """
         if self.file is None or not self.update:
             return replace(run, problems=(*run.problems, *self.known.stale(cases)))
-        text = self.file.read_text("utf-8") if self.file.exists() else ""
-        write_whole(self.file, updated(text, self.known, _counted(run, self.known), cases))
+        counted = _counted(run, self.known)
+        if listed := by_hand(counted):
+            click.echo("\n".join(["to list by hand, each with its reason:", *listed]))
+        write_whole(self.file, updated(self._text(), self.known, counted, cases))
         return _counted(run, read_known_failures(self.file))
+
+    def refuse(self, fault: AdapterFault) -> None:
+        """Say that the file cannot be written anew after this, if that is wanted.
+
+        Raises:
+            DataError: it is.
+        """
+        if self.update:
+            raise DataError(
+                f"is not updated: nothing could be asked; {fault.kind} before hello: {fault.message}", str(self.file)
+            )
+
+    def _text(self) -> str:
+        """Give what is in the file, which somebody may have changed while the cases ran."""
+        if self.file is None or not self.file.exists():
+            return ""
+        return read_bounded(self.file, str(self.file), LARGEST)
 
     @property
     def counting(self) -> KnownFailures | None:

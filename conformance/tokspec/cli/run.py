@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tokspec.cli.options import (
 from tokspec.cli.progress import ProgressBar
 from tokspec.diagnosis import first_diverging_stage
 from tokspec.errors import AdapterFault
-from tokspec.fixtures import load_suite
+from tokspec.fixtures import Suite, load_suite
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.ndjson import ndjson
@@ -71,9 +72,10 @@ def run_command(
 
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
-    judging = Judging(ratchet=Ratchet.of(known_failures, update), **options)
+    ratchet = Ratchet.of(known_failures, update)
+    judging = Judging(ratchet=ratchet, **options)
     finished, shown = judging.run(show)
-    came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.fixtures)
+    came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
         write_whole(report, b"".join(ndjson(finished, came_from)))
     if junit_file:
@@ -98,10 +100,14 @@ class Judging:
     seed: int
     max_failures: int | None
 
+    @cached_property
+    def suite(self) -> Suite:
+        """Give the fixtures, read once."""
+        return load_suite(self.fixtures)
+
     def run(self, show: int) -> tuple[Run, list[list[str]]]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages."""
-        suite = load_suite(self.fixtures)
-        cases = select(suite.cases.values(), self.patterns, self.excluded)
+        cases = select(self.suite.cases.values(), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
             with self.target.open() as session:
@@ -114,9 +120,10 @@ class Judging:
                         known=self.ratchet.counting,
                         progress=advance,
                     )
-                finished = self.ratchet.applied(self.verified(finished), suite.cases)
+                finished = self.ratchet.applied(self.verified(finished), self.suite.cases)
                 return finished, self.describe(finished, show, session)
         except AdapterFault as fault:
+            self.ratchet.refuse(fault)
             finished = fault_at_start(self.target.name, cases, fault)
             return finished, self.describe(finished, show)
 
