@@ -167,6 +167,24 @@ def test_what_is_not_offered_though_it_is_listed_fails_until_the_file_is_written
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["--report", "r", "--junit", "./r"], "--report and --junit"),
+        (["--update-known-failures", "--report", FILE], "--known-failures and --report"),
+        (["--update-known-failures", "--known-failures", "r", "--junit", "r"], "--known-failures and --junit"),
+    ],
+)
+def test_two_options_do_not_name_the_same_file(tmp_path: Path, arguments: list[str], options: str) -> None:
+    message = f"tokspec: {options} name the same file; give each its own; see tokspec run --help\n"
+    assert judged(tmp_path, "Letters", *arguments) == (2, [], message)
+    assert not (tmp_path / "r").exists()
+
+
+def test_two_reports_may_go_where_nothing_is_kept(tmp_path: Path) -> None:
+    assert judged(tmp_path, "Right", "--report", "/dev/null", "--junit", "/dev/null")[0] == 0
+
+
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     status, lines, errors = judged(tmp_path, "Letters", "--known-failures", "none.yaml")
     message = "tokspec: none.yaml: cannot be read: No such file or directory\n"

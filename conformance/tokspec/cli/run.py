@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +74,7 @@ def run_command(
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
     ratchet = Ratchet.of(known_failures, update)
+    _refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
     judging = Judging(ratchet=ratchet, **options)
     finished, shown = judging.run(show)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
@@ -84,6 +86,17 @@ def run_command(
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to write the known failures anew: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
+
+
+def _refuse_one_file(files: Mapping[str, Path | None]) -> None:
+    """Refuse options that name the same file: the last one written would be all that is left."""
+    named: dict[Path, str] = {}
+    for option, file in files.items():
+        # What is no regular file, as a terminal, takes one after the other.
+        if file and (file.is_file() or not file.exists()):
+            other = named.setdefault(file.resolve(), option)
+            if other != option:
+                raise click.UsageError(f"{other} and {option} name the same file; give each its own")
 
 
 @dataclass(frozen=True)
