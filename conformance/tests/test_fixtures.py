@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,8 @@ BY_CHOICE = CASE.replace(
     'by_choice: {unigram_tie: {any: {expect: {tokens: ["a"]}}, earliest_start: {expect: {tokens: ["a"]}}}}',
 )
 
+NO_HEX = "is no UTF-8 in hexadecimal digits"
+
 REFUSALS = [
     ("about: 1\n", "x.yaml:1: lacks the key source"),
     (HEAD.replace("cases:", "cases: []"), "x.yaml:4: cases: [] has less than 1 item"),
@@ -85,6 +89,18 @@ REFUSALS = [
     (HEAD + BY_CHOICE.replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {tokens: "a"}}'), 'x.yaml:10: cases[0].by_choice.unigram_tie.any.expect.tokens: "a" is not of type "array"'),
     (HEAD + CASE + "    stated: [{at: \"/tokens\", relation: erratum, printed: 1, erratum: E-999}]\n", "x.yaml:12: cases[0].stated[0]: E-999 is not in spec/errata.md"),
     (HEAD + CASE + "    source: [{document: \"x.txt\", section: \"y\"}]\n", "x.yaml:12: cases[0].source[0]: x.txt is no document of spec/00-terms.md"),
+    (HEAD + "  - 3\n", "x.yaml:5: cases[0]: 3 is not of type \"object\""),
+    (HEAD + "  - null\n", "x.yaml:5: cases[0]: null is not of type \"object\""),
+    (HEAD + '  - "abc"\n', 'x.yaml:5: cases[0]: "abc" is not of type "object"'),
+    (HEAD.replace("cases:", "cases: 3"), 'x.yaml:4: cases: 3 is not of type "array"'),
+    (HEAD + CASE.replace('{text: "a"}', '{text: {hex: "ff"}}'), f"x.yaml:9: cases[0].input.text.hex: {NO_HEX}"),
+    (HEAD + CASE.replace('["a"]', '["a", {hex: "c3"}]'), f"x.yaml:10: cases[0].expect.tokens[1].hex: {NO_HEX}"),
+    (HEAD + CASE + '    stated: [{at: "/tokens", relation: equal, printed: {hex: "z"}}]\n', f"x.yaml:12: cases[0].stated[0].printed.hex: {NO_HEX}"),
+    (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: [{hex: "ff"}], merges: []}') + CASE, f"x.yaml:3: model.vocabulary[0].hex: {NO_HEX}"),
+    (HEAD + CASE.replace('expect: {tokens: ["a"]}', 'one_of: [{tokens: ["a"], ids: [0]}, {tokens: ["a"]}]'), "x.yaml:10: cases[0].one_of[1]: needs the keys of the first, tokens, ids"),
+    (HEAD + CASE.replace('expect: {tokens: ["a"]}', 'one_of: [{tokens: ["a"]}, {spans: [[0, 1]]}]'), "x.yaml:10: cases[0].one_of[1]: needs the keys of the first, tokens"),
+    (HEAD + BY_CHOICE.replace('any: {expect: {tokens: ["a"]}}', 'any: {one_of: [{tokens: ["a"]}, {ids: [0]}]}'), "x.yaml:10: cases[0].by_choice.unigram_tie.any.one_of[1]: needs the keys of the first, tokens"),
+    (HEAD.replace("toy", "a" * 5000) + CASE, f"x.yaml:3: model: names {'a' * 5000}, but there is no file models/{'a' * 5000}.yaml"),
     (HEAD + CASE.replace('{text: "a"}', '{corpus: toys}').replace("encode", "loss").replace('{tokens: ["a"]}', "{loss: 1}"), "x.yaml:9: cases[0].input.corpus: names toys, but there is no file corpora/toys.yaml"),
 ]  # fmt: skip
 
@@ -102,6 +118,49 @@ def test_links_do_not_leave_the_folder(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         load_suite(folder)
     assert str(caught.value) == "x.yaml: is a link that leaves the folder of the fixtures; put the file itself there"
+
+
+def test_a_link_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    with pytest.raises(DataError) as caught:
+        load_suite(tmp_path)
+    assert str(caught.value) == "loop.yaml: is a link that leads nowhere; put the file itself there"
+
+
+def test_what_is_no_ordinary_file(tmp_path: Path) -> None:
+    suite(tmp_path, HEAD + CASE)
+    (tmp_path / "y.yaml").mkdir()
+    with pytest.raises(DataError) as caught:
+        load_suite(tmp_path)
+    assert str(caught.value) == "y.yaml: is no ordinary file"
+
+
+def test_the_hash_is_of_what_was_read(tmp_path: Path) -> None:
+    suite(tmp_path, HEAD + CASE)
+    first = load_suite(tmp_path).hash
+    assert re.fullmatch("[0-9a-f]{64}", first)
+    os.mkfifo(tmp_path / "models" / "unused.yaml")
+    (tmp_path / "models" / "outside.yaml").symlink_to("/etc/hostname")
+    with (tmp_path / "models" / "large.yaml").open("wb") as file:
+        file.truncate(3 * 1024**3)
+    (tmp_path / "README.md").write_text("y", "utf-8")
+    assert load_suite(tmp_path).hash == first
+
+
+@pytest.mark.parametrize("file", ["x.yaml", "models/toy.yaml"])
+def test_the_hash_changes_with_what_was_read(tmp_path: Path, file: str) -> None:
+    suite(tmp_path, HEAD + CASE)
+    first = load_suite(tmp_path).hash
+    with (tmp_path / file).open("a") as opened:
+        opened.write("# more\n")
+    assert load_suite(tmp_path).hash != first
+
+
+def test_the_hash_changes_with_the_names(tmp_path: Path) -> None:
+    suite(tmp_path, HEAD + CASE)
+    first = load_suite(tmp_path).hash
+    (tmp_path / "x.yaml").rename(tmp_path / os.fsdecode(b"\xff.yaml"))
+    assert load_suite(tmp_path).hash != first
 
 
 def test_a_folder_without_fixtures(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def change(draw: st.DrawFn, parent: Any, key: Any) -> None:
     if not isinstance(parent, dict | list) or key not in (parent if isinstance(parent, dict) else range(len(parent))):
         return
     if how == "replace":
-        parent[key] = draw(VALUES)
+        parent[key] = copy.deepcopy(draw(VALUES))
     elif how == "move":
         *before, last = draw(st.sampled_from(PLACES))
         found: Any = WHOLE

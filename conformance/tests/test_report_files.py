@@ -20,7 +20,7 @@ from tokspec.report.changes import changes, lines
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import Origin, fixtures_hash, origin
+from tokspec.report.origin import Origin
 from tokspec.report.reading import Report, read_report
 from tokspec.report.whole_file import write_whole
 from tokspec.runner import Run
@@ -194,16 +194,6 @@ def test_a_pipe_is_no_report(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match=r"^p: is no ordinary file$"):
         read_report(tmp_path / "pipe", "p")
-
-
-def test_the_fixtures_have_one_hash_whatever_else_lies_beside_them(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("x", "utf-8")
-    first = fixtures_hash(tmp_path)
-    (tmp_path / "README.md").write_text("y", "utf-8")
-    assert fixtures_hash(tmp_path) == first
-    (tmp_path / "a.yaml").rename(tmp_path / "b.yaml")
-    assert fixtures_hash(tmp_path) != first
-    assert re.fullmatch("[0-9a-f]{64}", origin("", "").fixtures)
 
 
 ALLOWED = {

@@ -37,11 +37,11 @@ def matrix_command(fixtures: Path | None, file: Path | None, form: str, reports:
 
     Exit status: 0 if every run conforms, 1 if one does not.
     """
-    listed = read_list(file or _own())
+    listed, suite = read_list(file or _own()), load_suite(fixtures)
     with ProgressBar("judging", len(listed)) as advance:
-        rows = list(matrix(listed, load_suite(fixtures), advance))
+        rows = list(matrix(listed, suite, advance))
     if reports:
-        _write(rows, reports, fixtures)
+        _write(rows, reports, suite.hash)
     click.echo("\n".join(_FORMS[form](rows)))
     return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
 
@@ -53,7 +53,7 @@ def _own() -> Path:
     return file
 
 
-def _write(rows: list[Row], folder: Path, fixtures: Path | None) -> None:
+def _write(rows: list[Row], folder: Path, fixtures: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for row in rows:
         if row.run:
