@@ -72,10 +72,10 @@ class Bpe(_Vocabulary):
     @cached_property
     def ranks(self) -> Mapping[Pair, tuple[int, ...]]:
         """The ranks of every merge, rising: training may learn a merge twice."""
-        ranks: dict[Pair, tuple[int, ...]] = {}
+        ranks: dict[Pair, list[int]] = {}
         for rank, pair in enumerate(self.merges):
-            ranks[pair] = (*ranks.get(pair, ()), rank)
-        return ranks
+            ranks.setdefault(pair, []).append(rank)
+        return {pair: tuple(found) for pair, found in ranks.items()}
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,11 @@ class Unigram(_Vocabulary):
     def costs(self) -> Mapping[str, float]:
         """The negative logarithm of every token's probability; infinite where that is 0."""
         return dict(zip(self.vocabulary, map(self._cost, self.weights), strict=True))
+
+    @cached_property
+    def highest_cost(self) -> float:
+        """The cost of the least probable token that occurs at all; 0 where none does."""
+        return max(filter(math.isfinite, self.costs.values()), default=0.0)
 
     def _probability(self, weight: float) -> float:
         if self.kind == "log_probability":

@@ -103,7 +103,8 @@ def encode_unigram(piece: str, model: Unigram, choices: Choices) -> list[Token]:
     [Token(text='a', id=1, start=0, end=1), Token(text='<unk>', id=0, start=1, end=2)]
     """
     may_be_unknown = choices.unigram_unknown == "run" and model.unknown_token is not None
-    starts, scores = best_path(piece, model, choices, unknown_cost=_unknown_cost(model) if may_be_unknown else None)
+    unknown_cost = model.highest_cost + UNKNOWN_PENALTY if may_be_unknown else None
+    starts, scores = best_path(piece, model, choices, unknown_cost=unknown_cost)
     if scores[-1] is None:  # UNI-UNK-1
         return [model.unknown(piece, 0)]
     tokens: list[Token] = []
@@ -171,7 +172,3 @@ def _completing(word: str, model: Unigram) -> list[bool]:
 
 def _probability(tokens: tuple[str, ...], model: Unigram) -> float:
     return math.prod(model.probabilities[token] for token in tokens)  # UNI-PROB-2
-
-
-def _unknown_cost(model: Unigram) -> float:
-    return max((cost for cost in model.costs.values() if math.isfinite(cost)), default=0.0) + UNKNOWN_PENALTY
