@@ -107,6 +107,7 @@ def judge(cases: list[Case], monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]
     """Give a judge; check at the end that no process, thread or descriptor is left of what it started."""
     mark = secrets.token_hex(16)
     monkeypatch.setenv(VARIABLE, mark)
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")  # so that an interpreter with closed streams has one exit status
     before = _held()
     yield Judge(cases)
     assert _held() == before
