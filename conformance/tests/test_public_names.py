@@ -19,7 +19,9 @@ MODULES = {
 }
 
 #: Values that an example would first have to build: its lines would be about them. Their functions have tests instead.
-LARGE = re.compile(r"\b(Case|Change|Command|Document|KnownFailures|Path|Report|Result|Row|Run|Session|Suite|_Command|pytest)\b")
+LARGE = re.compile(
+    r"\b(Case|Change|Command|Document|KnownFailures|Path|Report|Result|Row|Run|Session|Suite|_Command|pytest)\b"
+)
 
 #: Functions of plain values that need more than values.
 WITHOUT_EXAMPLE = {
