@@ -128,18 +128,26 @@ def explained() -> Mapping[Change, str]:
 
 
 def main() -> int:
-    """Print the survivors that nobody has explained, and the explanations that nothing needs."""
+    """Print the survivors that nobody has explained, as they are found, and the explanations that nothing needs."""
     modules = sys.argv[1:] or sorted({file.stem for file in REFERENCE.glob("[a-z]*.py")} - UNJUDGED)
+    known = {change: why for change, why in explained().items() if change[0] in modules}
+    left: set[Change] = set()
     with get_context("spawn").Pool() as pool:
         made = [change for found in pool.imap_unordered(changes, modules) for change in found]
-        left = {change for change in pool.imap_unordered(survives, made, chunksize=4) if change}
-    known = {change: why for change, why in explained().items() if change[0] in modules}
-    for title, rows in (("SURVIVES", left - known.keys()), ("KILLED, AND YET EXPLAINED", known.keys() - left)):
-        for module, old, new in sorted(rows):
-            print(f"{title} {module}\n  - {old}\n  + {new}")
+        for change in filter(None, pool.imap_unordered(survives, made, chunksize=4)):
+            left.add(change)
+            if change not in known:
+                tell("SURVIVES", change)
+    for change in sorted(known.keys() - left):
+        tell("KILLED, AND YET EXPLAINED", change)
     killed, known_left = len(made) - len(left), len(left & known.keys())
     print(f"{len(made)} changes: {killed} killed, {len(left)} survive, {known_left} of them explained")
     return 0 if left == known.keys() else 1
+
+
+def tell(what: str, change: Change) -> None:
+    module, old, new = change
+    print(f"{what} {module}\n  - {old}\n  + {new}", flush=True)
 
 
 if __name__ == "__main__":

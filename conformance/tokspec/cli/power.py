@@ -91,7 +91,7 @@ def _summary(outcomes: Sequence[Outcome], cases: Sequence[Case]) -> Iterator[str
     named = Counter(clause for case in cases for clause in case.clauses)
     yield f"{'clause':<16}  cases  mutants  killed"
     for clause in load_specification().clauses:
-        if named[clause] or mutants[clause]:
+        if mutants[clause]:
             yield f"{clause:<16}  {named[clause]:>5}  {mutants[clause]:>7}  {killed[clause]:>6}"
     kills = Counter(kill.case for outcome in harmful for kill in outcome.kills)
     yield "\nkills  case"
