@@ -41,6 +41,9 @@ UNJUDGED = {"choices", "errors", "fields"}
 #: What a case may take; on the reference the slowest takes a tenth of a second.
 SECONDS = 3.0
 
+#: What a process may take, in bytes.
+MOST_MEMORY = 2 * 1024**3
+
 #: Operators that change a type or an identity, not a rule: what they make crashes at once, or is the same in CPython.
 NOISE = re.compile(
     r"ReplaceBinaryOperator_\w+_(Mod|Pow|RShift|LShift|BitOr|BitAnd|BitXor)$"
@@ -103,6 +106,15 @@ def option_sets() -> list[dict[str, str]]:
 WORK: dict[str, list[Case]] = {}
 
 
+def bounded() -> None:
+    """Let a change that fills the memory crash, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
 def survives(change: tuple[Change, str]) -> Change | None:
     """Judge a change; cases that killed another are asked first."""
     (module, old, new), text = change
@@ -132,7 +144,7 @@ def main() -> int:
     modules = sys.argv[1:] or sorted({file.stem for file in REFERENCE.glob("[a-z]*.py")} - UNJUDGED)
     known = {change: why for change, why in explained().items() if change[0] in modules}
     left: set[Change] = set()
-    with get_context("spawn").Pool() as pool:
+    with get_context("spawn").Pool(initializer=bounded) as pool:
         made = [change for found in pool.imap_unordered(changes, modules) for change in found]
         for change in filter(None, pool.imap_unordered(survives, made, chunksize=4)):
             left.add(change)
