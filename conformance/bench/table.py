@@ -1,4 +1,4 @@
-"""The table that every measurement here prints: a figure, what it is compared with, their ratio, and the target beside it.
+"""The table that every measurement here prints: each figure with what it is compared with, their ratio and its target.
 
 Seconds depend on the machine, ratios much less: both sides are measured in turn, pair by pair, and the ratio is the
 median of the pairs' with the smallest and the largest beside it.
