@@ -11,6 +11,7 @@ from tokspec.adapter import Hello
 from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
 from tokspec.errors import AdapterFault, DataError
 from tokspec.fixtures import load_suite
+from tokspec.known_failures import read_known_failures
 from tokspec.probe import Finding, Probe, probe
 from tokspec.report.safe import visible
 from tokspec.selection import select
@@ -23,12 +24,27 @@ __all__ = ["probe_command"]
 @implementation_options
 @selection_options
 @fixtures_option
-def probe_command(target: Target, patterns: tuple[str, ...], excluded: tuple[str, ...], fixtures: Path | None) -> int:
+@click.option(
+    "--known-failures",
+    "known_failures",
+    type=click.Path(path_type=Path),
+    metavar="FILE.yaml",
+    help="Cases that fail for a reason of their own: they tell nothing, and are left aside.",
+)
+def probe_command(
+    target: Target,
+    patterns: tuple[str, ...],
+    excluded: tuple[str, ...],
+    fixtures: Path | None,
+    known_failures: Path | None,
+) -> int:
     """Find out which choices an implementation makes, and print the declaration to paste into its hello.
 
     Exit status: 0 if it declares what was found, 1 if it declares otherwise or contradicts itself.
     """
-    cases = select(load_suite(fixtures).cases.values(), patterns, excluded)
+    aside = read_known_failures(known_failures).entries if known_failures else {}
+    selected = select(load_suite(fixtures).cases.values(), patterns, excluded)
+    cases = [case for case in selected if case.id not in aside]
     try:
         with target.open() as session:
             found, hello = probe(session, cases), session.hello
