@@ -1,0 +1,131 @@
+"""Texts of any size to measure on, always the same on the same machine.
+
+English is the help on the language and the docstrings of Python's standard library, then the English messages of the
+system's message catalogues, then the standard library's sources; nothing is taken twice. Mixed is the translations in
+those catalogues, one of each language in turn; where a system has none, or too few, words are invented in many scripts,
+the short ones most frequent.
+"""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import random
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from pydoc_data.topics import topics
+
+__all__ = ["KINDS", "english", "mixed", "text_of"]
+
+LIBRARY = Path(sysconfig.get_path("stdlib"))
+CATALOGUES = Path("/usr/share/locale")
+LEFT_OUT = {"site-packages", "test", "tests", "lib2to3", "pydoc_data"}
+
+#: First and last letters of scripts, from which words are invented.
+SCRIPTS = (
+    (0x61, 0x7A),
+    (0x3B1, 0x3C9),
+    (0x430, 0x44F),
+    (0x561, 0x586),
+    (0x5D0, 0x5EA),
+    (0x627, 0x64A),
+    (0x905, 0x939),
+    (0xE01, 0xE2E),
+    (0x10D0, 0x10F0),
+    (0x3041, 0x3093),
+    (0x4E00, 0x57FF),
+    (0xAC00, 0xB2FF),
+)
+INVENTED_WORDS = 20_000
+
+
+def english() -> Iterator[str]:
+    """Give English texts, prose first and sources last."""
+    yield from (topics[name] for name in sorted(topics))
+    files = [file for file in sorted(LIBRARY.rglob("*.py")) if "site-packages" not in file.parts]
+    for file in files:
+        if not LEFT_OUT & {*file.relative_to(LIBRARY).parts}:
+            yield from docstrings(file)
+    yield from dict.fromkeys(chain.from_iterable(catalogue for _, catalogue in catalogues()))
+    yield from (file.read_text("utf-8", "replace") for file in files)
+
+
+def mixed() -> Iterator[str]:
+    """Give texts in many languages and scripts in turn."""
+    by_language: dict[str, dict[str, None]] = {}
+    for language, catalogue in catalogues():
+        by_language.setdefault(language, {}).update(dict.fromkeys(catalogue.values()))
+    yield from in_turn(by_language.values())
+    yield from invented()
+
+
+KINDS: Mapping[str, Callable[[], Iterator[str]]] = {"English": english, "mixed": mixed}
+
+
+def text_of(kind: str, size: int) -> str:
+    """Give the first of a text, so many bytes of UTF-8 and no lone surrogate."""
+    parts: list[bytes] = []
+    length = 0
+    for part in KINDS[kind]():
+        parts.append(part.encode("utf-8", "ignore") + b"\n")
+        length += len(parts[-1])
+        if length >= size:
+            break
+    return b"".join(parts)[:size].decode("utf-8", "ignore")
+
+
+def docstrings(file: Path) -> Iterator[str]:
+    """Give the docstrings of a source file; one that is not Python of this version gives none."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except SyntaxError:
+        return
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    yield from (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented))
+
+
+def catalogues() -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the language and the messages of every catalogue: English to that language."""
+    for file in sorted(CATALOGUES.glob("*/LC_MESSAGES/*.mo")):
+        try:
+            with file.open("rb") as opened:
+                found = gettext.GNUTranslations(opened)._catalog  # type: ignore[attr-defined]
+        except (OSError, ValueError, LookupError):  # some are not as the module expects
+            continue
+        messages = {
+            key: value for key, value in found.items() if isinstance(key, str) and isinstance(value, str) and key
+        }
+        yield file.parts[-3], messages
+
+
+def in_turn(lists: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Give the first of each list, then the second of each that has one, and so on."""
+    waiting = [iter(one) for one in lists]
+    while waiting:
+        left = []
+        for one in waiting:
+            if (found := next(one, None)) is not None:
+                yield found
+                left.append(one)
+        waiting = left
+
+
+def invented() -> Iterator[str]:
+    """Invent lines without end, each in one script; a word is the rarer the later it was made."""
+    chance = random.Random(1)
+    made = [words_of(chance, *letters) for letters in SCRIPTS]
+    while True:
+        for words in made:
+            yield (
+                " ".join(words[int(INVENTED_WORDS ** chance.random()) - 1] for _ in range(chance.randint(4, 16))) + "."
+            )
+
+
+def words_of(chance: random.Random, first: int, last: int) -> list[str]:
+    """Make the words of a script."""
+    return [
+        "".join(chr(int(chance.triangular(first, last + 0.99, first))) for _ in range(chance.randint(1, 2 + place % 9)))
+        for place in range(INVENTED_WORDS)
+    ]
