@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
+from tokspec.adapter import Adapter, Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["Adapter", "Hello", "Refusal", "Unsupported", "__version__"]
+__all__ = ["Adapter", "Hello", "Refusal", "Unsupported", "__version__", "require_unicode"]
 
 __version__ = "0.1.0"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tokspec.errors import Refusal, Unsupported
 
-__all__ = ["Adapter", "Hello", "Refusal", "Unsupported"]
+__all__ = ["Adapter", "Hello", "Refusal", "Unsupported", "require_unicode"]
 
 
 @dataclass(frozen=True)
@@ -52,3 +53,21 @@ class Adapter(Protocol):
     def load(self, format: str, content: Any) -> Any: ...
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]: ...
+
+
+def require_unicode(input: Mapping[str, Any]) -> None:
+    """Refuse an input with a lone surrogate, for a library that takes UTF-8.
+
+    Raises:
+        Unsupported: a string in the input has no form in UTF-8.
+
+    >>> require_unicode({"text": "bug"})
+    >>> require_unicode({"text": "\\ud800"})
+    Traceback (most recent call last):
+    ...
+    tokspec.errors.Unsupported: unsupported: takes Unicode text, and a lone surrogate is none
+    """
+    try:
+        json.dumps(input, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Unsupported("takes Unicode text, and a lone surrogate is none") from None

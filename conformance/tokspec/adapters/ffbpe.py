@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from tokspec.adapter import Hello, Refusal, Unsupported
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.byte_characters import from_bytes, to_bytes
 
 __all__ = ["FfbpeAdapter"]
@@ -89,6 +89,7 @@ class FfbpeAdapter:
         Raises:
             Refusal: ``unknown_symbol``, ``unknown_id``, ``invalid_input``, and ``unsupported`` with the reason.
         """
+        require_unicode(input)
         is_encoder = operation in ("encode", "decode")
         if is_encoder != isinstance(model, tuple):
             raise Unsupported("encodes and decodes by a vocabulary, and trains without one")

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import BPE, Unigram, WordPiece
 from tokenizers.trainers import BpeTrainer
 
-from tokspec.adapter import Hello, Refusal, Unsupported
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
 __all__ = ["TokenizersAdapter"]
 
@@ -97,10 +97,7 @@ class TokenizersAdapter:
         Raises:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
-        try:
-            json.dumps(input, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise Unsupported("takes Unicode text, and a lone surrogate is none") from None
+        require_unicode(input)
         if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in input.get("text", "")):
             raise Unsupported("sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)")
         return _translated(lambda: _OPERATIONS[operation](model, input))

@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from tokspec.adapter import Hello, Refusal, Unsupported
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.pieces import MARK, NO_UNKNOWN
 
 __all__ = ["SentencePieceAdapter"]
@@ -75,6 +75,7 @@ class SentencePieceAdapter:
         Raises:
             Refusal: ``unknown_symbol``, ``unknown_id``, and ``unsupported`` with the reason.
         """
+        require_unicode(input)
         library, beside = model
         if isinstance(library, self._library.SentencePieceNormalizer) != (operation == "normalize"):
             raise Unsupported("normalizes without a model, and needs one for all else")

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokspec.adapter import Hello, Unsupported
+from tokspec.adapter import Hello, Unsupported, require_unicode
 
 __all__ = ["TokieAdapter"]
 
@@ -27,6 +27,7 @@ CHOICES = {
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
     "metaspace_leading_space": "removed",
+    "final_sigma": "plain",
 }
 
 
@@ -68,6 +69,7 @@ class TokieAdapter:
         Raises:
             Unsupported: with the reason.
         """
+        require_unicode(input)
         tokenizer, vocabulary = model
         if operation == "encode":
             names = {id: token for token, id in vocabulary.items()}
