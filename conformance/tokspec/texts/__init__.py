@@ -1,0 +1,70 @@
+"""The suite's own texts: short, named, written for it, and as different from each other as texts come.
+
+They are for what needs texts rather than cases: real vocabularies, comparisons, measurements. Each file here is a
+category. Whatever a reader could not see, or an editor might change, is written there as an escape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokspec.strict_yaml import Document, read_yaml
+
+__all__ = ["NamedText", "load_texts", "texts_folder"]
+
+
+@dataclass(frozen=True)
+class NamedText:
+    """A text, the category that it belongs to, and what it is called there.
+
+    >>> NamedText("white_space", "tab", "a\\tb").id
+    'white_space/tab'
+    """
+
+    category: str
+    name: str
+    text: str
+
+    @property
+    def id(self) -> str:
+        """What it is called among all texts."""
+        return f"{self.category}/{self.name}"
+
+
+def texts_folder() -> Path:
+    """Give the folder of the texts.
+
+    >>> (texts_folder() / "scripts.yaml").is_file()
+    True
+    """
+    return Path(__file__).resolve().parent
+
+
+def load_texts(folder: Path | None = None) -> tuple[NamedText, ...]:
+    """Read every text of a folder, by category and then as each file has them; the suite's own where none is given.
+
+    Raises:
+        DataError: with file, line and key.
+
+    >>> load_texts()[0]
+    NamedText(category='addresses', name='plain', text='https://www.example.org/')
+    """
+    files = sorted((folder or texts_folder()).glob("*.yaml"))
+    return tuple(text for file in files for text in _category(read_yaml(file, file.name), file.stem))
+
+
+def _category(document: Document, category: str) -> list[NamedText]:
+    if not isinstance(document.value, dict):
+        raise document.error((), "is no object of names to texts")
+    return [NamedText(category, name, _text(document, name, value)) for name, value in document.value.items()]
+
+
+def _text(document: Document, name: str, value: Any) -> str:
+    match value:
+        case str():
+            return value
+        case {"text": str(part), "times": int(times), **others} if not others:
+            return part * times
+    raise document.error((name,), "is neither a text nor {text: …, times: …}")
