@@ -1,0 +1,68 @@
+"""Implementations that make the same choices: two of them may differ only where one refuses, or in what is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from tokspec.cli import tokspec as group
+
+pytestmark = pytest.mark.interop
+
+#: What can be told of a case only by an implementation that was asked.
+ASIDE = {"unsupported", "known failure"}
+
+
+class Judged(NamedTuple):
+    """A report: its file, what its implementation chooses, and each case with its verdict and reply."""
+
+    file: Path
+    choices: Mapping[str, str]
+    replies: Mapping[str, tuple[str, Any]]
+
+
+def read(file: Path) -> Judged:
+    first, *rows = map(json.loads, file.read_text("utf-8").splitlines())
+    cases = {row["case"]: (row["verdict"], row.get("reply")) for row in rows if "case" in row}
+    return Judged(file, told_apart(first["choices"]), cases)
+
+
+def told_apart(choices: Mapping[str, str]) -> Mapping[str, str]:
+    """Leave the order of merges out where any pair in the vocabulary is merged: there it makes no difference."""
+    aside = {"bpe_merge_order"} if choices["bpe_pairs"] == "in_vocabulary" else set()
+    return {name: option for name, option in choices.items() if name not in aside}
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+    folder = tmp_path_factory.mktemp("reports")
+    CliRunner().invoke(group, ["matrix", "--reports", str(folder)])
+    return [read(file) for file in sorted(folder.glob("*.ndjson"))]
+
+
+def alike(reports: list[Judged]) -> list[tuple[Judged, Judged]]:
+    return [(one, other) for one, other in combinations(reports, 2) if one.choices == other.choices]
+
+
+def test_some_make_the_same_choices(reports: list[Judged]) -> None:
+    assert len(alike(reports)) >= 3
+
+
+def test_they_get_the_same_verdicts(reports: list[Judged]) -> None:
+    for one, other in alike(reports):
+        both = {case for case in one.replies if not {one.replies[case][0], other.replies[case][0]} & ASIDE}
+        differing = sorted(case for case in both if one.replies[case][0] != other.replies[case][0])
+        assert (one.file.stem, other.file.stem, differing) == (one.file.stem, other.file.stem, [])
+
+
+def test_the_command_that_compares_shows_no_other_difference(reports: list[Judged]) -> None:
+    for one, other in alike(reports):
+        result = CliRunner().invoke(group, ["report", "--compare", str(one.file), str(other.file)])
+        changes = [line.partition(": ")[2] for line in result.stdout.splitlines() if " → " in line]
+        assert [change for change in changes if not ASIDE & set(change.split(" → "))] == []
