@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
 from tokspec.errors import DataError
 from tokspec.loading import Missing, make_adapter
 from tokspec.sessions import InProcessSession, Limits, ProgramSession, Session
 from tokspec.wire import excerpt, shown
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["Found", "find", "known_names", "open_session"]
 
@@ -74,7 +77,13 @@ def known_names() -> list[str]:
     >>> "reference" in known_names()
     True
     """
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    return sorted({point.name for point in _announced()})
+
+
+def _announced() -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points  # here, because it takes a while, and who names nothing needs it not
+
+    return entry_points(group=GROUP)
 
 
 def find(spec: str) -> Found:
@@ -90,7 +99,7 @@ def find(spec: str) -> Found:
     """
     if ":" in spec:
         return _named_object(spec)
-    points = {f"{_package(point)}: {point.value}": point for point in entry_points(group=GROUP) if point.name == spec}
+    points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == spec}
     if not points:
         raise DataError(_unknown(spec), key=shown(spec))
     if len(points) > 1:
@@ -132,6 +141,8 @@ def _words(command: str) -> list[str]:
 
 
 def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
     known = known_names()
     near = get_close_matches(name, known, 1, 0.5)
     question = f"did you mean {near[0]}? " if near else ""

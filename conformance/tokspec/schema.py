@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -124,6 +123,8 @@ def _message(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _suggestion(key: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # here, because nobody should need it
+
     near = get_close_matches(key[:_LONGEST_KEY], known, 1)
     return f"did you mean {near[0]}?" if near else f"known are {', '.join(known) or 'none'}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -51,6 +50,8 @@ def _parsed(pattern: str) -> tuple[str, Iterable[Callable[[Case], Iterable[str]]
 
 
 def _nearest(cases: Iterable[Case], pattern: str) -> str:
+    import difflib  # here, because nobody should need it
+
     prefix, kinds, rest = _parsed(pattern)
     known = {name for case in cases for names in kinds for name in names(case)}
     close = [prefix + name for name in difflib.get_close_matches(rest, sorted(known), n=3, cutoff=0.5)]

@@ -7,21 +7,11 @@ import os
 import shlex
 import signal
 import sys
-import traceback
 
 import click
 
 from tokspec import __version__
-from tokspec.cli.browse import list_command, show_command
-from tokspec.cli.coverage import coverage_command
-from tokspec.cli.init import init_command
-from tokspec.cli.matrix import matrix_command
-from tokspec.cli.model import model_command
-from tokspec.cli.power import power_command
-from tokspec.cli.probe import probe_command
-from tokspec.cli.report import report_command
-from tokspec.cli.run import run_command
-from tokspec.cli.smoke import smoke_command
+from tokspec.cli.commands import Commands
 from tokspec.errors import DataError
 from tokspec.report.safe import visible
 
@@ -32,7 +22,7 @@ INTERRUPTED = 130
 READER_GONE = 141
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(commands=Commands(), invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tokspec")
 @click.pass_context
 def tokspec(context: click.Context) -> None:
@@ -43,22 +33,6 @@ def tokspec(context: click.Context) -> None:
     context.color = False if os.environ.get("NO_COLOR") else None
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-for command in (
-    run_command,
-    probe_command,
-    report_command,
-    list_command,
-    show_command,
-    coverage_command,
-    init_command,
-    smoke_command,
-    matrix_command,
-    model_command,
-    power_command,
-):
-    tokspec.add_command(command)
 
 
 def main() -> None:
@@ -107,6 +81,8 @@ def _status(arguments: list[str]) -> int:
             return READER_GONE
         return _say(f"{error.filename or 'the output'} cannot be used: {error.strerror}")
     except Exception:  # not status 1, which is the implementation's
+        import traceback  # here, because it takes a while, and should never be needed
+
         traceback.print_exc()
         return _say("this is a fault of the suite itself; please report it with the lines above")
 

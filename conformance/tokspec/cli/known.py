@@ -15,7 +15,6 @@ import click
 from tokspec.bounded import read_bounded
 from tokspec.errors import AdapterFault, DataError
 from tokspec.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
-from tokspec.known_failures_update import by_hand, updated
 from tokspec.report.whole_file import write_whole
 from tokspec.runner import Run
 from tokspec.strict_yaml import LARGEST
@@ -73,6 +72,8 @@ class Ratchet:
         """
         if self.file is None or not self.update:
             return replace(run, problems=(*run.problems, *self.known.stale(cases)))
+        from tokspec.known_failures_update import by_hand, updated  # here, because few runs need it
+
         counted = _counted(run, self.known)
         if listed := by_hand(counted):
             click.echo("\n".join(["to list by hand, each with its reason:", *listed]))

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Self
+import os
+import sys
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 __all__ = ["ProgressBar"]
+
+#: Variables of the environment with which people make a terminal of what is none.
+_FORCING = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 class ProgressBar:
     """A bar that advances by one whenever it is called, whatever it is told."""
 
+    _bar: Progress | None = None
+    _task: TaskID
+
     def __init__(self, doing: str, total: int) -> None:
+        if not _may_be_seen():
+            return
+        from rich.console import Console  # here, because it takes a while, and no gate has a terminal
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         console = Console(stderr=True)
-        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self.task = self.bar.add_task(doing, total=total)
+        self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._bar.add_task(doing, total=total)
 
     def __enter__(self) -> Self:
-        self.bar.start()
+        if self._bar:
+            self._bar.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.bar.stop()
+        if self._bar:
+            self._bar.stop()
 
     def __call__(self, *done: object) -> None:
-        self.bar.advance(self.task)
+        if self._bar:
+            self._bar.advance(self._task)
+
+
+def _may_be_seen() -> bool:
+    """Whether standard error is a terminal, or is to be taken for one; ``rich`` decides which of the latter counts."""
+    return sys.stderr.isatty() or any(name in os.environ for name in _FORCING)

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     Target,
@@ -26,7 +25,6 @@ from tokspec.diagnosis import first_diverging_stage
 from tokspec.errors import AdapterFault
 from tokspec.fixtures import Suite, load_suite
 from tokspec.report.failure import describe
-from tokspec.report.junit import junit
 from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import origin
 from tokspec.report.text import text
@@ -35,7 +33,6 @@ from tokspec.runner import Run, fault_at_start, run
 from tokspec.selection import select
 from tokspec.sessions import InProcessSession, Session
 from tokspec.verdicts import Verdict
-from tokspec.verify import WAYS, verified
 
 __all__ = ["run_command"]
 
@@ -81,6 +78,8 @@ def run_command(
     if report:
         write_whole(report, b"".join(ndjson(finished, came_from)))
     if junit_file:
+        from tokspec.report.junit import junit  # here, because most runs need no XML
+
         write_whole(junit_file, junit([(came_from, finished)]))
     click.echo("\n".join(text(finished, shown, clauses)))
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
@@ -144,11 +143,18 @@ class Judging:
         """Ask again, if that is wanted."""
         if not self.verify:
             return finished
+        from tokspec.verify import WAYS, verified  # here, because most runs do without
+
         with ProgressBar("verifying", WAYS) as advance:
             return verified(finished, self.target.open, self.seed, advance)
 
     def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
         """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
+        failed = finished.failed[:show]
+        if not failed:
+            return []
+        from tokspec.adapters.reference import ReferenceAdapter  # here, because who conforms need not wait for it
+
         with InProcessSession(ReferenceAdapter()) as reference:
             return [
                 describe(
@@ -158,7 +164,7 @@ class Judging:
                     if session and result.verdict is Verdict.FAIL
                     else "",
                 )
-                for result in finished.failed[:show]
+                for result in failed
             ]
 
     def again(self) -> str:

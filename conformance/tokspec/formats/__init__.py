@@ -16,46 +16,42 @@ loader what the model means. ``sentencepiece.model`` and ``vocab.gguf`` need the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from tokspec import schema
 from tokspec.errors import DataError, Unsupported
-from tokspec.formats import (
-    bpe_files,
-    gguf_vocabulary,
-    neutral,
-    reading_tokenizer_json,
-    sentencepiece_model,
-    tiktoken_ranks,
-    tokenizer_json,
-    tokenizer_json_legacy,
-    vocab_txt,
-)
-from tokspec.formats.text import refuse_surrogates
+from tokspec.formats import neutral
 
 __all__ = ["FORMATS", "READERS", "read", "write"]
+
+
+def _of(module: str, function: str) -> Callable[[Any], Any]:
+    """Give a function of a module that is imported when it is first needed: an implementation takes one format."""
+    return lambda content: getattr(import_module(f"tokspec.formats.{module}"), function)(content)
+
 
 #: The formats of ``spec/10-protocol.md``; a new one is a module with a writer and a row here.
 FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "tokspec": neutral.fill_defaults,
-    "tokenizer.json": tokenizer_json.write,
-    "tokenizer.json-legacy": tokenizer_json_legacy.write,
-    "vocab.json+merges.txt": bpe_files.write,
-    "vocab.txt": vocab_txt.write,
-    "sentencepiece.model": sentencepiece_model.write,
-    "vocab.tiktoken": tiktoken_ranks.write,
-    "vocab.gguf": gguf_vocabulary.write,
+    "tokenizer.json": _of("tokenizer_json", "write"),
+    "tokenizer.json-legacy": _of("tokenizer_json_legacy", "write"),
+    "vocab.json+merges.txt": _of("bpe_files", "write"),
+    "vocab.txt": _of("vocab_txt", "write"),
+    "sentencepiece.model": _of("sentencepiece_model", "write"),
+    "vocab.tiktoken": _of("tiktoken_ranks", "write"),
+    "vocab.gguf": _of("gguf_vocabulary", "write"),
 }
 
 #: The formats that the suite reads.
 READERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "tokspec": neutral.read,
-    "tokenizer.json": reading_tokenizer_json.read,
-    "tokenizer.json-legacy": reading_tokenizer_json.read,
-    "vocab.json+merges.txt": bpe_files.read,
-    "vocab.txt": vocab_txt.read,
-    "sentencepiece.model": sentencepiece_model.read,
-    "vocab.tiktoken": tiktoken_ranks.read,
+    "tokenizer.json": _of("reading_tokenizer_json", "read"),
+    "tokenizer.json-legacy": _of("reading_tokenizer_json", "read"),
+    "vocab.json+merges.txt": _of("bpe_files", "read"),
+    "vocab.txt": _of("vocab_txt", "read"),
+    "sentencepiece.model": _of("sentencepiece_model", "read"),
+    "vocab.tiktoken": _of("tiktoken_ranks", "read"),
 }
 
 
@@ -90,6 +86,8 @@ def read(format: str, content: Any) -> dict[str, Any]:
     {'type': 'wordpiece', 'unknown_token': '[UNK]', 'continuing_prefix': '##', 'max_word_length': 100,
      'vocabulary': ['[UNK]']}
     """
+    from tokspec.formats.text import refuse_surrogates
+
     if format not in READERS:
         raise DataError(f"the suite does not read {format}; it reads {', '.join(READERS)}")
     try:

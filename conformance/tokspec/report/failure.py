@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.cells import cell_len
-
 from tokspec.compare import ABSENT, Difference
 from tokspec.kept import Extract
 from tokspec.report.safe import compact, shorten, visible
@@ -101,16 +99,23 @@ def _aligned(field: str, expected: Sequence[Any], actual: Sequence[Any], at: int
     columns = max(len(left), len(right))
     left += [""] * (columns - len(left))
     right += [""] * (columns - len(right))
-    widths = [max(cell_len(a), cell_len(b)) for a, b in zip(left, right, strict=True)]
+    widths = [max(_width(a), _width(b)) for a, b in zip(left, right, strict=True)]
     before = f"{field}: " + ("… " if start else "")
     marks = ["^" * max(width, 1) if start + index == at else " " * width for index, width in enumerate(widths)]
     yield "expected", before + _row(left, widths) + (" …" if len(expected) > end else "")
     yield "actual", before + _row(right, widths) + (" …" if len(actual) > end else "")
-    yield "", " " * cell_len(before) + " ".join(marks).rstrip()
+    yield "", " " * _width(before) + " ".join(marks).rstrip()
+
+
+def _width(text: str) -> int:
+    """Give the columns of a terminal that a text takes."""
+    from rich.cells import cell_len  # here, because a run without failures need not wait for it
+
+    return cell_len(text)
 
 
 def _row(items: Sequence[str], widths: Sequence[int]) -> str:
-    return " ".join(item + " " * (width - cell_len(item)) for item, width in zip(items, widths, strict=True)).rstrip()
+    return " ".join(item + " " * (width - _width(item)) for item, width in zip(items, widths, strict=True)).rstrip()
 
 
 def _show(value: Any) -> str:
