@@ -1,0 +1,110 @@
+"""The characters that tokenizers disagree about, by what is special about them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+
+__all__ = [
+    "CASE_CHANGING",
+    "COMPATIBILITY",
+    "CONTRACTIONS",
+    "EMOJI",
+    "EXCLUDED",
+    "HANGUL",
+    "IDEOGRAPHS",
+    "KANA",
+    "LOOKALIKES",
+    "MARKS",
+    "NEWER",
+    "PUNCTUATION",
+    "WHITE_SPACE",
+    "WORDS",
+    "assigned_rows",
+    "by_category",
+]
+
+#: Every code point with Unicode's White_Space property.
+WHITE_SPACE = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+
+#: What some library takes for white space, or shows as nothing.
+LOOKALIKES = "\x1c\x1d\x1e\x1f\u180e\u200b\u200c\u200d\u2060\ufeff\u00ad\u2800\u3164"
+
+#: Marks of the categories Mn, Mc and Me, of several combining classes and of class 0.
+MARKS = "\u0300\u0301\u0302\u0307\u0308\u0316\u0323\u0327\u0345\u0591\u0651\u093e\u0903\u0e31\u0e38\u20dd\u0488\u3099\u309a\u0fb7\U0001d165\u0f71\u0fb8"
+
+#: Whose case mapping changes the length, leaves its script, or is one way only.
+CASE_CHANGING = "İIıißẞŉǰΐΣσςſKÅΩǅǆﬀﬁԱևᏸꭰⰀꞰ𐐀ᾳᾼ"
+
+#: Compatibility characters of each kind.
+COMPATIBILITY = "ﬁﬂ²①½ªºﷺ㍿ｱ￥Ａ０™ℵⅣ㎏ﾞ…‼︰\u2011"
+
+#: Composed characters that composition leaves alone, singletons among them.
+EXCLUDED = "\u0958\u095f\u0340\u0341\u0374\u037e\u0387\u212a\u212b\u2126\u2adc\ufb1d\ufb2a\u0f43\u0f73\U0001d15e\u2000\uf900"
+
+#: A composed syllable, its jamo, and what stands at the ends of their ranges.
+HANGUL = "한각가\u1112\u1161\u11ab\u1100\u11a8힣\uac00\u115f\u3131"
+
+#: Both sides of the ends of every range of ideographs in NORM-BERT-3.
+IDEOGRAPHS = "".join(
+    chr(end + step)
+    for start, stop in (
+        (0x4E00, 0x9FFF),
+        (0x3400, 0x4DBF),
+        (0x20000, 0x2A6DF),
+        (0x2A700, 0x2B73F),
+        (0x2B740, 0x2B81F),
+        (0x2B820, 0x2CEAF),
+        (0xF900, 0xFAFF),
+        (0x2F800, 0x2FA1F),
+    )
+    for end, steps in ((start, (-1, 0, 3)), (stop, (-3, 0, 1)))
+    for step in steps
+)
+
+KANA = "あがぱアガパーゞヴ\u3099ｶﾞ"
+
+#: Sequences that are seen as one.
+EMOJI = ("👋", "👨\u200d👩\u200d👧", "👍🏽", "🇫🇷", "❤\ufe0f", "1\ufe0f\u20e3", "🏴\U000e0067\U000e007f", "🙂")
+
+PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~¿¡«»–—…、。「」؟।§€£¥+×÷©°‘’“”¨´"
+
+CONTRACTIONS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'RE", "'LL", "’s", "’re", "'", "''s", " 's", "'x")
+
+#: A word or two of many scripts, and of what people feed to tokenizers.
+WORDS = (
+    "Hello", "world", "Café", "naïve", "ΟΔΟΣ", "ΑΣ", "Москва", "שָׁלוֹם", "مرحبا", "नमस्ते", "বাংলা", "தமிழ்", "สวัสดี", "ລາວ", "ភាសា", "မြန်မာ", "བོད",
+    "საქართველო", "Հայերեն", "አማርኛ", "ᏣᎳᎩ", "ᠮᠣᠩᠭᠣᠯ", "한국어", "中文", "日本語", "ひらがな", "𐐔𐐯𐐝", "𞤀𞤁", "straße", "İstanbul", "TITLE", "x²", "½!",
+    "3.14", "1234567", "٣٤", "def f(x):\n    return x", "a_b-c", "the-final--countdown", "https://x.y/?q=1", "don't", "we've", "I'M", "a\r\nb", "{}",
+)  # fmt: skip
+
+#: Ranges that versions of Unicode since 15 assign: a table of an older version does not have them.
+NEWER = (
+    (0x1C89, 0x1C8A), (0xA7CB, 0xA7CD), (0xA7DA, 0xA7DC), (0x10D40, 0x10D65), (0x105C0, 0x105F3), (0x11BC0, 0x11BE1), (0x11F00, 0x11F10),
+    (0x1E4D0, 0x1E4F9), (0x1E5D0, 0x1E5F0), (0x1E030, 0x1E06D), (0x2EBF0, 0x2EE5D), (0x2FFC, 0x2FFF), (0x31350, 0x323AF), (0x1FAE8, 0x1FAE9), (0x1CCF0, 0x1CCF9),
+)  # fmt: skip
+
+
+@cache
+def by_category() -> Mapping[str, str]:
+    """Give the code points of every general category, those that are not assigned included; of large ones a part.
+
+    >>> sorted(by_category()) == sorted({unicodedata.category(chr(code)) for code in range(0x110000)})
+    True
+    """
+    found: dict[str, list[str]] = {}
+    for category, character in zip(map(unicodedata.category, map(chr, range(0x110000))), map(chr, range(0x110000))):
+        found.setdefault(category, []).append(character)
+    return {category: "".join(members[:: max(1, len(members) // 2000)]) for category, members in found.items()}
+
+
+@cache
+def assigned_rows() -> tuple[int, ...]:
+    """Give the first code point of every 64 that hold an assigned character: each script has a row or more.
+
+    >>> assigned_rows()[:2]
+    (0, 64)
+    """
+    rows = range(0, 0x110000, 64)
+    return tuple(row for row in rows if any(unicodedata.category(chr(code)) not in ("Cn", "Co", "Cs") for code in range(row, row + 64, 7)))

@@ -1,0 +1,106 @@
+"""Asking: examples go to the judged implementation and to the oracle, comparisons come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.fuzz.example import Example
+from tokspec.fuzz.oracle import Comparison, Oracle
+from tokspec.sessions import InProcessSession, Reply, Request, Session
+from tokspec.verdicts import declared_choices
+
+__all__ = ["Checker", "Conversations", "reference_with"]
+
+#: Models that one session is given: none is ever taken back, and all of them need memory.
+MODELS = 3000
+
+
+def reference_with(choices: Mapping[str, str]) -> Session:
+    """Open a session with the reference, held to an implementation's choices; it counts in code points.
+
+    >>> reference_with({"unknown_id": "skipped", "offset_unit": "byte"}).hello.choices["unknown_id"]
+    'skipped'
+    """
+    return InProcessSession(ReferenceAdapter({name: choices[name] for name in choices if name != "offset_unit"}))
+
+
+@dataclass
+class Conversations:
+    """A session that is opened anew before it holds too many models; ``open`` gives a new one."""
+
+    open: Callable[[], Session]
+    session: Session = field(init=False)
+    names: dict[str, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.session = self.open()
+
+    def ask(self, examples: Sequence[Example]) -> list[Reply]:
+        """Give the reply to each example, in order; equal models are one."""
+        if len(self.names) > MODELS:
+            self.renew()
+        replies: dict[int, Reply] = {}
+        for index, reply in self.session.ask([self.request(example) for example in examples]):
+            replies[index] = reply
+        return [replies[index] for index in range(len(examples))]
+
+    def request(self, example: Example) -> Request:
+        """Make the request of an example, under the name that its model has here."""
+        return example.request(self.names.setdefault(example.model_key, f"m{len(self.names)}"))
+
+    def renew(self) -> None:
+        """Open another session."""
+        self.close()
+        self.session = self.open()
+        self.names.clear()
+
+    def close(self) -> None:
+        """End the session."""
+        self.session.close()
+
+
+class Checker:
+    """Compares an implementation with an oracle.
+
+    Args:
+        judged: the implementation.
+        oracle: what is taken to be right; the reference with the implementation's choices unless given.
+        choices: options that stand instead of those that the implementation declares.
+    """
+
+    name = "reference"
+
+    #: Candidates that are asked at once while an example is shrunk: in one process each waits for the one before.
+    batch = 1
+
+    def __init__(
+        self, judged: Conversations, oracle: Conversations | None = None, choices: Mapping[str, str] | None = None
+    ) -> None:
+        self.judged = judged
+        self.choices = declared_choices(judged.session.hello, choices)
+        self.batch = 1 if isinstance(judged.session, InProcessSession) else 24
+        self.oracle = oracle or Conversations(lambda: reference_with(self.choices))
+
+    def compare(self, examples: Sequence[Example]) -> list[Comparison]:
+        """Compare the replies to each example. The oracle is asked only what the implementation supports."""
+        replies = self.judged.ask(examples)
+        supported = [index for index, reply in enumerate(replies) if getattr(reply, "reason", "") != "unsupported"]
+        rights = dict(zip(supported, self.oracle.ask([examples[index] for index in supported]), strict=True))
+        judge = Oracle(self.oracle.session, self.judged.session.hello, self.choices)
+        return [
+            judge.compare(each.model, (each.operation, dict(each.input)), rights.get(index, replies[index]), replies[index])
+            for index, each in enumerate(examples)
+        ]
+
+    def takes(self, example: Example) -> bool:
+        """Say whether it has something to say of an example."""
+        return True
+
+    def right(self, example: Example) -> Mapping[str, Any]:
+        """Give the oracle's outcome, as a fixture would have it."""
+        (reply,) = self.oracle.ask([example])
+        reason = getattr(reply, "reason", None)
+        return {"error": reason} if reason else {"expect": getattr(reply, "result", {})}

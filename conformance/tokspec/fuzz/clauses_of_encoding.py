@@ -1,0 +1,92 @@
+"""The clause of a difference in encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from tokspec.fuzz.example import Example
+
+__all__ = ["of_encoding"]
+
+Answer: TypeAlias = Mapping[str, Any]
+
+
+def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> str:
+    """Name the clause of a difference between encodings.
+
+    >>> example = Example({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "aa"})
+    >>> of_encoding(example, "ids", {"tokens": ["a", "a"], "ids": [0, 0]}, {"tokens": ["a", "a"], "ids": [1, 1]})
+    'ENC-2'
+    """
+    model, text = example.model, example.input["text"]
+    if kind == "ids":
+        return "ENC-2"
+    if kind == "spans":
+        return "ENC-3" if set(model) & {"normalizer", "pre_tokenizer"} else "TERM-3"
+    special = [token for token in model.get("special_tokens", ()) if _overlaps(token, text)]
+    if special:
+        return _of_special(special, text, right, given)
+    if not text or (right and not right.get("tokens")):
+        return "ENC-4"
+    if "normalizer" in model or "pre_tokenizer" in model:
+        return "ENC-1"
+    return _BY_TYPE[model["type"]](example, right, given)
+
+
+def _overlaps(token: str, text: str) -> bool:
+    return token in text or token.lower() in text.lower()
+
+
+def _of_special(special: list[str], text: str, right: Answer, given: Answer) -> str:
+    if len(special) > 1:
+        return "SPECIAL-2"
+    (token,) = special
+    before, found, after = text.partition(token)
+    if found and (before[-1:].isspace() or after[:1].isspace()):
+        return "SPECIAL-3"
+    return "SPECIAL-4" if found and (before or after) and token in given.get("tokens", ()) else "SPECIAL-1"
+
+
+def _of_bpe(example: Example, right: Answer, given: Answer) -> str:
+    model, text = example.model, example.input["text"]
+    vocabulary, merges, unknown = model.get("vocabulary", []), model.get("merges", []), model.get("unknown_token")
+    strange = [character not in vocabulary for character in text]
+    if any(strange):
+        if unknown is None:
+            return "BPE-ENC-8"
+        if unknown not in vocabulary:
+            return "BPE-MODEL-2"
+        return "BPE-ENC-7" if any(left and after for left, after in pairwise(strange)) and not merges else "BPE-ENC-6"
+    if unknown is not None and unknown in text:
+        return "BPE-ENC-6"
+    if not merges:
+        return "BPE-ENC-1" if all(len(token) == 1 for token in vocabulary) else "BPE-ENC-2"
+    if len(merges) == 1:
+        return "BPE-ENC-4" if len(set(text)) == 1 and len(text) > 2 else "BPE-ENC-9"
+    return "BPE-ENC-5" if len(given.get("tokens", ())) != len(right.get("tokens", ())) else "BPE-ENC-3"
+
+
+def _of_wordpiece(example: Example, right: Answer, given: Answer) -> str:
+    model, text = example.model, example.input["text"]
+    if not right:
+        return "WP-MODEL-1"
+    if len(text) >= model.get("max_word_length", 100):
+        return "WP-ENC-3"
+    return "WP-ENC-2" if model.get("unknown_token", "[UNK]") in right["tokens"] else "WP-ENC-1"
+
+
+def _of_unigram(example: Example, right: Answer, given: Answer) -> str:
+    model, text = example.model, example.input["text"]
+    tokens = {token for token, _ in model.get("tokens", ())}
+    if not right or model.get("unknown_token") in right["tokens"] or any(character not in tokens for character in text):
+        return "UNI-UNK-1"
+    return "UNI-SEG-2"
+
+
+_BY_TYPE: Mapping[str, Callable[[Example, Answer, Answer], str]] = {
+    "bpe": _of_bpe,
+    "wordpiece": _of_wordpiece,
+    "unigram": _of_unigram,
+}

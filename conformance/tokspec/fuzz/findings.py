@@ -1,0 +1,100 @@
+"""What was found: each difference once, by clause, stage and kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tokspec.fuzz.clauses import clause_of
+from tokspec.fuzz.example import Example
+from tokspec.fuzz.oracle import Comparison
+from tokspec.sessions import Answer
+from tokspec.verdicts import Result
+
+__all__ = ["Finding", "Findings", "Group", "group_before_shrinking"]
+
+Group = tuple[str, ...]
+
+
+@dataclass
+class Finding:
+    """A difference: the smallest example that shows it, and the verdict on that.
+
+    ``check`` is what noticed it, ``first`` the example in which it was met, ``examples`` and ``seconds`` when that was,
+    and ``times`` how often.
+    """
+
+    check: str
+    clause: str
+    kind: str
+    example: Example
+    first: Example
+    result: Result
+    times: int = 1
+    examples: int = 0
+    seconds: float = 0.0
+    known: str = ""
+
+    @property
+    def group(self) -> Group:
+        """What two findings have in common that are one."""
+        return (self.check, self.clause, self.example.operation, self.kind)
+
+
+@dataclass
+class Findings:
+    """All findings, by their group, and how often each kind of difference was met before it was shrunk."""
+
+    by_group: dict[Group, Finding] = field(default_factory=dict)
+    met: Counter[Group] = field(default_factory=Counter)
+    led_to: dict[Group, Group] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.by_group.values())
+
+    def __len__(self) -> int:
+        return len(self.by_group)
+
+    def add(self, before: Group, finding: Finding) -> None:
+        """Add a finding; of two that are one the smaller example stays."""
+        self.led_to[before] = finding.group
+        known = self.by_group.get(finding.group)
+        if known is None:
+            self.by_group[finding.group] = finding
+        elif finding.example.size < known.example.size:
+            known.example, known.result = finding.example, finding.result
+
+    def counted(self) -> None:
+        """Set how often each was met."""
+        for finding in self:
+            finding.times = sum(self.met[before] for before, group in self.led_to.items() if group == finding.group)
+
+
+def group_before_shrinking(check: str, example: Example, comparison: Comparison) -> Group:
+    """Say roughly what a difference is about: the operation, how it differs, and the parts of its model.
+
+    >>> group_before_shrinking("reference", Example({"type": "bpe"}, "encode", {}), Comparison("differs", "tokens"))
+    ('reference', 'encode', 'tokens', 'bpe', '', '', '')
+    """
+    model = example.model
+    stages = [str(model.get(stage, {}).get("type", "")) for stage in ("normalizer", "pre_tokenizer")]
+    around = _NEEDED.get(example.operation, (0, 1))
+    relevant = [stage if index in around else "" for index, stage in enumerate(stages)]
+    decoder = model.get("decoder", {}).get("type", "") if example.operation == "decode" else ""
+    kind = "" if example.operation in ("normalize", "pre_tokenize") else str(model.get("type", ""))
+    return (check, example.operation, comparison.kind, kind, *relevant, decoder)
+
+
+#: The stages that matter to an operation: the normalizer is 0, the pre-tokenizer 1.
+_NEEDED = {"normalize": (0,), "pre_tokenize": (1,), "decode": ()}
+
+
+def finding_of(check: str, example: Example, first: Example, comparison: Comparison) -> Finding:
+    """Make a finding of an example that is as small as it gets."""
+    result = comparison.result
+    if result is None:
+        raise ValueError("only what differs is a finding")
+    right = result.expected.get("expect", {})
+    given = result.reply.result if isinstance(result.reply, Answer) else {}
+    return Finding(check, clause_of(example, comparison.kind, right, given), comparison.kind, example, first, result)

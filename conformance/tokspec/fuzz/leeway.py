@@ -1,0 +1,134 @@
+"""What the specification leaves open: an expected result with whatever is open taken from the result that was given.
+
+Spans of added characters alone (PRE-1, ENC-3), which of equally probable segmentations is given (UNI-SEG-3), and what
+depends on how sums of logarithms are rounded (TERM-5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from tokspec.fuzz.optimal import Costs, close, costs_of, is_pruning_clear
+from tokspec.fuzz.requests import Asked
+
+__all__ = ["allowed"]
+
+Result: TypeAlias = Mapping[str, Any]
+Ask: TypeAlias = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Result]
+
+#: Products of counts that floating-point numbers hold exactly.
+_EXACT_COUNT = 2**20
+
+
+def allowed(
+    model: Mapping[str, Any], asked: Asked, right: Result, given: Result, choices: Mapping[str, str], ask: Ask
+) -> Result | None:
+    """Give the result that is expected beside the one that was given; None if no clause says which it is.
+
+    ``ask`` asks the oracle about the model.
+
+    >>> allowed({}, ("pre_tokenize", {"text": " a"}), {"pieces": [["▁", 0, 0]]}, {"pieces": [["▁", 0, 1]]}, {}, max)
+    {'pieces': [['▁', 0, 1]]}
+    """
+    operation, input = asked
+    if operation in ("encode", "pre_tokenize"):
+        right = _open_spans(operation, right, given)
+    kind = model.get("type")
+    if kind == "wordpiece" and _has_large_counts(input):
+        return None
+    if kind == "unigram":
+        if operation in _BY_ROUNDING:
+            return right if _is_clear(operation, model, input, ask) else None
+        if operation in _WITH_TIES:
+            return _WITH_TIES[operation](right, given, input, _Tied(model, choices))
+    return right
+
+
+def _open_spans(operation: str, right: Result, given: Result) -> Result:
+    key, first = ("spans", 0) if operation == "encode" else ("pieces", 1)
+    mine, other = right.get(key), given.get(key)
+    if not isinstance(mine, list) or not isinstance(other, list) or len(mine) != len(other):
+        return right
+    rows = []
+    for row, seen in zip(mine, other, strict=True):
+        is_open = row[first] == row[first + 1] and isinstance(seen, list) and len(seen) == len(row)
+        rows.append([*row[:first], *seen[first:]] if is_open else row)
+    return {**right, key: rows}
+
+
+def _has_large_counts(input: Mapping[str, Any]) -> bool:
+    corpus = input.get("corpus", {})
+    return any(count > _EXACT_COUNT for _, count in corpus.get("words", ()))
+
+
+class _Tied:
+    """Which tokens stand for the best segmentation as well as others."""
+
+    def __init__(self, model: Mapping[str, Any], choices: Mapping[str, str]) -> None:
+        self.costs: Costs = costs_of(model)
+        self.unknown = model.get("unknown_token")
+        self.is_open = choices["unigram_tie"] == "any" or not self.costs.exact
+
+    def agree(self, right: Sequence[str], given: Any) -> bool:
+        """Say whether two lists of tokens are equally good: they write the same, at the same cost."""
+        if not self.is_open or not isinstance(given, list) or not all(isinstance(token, str) for token in given):
+            return False
+        if self._written(right) != self._written(given):
+            return False
+        return close(self.costs.of(self._known(given)), self.costs.of(self._known(right)))
+
+    def _written(self, tokens: Sequence[str]) -> str:
+        return "".join("\0" if token == self.unknown else token for token in tokens)
+
+    def _known(self, tokens: Sequence[str]) -> list[str]:
+        return [token for token in tokens if token != self.unknown]
+
+
+def _of_encoding(right: Result, given: Result, input: Mapping[str, Any], tied: _Tied) -> Result:
+    if given.get("tokens") == right["tokens"] or not tied.agree(right["tokens"], given.get("tokens")):
+        return right
+    ids = {token: id for id, token in enumerate(tied.costs.costs)}
+    return {
+        "tokens": given["tokens"],
+        "ids": [ids.get(token) for token in given["tokens"]],
+        "spans": given.get("spans"),
+    }
+
+
+def _of_segmenting(right: Result, given: Result, input: Mapping[str, Any], tied: _Tied) -> Result:
+    return {**right, "tokens": given["tokens"]} if tied.agree(right["tokens"], given.get("tokens")) else right
+
+
+def _of_table(right: Result, given: Result, input: Mapping[str, Any], tied: _Tied) -> Result:
+    rows, others = right["table"], given.get("table")
+    if not isinstance(others, list) or len(rows) != len(others):
+        return right
+    return {"table": [_row(row, other, tied) for row, other in zip(rows, others, strict=True)]}
+
+
+def _row(row: Any, other: Any, tied: _Tied) -> Any:
+    if row and isinstance(other, list) and other and tied.agree(row[0], other[0]):
+        return [other[0], row[1]]
+    return row
+
+
+_WITH_TIES: Mapping[str, Callable[[Result, Result, Mapping[str, Any], _Tied], Result]] = {
+    "encode": _of_encoding,
+    "segment": _of_segmenting,
+    "viterbi": _of_table,
+}
+
+_BY_ROUNDING = ("train", "training_trace", "prune_step")
+
+
+def _is_clear(operation: str, model: Mapping[str, Any], input: Mapping[str, Any], ask: Ask) -> bool:
+    words = {word: count for word, count in ask("count_words", model, {"corpus": input["corpus"]}).get("words", ())}
+    if operation == "prune_step":
+        if model.get("weights") == "log_probability":
+            return False
+        tokens = {token: weight for token, weight in model["tokens"]}
+        return is_pruning_clear(words, tokens, input["fraction"], len(tokens) - 1)
+    start = ask("initial_vocabulary", model, {"corpus": input["corpus"], "initial_size": input["initial_size"]})
+    tokens = {token: weight for token, weight in start.get("tokens", ())}
+    return is_pruning_clear(words, tokens, input["fraction"], input["vocabulary_size"])

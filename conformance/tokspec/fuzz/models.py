@@ -1,0 +1,91 @@
+"""Models at random, in families: each is small, and made so that its rules get into each other's way.
+
+Alphabets of two to four symbols force overlaps. Merges are grown from words, so that they can be reached, or drawn from
+all tokens, so that they cannot; lists are shuffled, repeat themselves and make one product in several ways. Scores tie,
+nearly tie, and are sums that binary fractions hold exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from tokspec.fuzz import bpe_models, stages, unigram_models, wordpiece_models
+from tokspec.fuzz.parts import Model, alphabet, material_of, special_tokens
+from tokspec.fuzz.texts import Material
+
+__all__ = ["FAMILIES", "Generated", "model"]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A model in the neutral form, what texts for it are made of, and the family that it belongs to."""
+
+    family: str
+    model: Mapping[str, Any]
+    material: Material = field(default_factory=Material)
+
+
+def model(random: Random, family: str) -> Generated:
+    """Make a model of a family, which is a key of ``FAMILIES``.
+
+    >>> model(Random(5), "unigram").model["type"]
+    'unigram'
+    """
+    made, symbols = FAMILIES[family](random)
+    return Generated(family, made, material_of(made, symbols, random.choice((0.2, 0.5, 0.8))))
+
+
+def _stages(random: Random) -> tuple[Model, str]:
+    """Stages without a model."""
+    made: Model = {}
+    which = random.choice(("normalizer", "pre_tokenizer", "decoder", "all", "none"))
+    if which in ("normalizer", "all"):
+        made["normalizer"] = stages.normalizer(random)
+    if which in ("pre_tokenizer", "all"):
+        made["pre_tokenizer"] = stages.pre_tokenizer(random)
+    if which in ("decoder", "all"):
+        made["decoder"] = stages.decoder(random)
+    return made, alphabet(random)
+
+
+def _untrained(type: str) -> Callable[[Random], tuple[Model, str]]:
+    def make(random: Random) -> tuple[Model, str]:
+        made: Model = {"type": type}
+        if type == "wordpiece" and random.random() < 0.4:
+            made["continuing_prefix"] = random.choice(("#", "@", "##a", "a", "@@@"))
+        if random.random() < 0.35:
+            made["special_tokens"] = special_tokens(random)
+        if random.random() < 0.4:
+            made["pre_tokenizer"] = stages.pre_tokenizer(random)
+        if random.random() < 0.25:
+            made["normalizer"] = stages.normalizer(random)
+        return made, alphabet(random)
+
+    return make
+
+
+#: How a model and its alphabet are made, by the name of the family.
+FAMILIES: Mapping[str, Callable[[Random], tuple[Model, str]]] = {
+    "stages": _stages,
+    "bpe": bpe_models.plain,
+    "bpe-special": bpe_models.with_special_tokens,
+    "bpe-stages": bpe_models.with_stages,
+    "bpe-ranks": bpe_models.by_ranks,
+    "bpe-bytes": bpe_models.of_bytes,
+    "bpe-all-bytes": bpe_models.of_all_bytes,
+    "bpe-metaspace": bpe_models.with_metaspace,
+    "bpe-broken": bpe_models.broken,
+    "wordpiece": wordpiece_models.plain,
+    "wordpiece-bert": wordpiece_models.bert,
+    "wordpiece-stages": wordpiece_models.with_stages,
+    "unigram": unigram_models.plain,
+    "unigram-metaspace": unigram_models.with_metaspace,
+    "unigram-stages": unigram_models.with_stages,
+    "unigram-broken": unigram_models.broken,
+    "untrained-bpe": _untrained("bpe"),
+    "untrained-wordpiece": _untrained("wordpiece"),
+    "untrained-unigram": _untrained("unigram"),
+}
