@@ -7,8 +7,10 @@ token; the tokens reported here are the entries of the vocabulary that its ids n
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
+from unicodedata import is_normalized
 
 import tokenizers
 from tokenizers import Tokenizer
@@ -98,13 +100,19 @@ class TokenizersAdapter:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in input.get("text", "")):
+        text = input.get("text", "")
+        if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in text):
             raise Unsupported("sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)")
+        if operation == "encode" and _COMPOSES.search(str(model.normalizer)) and not is_normalized("NFC", text):
+            raise Unsupported("gives a composed character the span of the first that it was made of (ENC-3)")
         return _translated(lambda: _OPERATIONS[operation](model, input))
 
 
 #: The ideographs that its BERT normalizer has not (huggingface/tokenizers#2395).
 _FORGOTTEN = ("\U0002b820", "\U0002b91f")
+
+#: How its normalizers that compose are written.
+_COMPOSES = re.compile(r"\bNFK?C\b")
 
 
 def _merges_unknown_token(model: Mapping[str, Any]) -> bool:
