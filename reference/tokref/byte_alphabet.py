@@ -24,7 +24,7 @@ _BYTES = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
 def byte_characters(text: str) -> str:
     """Write a text as one character for every byte of its UTF-8.
 
-    Clauses: PRE-BYTE-3, BPE-BYTE-1.
+    Clauses: PRE-BYTE-3, PRE-BYTE-6, BPE-BYTE-1.
 
     Raises:
         InputError: ``invalid_input``, for a lone surrogate, which has no UTF-8.

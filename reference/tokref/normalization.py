@@ -38,7 +38,7 @@ def normalize(text: str, normalizer: Normalizer | None, choices: Choices) -> str
 def lowercase(text: str, choices: Choices) -> str:
     """Apply Unicode's full lowercase mapping.
 
-    Clauses: NORM-LOWERCASE-1, NORM-LOWERCASE-2.
+    Clauses: NORM-LOWERCASE-1, NORM-LOWERCASE-2, TERM-6.
 
     >>> lowercase("ΟΔΟΣ", Choices()), lowercase("ΟΔΟΣ", Choices(final_sigma="plain"))
     ('οδος', 'οδοσ')
