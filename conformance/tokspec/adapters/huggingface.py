@@ -103,6 +103,8 @@ class TokenizersAdapter:
         text = input.get("text", "")
         if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in text):
             raise Unsupported("sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)")
+        if not _NEWER.isdisjoint(input.get("text", "")):
+            raise Unsupported("takes punctuation and marks for none that Unicode has since version 9 (TERM-6)")
         if operation == "encode" and _COMPOSES.search(str(model.normalizer)) and not is_normalized("NFC", text):
             raise Unsupported("gives a composed character the span of the first that it was made of (ENC-3)")
         return _translated(lambda: _OPERATIONS[operation](model, input))
@@ -110,6 +112,9 @@ class TokenizersAdapter:
 
 #: The ideographs that its BERT normalizer has not (huggingface/tokenizers#2395).
 _FORGOTTEN = ("\U0002b820", "\U0002b91f")
+
+#: Characters of cases that Unicode 8 did not have yet, from which its categories are.
+_NEWER = frozenset("\u1df6\u2e43")
 
 #: How its normalizers that compose are written.
 _COMPOSES = re.compile(r"\bNFK?C\b")
