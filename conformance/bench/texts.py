@@ -2,8 +2,8 @@
 
 English is the help on the language and the docstrings of Python's standard library, then the English messages of the
 system's message catalogues, then the standard library's sources; nothing is taken twice. Mixed is the translations in
-those catalogues, one of each language in turn; where a system has none, or too few, words are invented in many scripts,
-the short ones most frequent.
+those catalogues into languages of many scripts, a message of each in turn; where a system has none, or too few, words
+are invented in many scripts, the short ones most frequent.
 """
 
 from __future__ import annotations
@@ -22,6 +22,30 @@ __all__ = ["KINDS", "english", "mixed", "text_of"]
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 CATALOGUES = Path("/usr/share/locale")
 LEFT_OUT = {"site-packages", "test", "tests", "lib2to3", "pydoc_data"}
+
+#: Languages of the mixed text.
+LANGUAGES = (
+    "ru",
+    "ja",
+    "fr",
+    "el",
+    "ko",
+    "ar",
+    "zh_CN",
+    "uk",
+    "th",
+    "de",
+    "he",
+    "vi",
+    "ka",
+    "hi",
+    "es",
+    "zh_TW",
+    "bn",
+    "tr",
+    "ta",
+    "hy",
+)
 
 #: First and last letters of scripts, from which words are invented.
 SCRIPTS = (
@@ -48,16 +72,13 @@ def english() -> Iterator[str]:
     for file in files:
         if not LEFT_OUT & {*file.relative_to(LIBRARY).parts}:
             yield from docstrings(file)
-    yield from dict.fromkeys(chain.from_iterable(catalogue for _, catalogue in catalogues()))
+    yield from dict.fromkeys(chain.from_iterable(map(catalogue, LANGUAGES)))
     yield from (file.read_text("utf-8", "replace") for file in files)
 
 
 def mixed() -> Iterator[str]:
     """Give texts in many languages and scripts in turn."""
-    by_language: dict[str, dict[str, None]] = {}
-    for language, catalogue in catalogues():
-        by_language.setdefault(language, {}).update(dict.fromkeys(catalogue.values()))
-    yield from in_turn(by_language.values())
+    yield from in_turn(dict.fromkeys(messages.values()) for messages in map(catalogue, LANGUAGES))
     yield from invented()
 
 
@@ -86,18 +107,19 @@ def docstrings(file: Path) -> Iterator[str]:
     yield from (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented))
 
 
-def catalogues() -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the language and the messages of every catalogue: English to that language."""
-    for file in sorted(CATALOGUES.glob("*/LC_MESSAGES/*.mo")):
+def catalogue(language: str) -> dict[str, str]:
+    """Give the messages of all programs in a language by their English."""
+    found: dict[str, str] = {}
+    for file in sorted((CATALOGUES / language / "LC_MESSAGES").glob("*.mo")):
         try:
             with file.open("rb") as opened:
-                found = gettext.GNUTranslations(opened)._catalog  # type: ignore[attr-defined]
+                messages = gettext.GNUTranslations(opened)._catalog  # type: ignore[attr-defined]
         except (OSError, ValueError, LookupError):  # some are not as the module expects
             continue
-        messages = {
-            key: value for key, value in found.items() if isinstance(key, str) and isinstance(value, str) and key
+        found |= {
+            key: value for key, value in messages.items() if isinstance(key, str) and isinstance(value, str) and key
         }
-        yield file.parts[-3], messages
+    return found
 
 
 def in_turn(lists: Iterable[Iterable[str]]) -> Iterator[str]:
