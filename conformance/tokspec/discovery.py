@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tokspec.adapter import Adapter
 from tokspec.errors import DataError
 from tokspec.loading import Missing, make_adapter
-from tokspec.sessions import InProcessSession, Limits, ProgramSession, Session
+from tokspec.sessions import InProcessSession, Limits, Session
 from tokspec.wire import excerpt, shown
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class Found:
             DataError: as in :meth:`make`.
             AdapterFault: it did not say ``hello`` properly.
         """
+        from tokspec.sessions import ProgramSession
+
         command = (sys.executable, "-P", "-m", "tokspec.host", self.target, *self.path)
         try:
             return ProgramSession(command, limits, is_ours=True)
@@ -128,6 +130,8 @@ def open_session(
     if (impl is None) == (command is None):
         raise DataError("name one implementation: an installed one, module:object, or a command")
     if impl is None:
+        from tokspec.sessions import ProgramSession
+
         return ProgramSession(_words(command or ""), limits)
     found = find(impl)
     return InProcessSession(found.make()) if in_process or found.is_ours else found.host(limits or Limits())

@@ -7,7 +7,8 @@ from typing import Any
 
 from tokspec import schema
 from tokspec.specification import Specification
-from tokspec.strict_yaml import Document, KeyPath
+from tokspec.strict_yaml import Document
+from tokspec.yaml_scalars import KeyPath
 
 __all__ = ["OUTCOMES", "check_case", "validate", "value_at"]
 

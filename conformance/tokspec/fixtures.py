@@ -5,10 +5,12 @@ A :class:`Case` knows what is expected; what an implementation is asked is its o
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,8 @@ from tokspec.data import fixtures_folder
 from tokspec.errors import DataError
 from tokspec.fixture_checks import OUTCOMES, check_case, validate, value_at
 from tokspec.specification import Specification, load_specification
-from tokspec.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
+from tokspec.strict_yaml import LARGEST, Document, parse_yaml
+from tokspec.yaml_scalars import KeyPath
 
 __all__ = ["Case", "Model", "Suite", "load_suite"]
 
@@ -83,13 +86,26 @@ def load_suite(folder: Path | None = None) -> Suite:
     root = folder or fixtures_folder()
     if not os.path.isdir(root):
         raise DataError("is not a folder; give one with fixture files in it", str(root))
-    loader = _Loader(root, load_specification())
-    for file in sorted(root.rglob("*.yaml")):
-        if file.parent.name not in ("models", "corpora"):
-            loader.add_file(file)
+    with _without_collection():
+        loader = _Loader(root, load_specification())
+        for file in sorted(root.rglob("*.yaml")):
+            if file.parent.name not in ("models", "corpora"):
+                loader.add_file(file)
     if not loader.cases:
         raise DataError("holds no fixture files (*.yaml)", str(root))
     return Suite(loader.cases, loader.hash())
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: all that is read is kept, and looking at it again and again takes a quarter."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _Loader:
@@ -138,7 +154,7 @@ class _Loader:
         return parse_yaml(text, name)
 
     def case(self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model, source: Any) -> Case:
-        input = _unhex(document, (*path, "input"), raw["input"])
+        input = {**_unhex(document, (*path, "input"), raw["input"])}
         if isinstance(input.get("corpus"), str):
             input["corpus"] = self.part(document, (*path, "input", "corpus"), "corpora", input["corpus"])
         outcome = {key: raw[key] for key in OUTCOMES if key in raw}
@@ -157,7 +173,7 @@ class _Loader:
             tags=tuple(raw.get("tags", [])),
             verified_by=tuple(raw["verified_by"]),
             file=document.file,
-            line=document.lines[path],
+            line=document.line(path),
         )
 
     def model(self, document: Document, path: KeyPath, inline_name: str) -> Model:
@@ -182,8 +198,12 @@ class _Loader:
 
 def _unhex(document: Document, path: KeyPath, value: Any) -> Any:
     """Turn the byte-safe form ``{"hex": …}`` of a string (PROTO-2) into the string."""
+    return _unhexed(document, path, value) if "hex" in document.text else value
+
+
+def _unhexed(document: Document, path: KeyPath, value: Any) -> Any:
     if isinstance(value, list):
-        return [_unhex(document, (*path, index), item) for index, item in enumerate(value)]
+        return [_unhexed(document, (*path, index), item) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"hex"} and isinstance(value["hex"], str):
@@ -191,4 +211,4 @@ def _unhex(document: Document, path: KeyPath, value: Any) -> Any:
             return bytes.fromhex(value["hex"]).decode("utf-8", "surrogatepass")
         except ValueError:
             raise document.error((*path, "hex"), "is no UTF-8 in hexadecimal digits") from None
-    return {key: _unhex(document, (*path, key), item) for key, item in value.items()}
+    return {key: _unhexed(document, (*path, key), item) for key, item in value.items()}

@@ -15,7 +15,8 @@ from typing import Any
 from tokspec.adapters.mutated import source
 from tokspec.errors import DataError
 from tokspec.specification import load_specification
-from tokspec.strict_yaml import Document, KeyPath, read_yaml
+from tokspec.strict_yaml import Document, read_yaml
+from tokspec.yaml_scalars import KeyPath
 
 __all__ = ["Mutant", "load_mutants", "mutants_folder", "selected"]
 

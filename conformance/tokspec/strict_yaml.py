@@ -7,61 +7,64 @@ see. Every value's line is kept, so that later checks can name it.
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from tokspec.bounded import read_bounded
 from tokspec.errors import DataError
+from tokspec.quick_yaml import read_quickly
+from tokspec.yaml_scalars import KeyPath, written
 
-__all__ = ["Document", "KeyPath", "parse_yaml", "read_yaml"]
+if TYPE_CHECKING:
+    from tokspec.yaml_events import Everything
 
-KeyPath: TypeAlias = tuple[str | int, ...]
+__all__ = ["Document", "parse_yaml", "read_yaml"]
 
-#: How deep lists and objects may be nested, how large a file may be (megabytes), and how long an integer (digits).
-DEEPEST = 50
+#: How large a file may be, in megabytes.
 LARGEST = 4
-LONGEST = 300
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+([eE][-+][0-9]+)?)?")
-_CONSTANTS: Mapping[str, object] = {"true": True, "false": False, "null": None}
-#: What YAML 1.1 or 1.2 would read as a boolean, a null, a number, a date, a merge key or a value key.
-_RETYPED = re.compile(
-    r"y|n|yes|no|on|off|true|false|null|~|<<|=|"
-    r"[-+]?(\.inf|\.nan)|[-+]?0[box][0-9a-f_]+|[-+]?\.?[0-9][0-9_]*(\.[0-9_]*)?(e[-+]?[0-9]+)?|"
-    r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([t \t].*)?",
-    re.IGNORECASE,
-)
 _HIDDEN = re.compile("[^ -~\n]")
 _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"}
 
 
 @dataclass(frozen=True)
 class Document:
-    """A file's value, and the line of every path in it (``("cases", 3, "id")`` → 57).
-
-    ``spans`` says between which characters of the text every scalar stands, quotes included.
-    """
+    """A file's value, and where in its text everything stands; ``items`` are lines that are known without a look."""
 
     file: str
     value: Any
-    lines: Mapping[KeyPath, int]
-    spans: Mapping[KeyPath, tuple[int, int]]
+    text: str = field(repr=False)
+    items: Mapping[KeyPath, int] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _everything(self) -> Everything:
+        return _read_all(self.text, self.file)
+
+    @property
+    def lines(self) -> Mapping[KeyPath, int]:
+        """The line of every path (``("cases", 3, "id")`` → 57)."""
+        return self._everything.lines
+
+    @property
+    def spans(self) -> Mapping[KeyPath, tuple[int, int]]:
+        """Between which characters of the text every scalar stands, quotes included."""
+        return self._everything.spans
+
+    def line(self, path: KeyPath) -> int:
+        """Give the line of a path."""
+        return self.items.get(path) or self.lines[path]
 
     def error(self, path: KeyPath, message: str) -> DataError:
         """Make the error that names the file, the line and the key of a path; a missing key is named by its parent."""
         known = path
         while known and known not in self.lines:
             known = known[:-1]
-        return DataError(message, self.file, self.lines.get(known, 1), _key(path))
+        return DataError(message, self.file, self.lines.get(known, 1), written(path))
 
 
 def read_yaml(file: Path, name: str = "") -> Document:
@@ -84,119 +87,23 @@ def parse_yaml(text: str, name: str) -> Document:
     {('a', 0): (4, 7)}
     """
     _refuse_hidden(text, name)
-    lines: dict[KeyPath, int] = {}
-    spans: dict[KeyPath, tuple[int, int]] = {}
-    try:
-        value = _Reader(name, lines, spans, yaml.parse(text, Loader=_Loader)).document()
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise DataError(f"is not YAML: {error.problem}", name, line) from None
-    except yaml.YAMLError as error:
-        raise DataError(f"is not YAML: {error}", name) from None
-    return Document(name, value, lines, spans)
+    quick = read_quickly(text)
+    if quick is not None:
+        return Document(name, quick.value, text, quick.lines)
+    everything = _read_all(text, name)
+    return Document(name, everything.value, text, everything.lines)
+
+
+def _read_all(text: str, name: str) -> Everything:
+    from tokspec.yaml_events import read_all  # here, because its parser takes a while, and few files need it
+
+    return read_all(text, name)
 
 
 def _refuse_hidden(text: str, name: str) -> None:
-    for match in _HIDDEN.finditer(text):
-        character = match[0]
-        if unicodedata.category(character) in _HIDDEN_CATEGORIES:
-            line = text.count("\n", 0, match.start()) + 1
-            escape = f"\\u{ord(character):04X}" if ord(character) < 0x10000 else f"\\U{ord(character):08X}"
-            raise DataError(f"holds a character that nobody can see; write it as {escape} in double quotes", name, line)
-
-
-class _Reader:
-    """Turns YAML's events into values; holds what every level needs."""
-
-    def __init__(
-        self,
-        file: str,
-        lines: dict[KeyPath, int],
-        spans: dict[KeyPath, tuple[int, int]],
-        events: Iterator[yaml.Event],
-    ) -> None:
-        self.file = file
-        self.lines = lines
-        self.spans = spans
-        self.events = events
-
-    def error(self, event: yaml.Event, path: KeyPath, message: str) -> DataError:
-        return DataError(message, self.file, _line(event), _key(path))
-
-    def document(self) -> Any:
-        """Give the value of the one document."""
-        start = next(event for event in self.events if not isinstance(event, yaml.StreamStartEvent))
-        if isinstance(start, yaml.StreamEndEvent):
-            return None
-        value = self.value(next(self.events), ())
-        for event in self.events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                raise self.error(event, (), "begins a second document; keep one in a file")
-        return value
-
-    def value(self, event: yaml.Event, path: KeyPath) -> Any:
-        self.lines[path] = _line(event)
-        if isinstance(event, yaml.AliasEvent):
-            raise self.error(event, path, "is an alias; write the value out")
-        tag = getattr(event, "tag", None)
-        if tag is not None:
-            raise self.error(event, path, f"has the tag {tag}; write plain values")
-        if isinstance(event, yaml.ScalarEvent):
-            self.spans[path] = _span(event)
-            return self.scalar(event, path)
-        if len(path) > DEEPEST:
-            raise self.error(event, path[:3], f"is nested more than {DEEPEST} deep")
-        return self.sequence(path) if isinstance(event, yaml.SequenceStartEvent) else self.mapping(path)
-
-    def sequence(self, path: KeyPath) -> list[Any]:
-        values: list[Any] = []
-        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            values.append(self.value(event, (*path, len(values))))
-        return values
-
-    def mapping(self, path: KeyPath) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            key = self.scalar(event, path) if isinstance(event, yaml.ScalarEvent) and event.tag is None else None
-            if not isinstance(key, str):
-                raise self.error(event, path, "has a key that is no string; put it in quotes")
-            if key in values:
-                raise self.error(event, (*path, key), "is there twice; keep one")
-            values[key] = self.value(next(self.events), (*path, key))
-        return values
-
-    def scalar(self, event: yaml.ScalarEvent, path: KeyPath) -> Any:
-        text: str = event.value
-        if event.style:
-            return text
-        if text in _CONSTANTS:
-            return _CONSTANTS[text]
-        if _JSON_NUMBER.fullmatch(text):
-            return self.number(event, path)
-        if text == "" or _RETYPED.fullmatch(text):
-            what = text or "an empty value"
-            raise self.error(event, path, f"{what} means different things in YAML; put it in quotes")
-        return text
-
-    def number(self, event: yaml.ScalarEvent, path: KeyPath) -> float:
-        if len(event.value) > LONGEST:
-            raise self.error(event, path, f"is a number of more than {LONGEST} digits")
-        number = float(event.value) if "." in event.value else int(event.value)
-        if number in (math.inf, -math.inf):
-            raise self.error(event, path, f"{event.value} is beyond every double")
-        return number
-
-
-def _line(event: Any) -> int:
-    """Give the line on which an event starts, counted from 1."""
-    line: int = event.start_mark.line
-    return line + 1
-
-
-def _span(event: Any) -> tuple[int, int]:
-    return event.start_mark.index, event.end_mark.index
-
-
-def _key(path: KeyPath) -> str:
-    """Write a path as people do: ``cases[3].id``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    hidden = [each for each in set(text) if _HIDDEN.match(each) and unicodedata.category(each) in _HIDDEN_CATEGORIES]
+    if hidden:
+        start = min(map(text.index, hidden))
+        line, number = text.count("\n", 0, start) + 1, ord(text[start])
+        escape = f"\\u{number:04X}" if number < 0x10000 else f"\\U{number:08X}"
+        raise DataError(f"holds a character that nobody can see; write it as {escape} in double quotes", name, line)

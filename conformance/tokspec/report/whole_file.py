@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +22,7 @@ def write_whole(file: Path, content: str | bytes) -> None:
     Raises:
         DataError: it cannot be written; then whatever was there is still there.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(Path(folder, "a.txt"), "bug")
     ...     Path(folder, "a.txt").read_text()
@@ -39,6 +39,8 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 
 def _replace(file: Path, data: bytes) -> None:
+    import tempfile  # here, because it takes a while, and most runs write no file
+
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with open(handle, "wb") as stream:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request, Session
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.launch import Limits
-from tokspec.sessions.program import ProgramSession
+
+if TYPE_CHECKING:
+    from tokspec.sessions.program import ProgramSession
 
 __all__ = ["Answer", "Fault", "InProcessSession", "Limits", "ProgramSession", "Refused", "Reply", "Request", "Session"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what starts processes when it is wanted: the reference stays in this one, and need not wait for it."""
+    if name == "ProgramSession":
+        from tokspec.sessions.program import ProgramSession
+
+        return ProgramSession
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

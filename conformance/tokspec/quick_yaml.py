@@ -1,0 +1,207 @@
+"""The part of YAML in which fixtures are written, read several times as fast as by a parser of all of it.
+
+Block mappings and lists, each entry on a line of its own; in them words, numbers, text in double quotes and flow
+collections of these, which may go on in deeper lines. Whatever else there is, and whatever is wrong, is left to
+:mod:`tokspec.strict_yaml`, the judge of what a text means: what is read here is what is read there, and a test holds
+them together. What YAML and JSON write alike is read by the parser of JSON, value by value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from tokspec.yaml_scalars import KeyPath, plain_value
+
+__all__ = ["Quick", "read_quickly"]
+
+#: Openings of a value that are not too many, whether or not they are nested.
+_OPENINGS = 40
+
+_WORD = r"(?:[A-Za-z0-9_]|-[0-9])[A-Za-z0-9_./+-]*+"
+_NUMBER = r"-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,25})?+(?=[],}\n]|\Z)"
+#: A text whose escapes JSON reads in the same way, or that :func:`_long_escapes` rewrites.
+_TEXT = r'"(?:[^"\\]++|\\(?:["\\bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U00(?:0[1-9a-fA-F]|10)[0-9a-fA-F]{4}))*+"(?!:)'
+#: Keys stand on one line, directly before their colon; what follows a colon or a comma is separated from it.
+_KEY = r'"[^"\\\n]{0,99}": '
+
+_ENTRY = re.compile(r'(- +)?(?:([A-Za-z_][A-Za-z0-9_-]{0,99})|"([^"\\]{0,99})"):(?: +(.*))?')
+_ITEM = re.compile(r"(- +)([^ ].*)")
+_SIMPLE = re.compile(r'"([^"\\\n]*+)"')
+_PLAIN = re.compile(_WORD)
+_UNTIL_WORD = re.compile(rf"((?:[\[\]{{}} \n]|,(?=[ \n])|{_TEXT}|{_KEY}|{_NUMBER})*+)(?:({_WORD})(: )?|\Z|([^\n]))")
+_ESCAPE = re.compile(r"\\(?:U([0-9a-fA-F]{8})|.)")
+
+
+class _Unusual(Exception):
+    """Something is not read here."""
+
+
+@dataclass(frozen=True)
+class Quick:
+    """What was read, and the line of each item of a block list."""
+
+    value: Any
+    lines: Mapping[KeyPath, int]
+
+
+def read_quickly(text: str) -> Quick | None:
+    """Read a text without hidden characters; nothing is given if it is not of the form that is read here.
+
+    >>> read_quickly('cases:\\n  - {id: one, spans: [[0, 1]]}\\n')
+    Quick(value={'cases': [{'id': 'one', 'spans': [[0, 1]]}]}, lines={('cases', 0): 2})
+    >>> read_quickly("a: 'b'\\n") is None
+    True
+    """
+    try:
+        return _Blocks(_Values()).read(text)
+    except (_Unusual, ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A mapping or a list whose entries have this indent, and where it is."""
+
+    indent: int
+    value: Any
+    path: KeyPath
+
+
+class _Blocks:
+    """Reads lines one after the other into the innermost of the open blocks.
+
+    What the latest entry holds is in ``parts`` until it is complete. It goes to ``place`` of ``block``; where it holds
+    nothing, it is a block that begins in the next line.
+    """
+
+    def __init__(self, values: _Values) -> None:
+        self.values = values
+        self.open: list[_Block] = []
+        self.block = _Block(-1, [None], ())
+        self.place: str | int = 0
+        self.parts: list[str] | None = []
+        self.lines: dict[KeyPath, int] = {}
+
+    def read(self, text: str) -> Quick:
+        for number, line in enumerate(text.split("\n"), 1):
+            content = line.lstrip(" ")
+            indent = len(line) - len(content)
+            if self.parts and content and indent > self.block.indent:
+                self.parts.append(content.rstrip(" "))
+            elif content and content[0] != "#":
+                self.begin(number, indent, content)
+            elif self.parts:
+                self.finish()
+        self.finish()
+        return Quick(self.open[0].value, self.lines)
+
+    def begin(self, number: int, indent: int, content: str) -> None:
+        """Take the first line of an entry."""
+        entry = _ENTRY.fullmatch(content)
+        dash, word, text, rest = entry.groups() if entry else (None, None, None, None)
+        if entry is None:
+            dash, rest = (_ITEM.fullmatch(content) or _refuse()).groups()
+        if self.parts is None or self.parts:
+            self.finish()
+            self.close(indent)
+        else:
+            self.nest(indent, [] if dash else {})
+        if dash:
+            self.item(number)
+        if entry:
+            if dash:
+                self.nest(indent + len(dash), {})
+            self.key(self.values.key(word) if word else text or "")
+        self.parts = [rest.rstrip(" ")] if rest else []
+
+    def nest(self, indent: int, value: Any) -> None:
+        """Open a block as the value of the latest entry."""
+        path = (*self.block.path, self.place) if self.open else ()
+        if indent <= self.block.indent or (not self.open and indent):
+            _refuse()
+        self.put(value)
+        self.block = _Block(indent, value, path)
+        self.open.append(self.block)
+
+    def close(self, indent: int) -> None:
+        """Go back to the block whose entries have this indent."""
+        while self.block.indent > indent:
+            self.open.pop()
+            self.block = self.open[-1] if self.open else _refuse()
+        if self.block.indent != indent:
+            _refuse()
+
+    def item(self, number: int) -> None:
+        values = self.block.value if isinstance(self.block.value, list) else _refuse()
+        self.place = len(values)
+        self.lines[*self.block.path, self.place] = number
+        values.append(None)
+
+    def key(self, name: str) -> None:
+        values = self.block.value if isinstance(self.block.value, dict) else _refuse()
+        if name in values:
+            _refuse()
+        self.place = name
+        values[name] = None
+
+    def finish(self) -> None:
+        """Read the value of the latest entry, unless that was done."""
+        if self.parts is not None:
+            self.put(self.values.read("\n".join(self.parts)))
+            self.parts = None
+
+    def put(self, value: Any) -> None:
+        self.block.value[self.place] = value
+
+
+class _Values(dict[str, str]):
+    """Reads values that are no blocks; as a dictionary, it gives words as JSON."""
+
+    def __missing__(self, word: str) -> str:
+        self[word] = json.dumps(plain_value(word))
+        return self[word]
+
+    def key(self, word: str) -> str:
+        return word if self[word][0] == '"' else _refuse()
+
+    def read(self, text: str) -> Any:
+        if simple := _SIMPLE.fullmatch(text):
+            return simple[1]
+        if _PLAIN.fullmatch(text):
+            return plain_value(text)
+        line = _UNTIL_WORD.sub(self._as_json, text).replace("\n", " ")
+        value = _decode(_long_escapes(line) if "\\U" in line else line)
+        too_many = text.count("[") + text.count("{") > _OPENINGS
+        return _refuse() if too_many and _levels(value) > _OPENINGS else value
+
+    def _as_json(self, found: re.Match[str]) -> str:
+        before, word, colon, wrong = found.groups()
+        if wrong or (colon and len(word) > 99):
+            _refuse()
+        return f"{before}{self[word]}{colon or ''}" if word else before
+
+
+def _long_escapes(line: str) -> str:
+    """Write those escapes of YAML that JSON does not have as JSON does."""
+    return _ESCAPE.sub(lambda found: json.dumps(chr(int(found[1], 16)))[1:-1] if found[1] else found[0], line)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else _refuse()
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_object).decode
+
+
+def _levels(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_levels, inner), default=0)
+
+
+def _refuse() -> NoReturn:
+    raise _Unusual
