@@ -54,6 +54,13 @@ def test_several_files_are_written_into_a_folder(run: Any, tmp_path: Path) -> No
     expected = f'type: "bpe"\nvocabulary: {vocabulary}\nmerges: [["u", "g"], ["u", "n"], ["h", "ug"]]\n'
     assert run("model", "--read", folder) == (0, expected, "")
     assert run("model", "--read", folder / "vocab.json") == (0, expected, "")
+    for name, first in {"vocab.json": "encoder.json", "merges.txt": "vocab.bpe"}.items():
+        (folder / name).rename(folder / first)
+        assert run("model", "--read", folder) == (0, expected, "")
+        assert run("model", "--read", folder / first) == (0, expected, "")
+    (folder / "vocab.bpe").write_text("u g h", "utf-8")
+    message = "'u g h' is no merge; it needs two tokens with one space between them"
+    assert run("model", "--read", folder) == (2, "", f"tokspec: {folder / 'vocab.bpe'}:1: {message}\n")
 
 
 def test_what_is_there_is_replaced_whole(run: Any, tmp_path: Path) -> None:

@@ -112,7 +112,8 @@ def kept(model: dict[str, Any]) -> dict[str, Any]:
         kept["special_tokens"] = sorted(model["special_tokens"], key=tokens_of(model).index)
     if model.get("pre_tokenizer", {}).get("type") == "metaspace":
         scheme = "never" if model["pre_tokenizer"]["prepend_scheme"] == "never" else "always"
-        kept["pre_tokenizer"] = {**model["pre_tokenizer"], "prepend_scheme": scheme, "split": True}
+        splits = not any("▁" in token[1:] for token in tokens_of(model))
+        kept["pre_tokenizer"] = {**model["pre_tokenizer"], "prepend_scheme": scheme, "split": splits}
     return kept
 
 
@@ -125,6 +126,8 @@ def test_reading_back_gives_the_same_model() -> None:
         try:
             written = write(MODEL, model)
         except Unsupported:
+            continue
+        if case.outcome == {"error": "invalid_model"}:  # a token twice, which no reader takes
             continue
         assert read(MODEL, written) == kept(model), case.id
         expressed += 1
@@ -155,6 +158,31 @@ def test_what_the_specification_does_not_cover_is_named(path: tuple[Any, ...], v
     with pytest.raises(DataError) as caught:
         read(MODEL, files.pack({"spm.model": proto.SerializeToString()}))
     assert str(caught.value) == f"{MODEL}: {message}"
+
+
+@pytest.mark.interop
+def test_a_token_across_a_mark_is_not_covered_where_words_are_split() -> None:
+    protocol = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    proto = protocol.ModelProto()
+    proto.ParseFromString(files.unpack(write(MODEL, {**UNIGRAM, "tokens": [["▁", 1], ["u", 1]]}), MODEL)[0])
+    proto.pieces[1].piece = "▁▁"
+    for key in ("add_dummy_prefix", "escape_whitespaces"):
+        setattr(proto.normalizer_spec, key, True)
+    content = files.pack({"spm.model": proto.SerializeToString()})
+    assert read(MODEL, content)["pre_tokenizer"] == {
+        **ALWAYS,
+        "replacement": "▁",
+        "prepend_scheme": "always",
+        "split": False,
+    }
+    proto.normalizer_spec.remove_extra_whitespaces = True
+    with pytest.raises(DataError) as caught:
+        read(MODEL, files.pack({"spm.model": proto.SerializeToString()}))
+    said = "add_dummy_prefix true, remove_extra_whitespaces true, escape_whitespaces true"
+    assert (
+        str(caught.value)
+        == f"{MODEL}: normalizer_spec: is {said} with the piece '▁▁', which the specification does not cover together"
+    )
 
 
 @pytest.mark.interop

@@ -13,7 +13,7 @@ from tokspec.cli.options import fixtures_option
 from tokspec.errors import DataError, Unsupported
 from tokspec.fixtures import Suite, load_suite
 from tokspec.formats import FORMATS, read, write
-from tokspec.formats.on_disk import content_of, format_of, save
+from tokspec.formats.on_disk import content_of, files_of, format_of, save
 from tokspec.report.safe import compact
 from tokspec.wire import encode_line
 
@@ -51,10 +51,8 @@ def _read(format: str | None, source: Path) -> dict[str, Any]:
     try:
         return read(chosen, content)
     except DataError as error:
-        names = chosen.split("+")
-        folder = source if source.is_dir() else source.parent
-        file = str(folder / error.file) if len(names) > 1 and error.file in names else str(source)
-        raise DataError(error.message, file, error.line, error.key) from None
+        file = files_of(chosen, source).get(error.file or "", source)
+        raise DataError(error.message, str(file), error.line, error.key) from None
 
 
 def _yaml(model: Mapping[str, Any]) -> Iterator[str]:

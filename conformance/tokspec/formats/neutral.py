@@ -7,7 +7,6 @@ model) are absent; ``about`` is for readers of the fixtures and is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from tokspec.errors import DataError
@@ -49,7 +48,7 @@ def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     for stage, table in _STAGES:
         if stage in model:
             model[stage] = _filled(model[stage], table, _MEMBERS.get(stage, ""))
-    return deepcopy(model)
+    return {key: _copied(value) for key, value in model.items()}
 
 
 def read(content: Any) -> dict[str, Any]:
@@ -64,6 +63,17 @@ def read(content: Any) -> dict[str, Any]:
     if not isinstance(content, Mapping):
         raise DataError("is no object", "tokspec")
     return dict(content)
+
+
+def _copied(value: Any) -> Any:
+    """Copy what JSON can hold, at every depth; a vocabulary is long, and copy.deepcopy takes its time."""
+    if isinstance(value, Mapping):
+        return {key: _copied(member) for key, member in value.items()}
+    return (
+        [_copied(member) if isinstance(member, list) else member for member in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def _filled(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any]], members: str) -> dict[str, Any]:

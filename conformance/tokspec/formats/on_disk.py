@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ from tokspec.errors import DataError
 from tokspec.formats.files import pack, unpack
 from tokspec.formats.text import dump_json, load_json
 
-__all__ = ["content_of", "format_of", "save"]
+__all__ = ["content_of", "files_of", "format_of", "save"]
 
 #: The formats whose content is the object in their one file.
 _OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy")
@@ -20,11 +21,19 @@ _OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy")
 #: What the end of a file's name says of its format, of those that are read.
 _ENDINGS: Mapping[str, str] = {
     "vocab.json": "vocab.json+merges.txt",
+    "encoder.json": "vocab.json+merges.txt",
+    "vocab.bpe": "vocab.json+merges.txt",
     ".json": "tokenizer.json",
     ".txt": "vocab.txt",
     ".model": "sentencepiece.model",
     ".tiktoken": "vocab.tiktoken",
 }
+
+#: What the authors of GPT-2 called the files that others call so.
+_FIRST_NAMES: Mapping[str, str] = {"vocab.json": "encoder.json", "merges.txt": "vocab.bpe"}
+
+#: What some put after the end of a name: tokenizer.model.v3.
+_VERSION = re.compile(r"\.v[0-9]\w*$")
 
 #: Larger files are none that a fixture could hold, and reading them would take the memory of the machine.
 LARGEST = 256 * 1024**2
@@ -38,13 +47,16 @@ def format_of(path: Path) -> str:
 
     >>> format_of(Path("gpt2/vocab.json"))
     'vocab.json+merges.txt'
+    >>> format_of(Path("tokenizer.model.v3"))
+    'sentencepiece.model'
     """
     if path.is_dir():
         return "vocab.json+merges.txt"
+    name = _VERSION.sub("", path.name)
     for ending, format in _ENDINGS.items():
-        if path.name.endswith(ending):
+        if name.endswith(ending):
             return format
-    known = ", ".join(_ENDINGS.values())
+    known = ", ".join(dict.fromkeys(_ENDINGS.values()))
     raise DataError(f"does not say by its name what it is; give --format one of {known}", str(path))
 
 
@@ -61,11 +73,25 @@ def content_of(format: str, path: Path) -> Any:
     """
     if format in _OBJECTS:
         return load_json(_read(path), str(path))
+    return pack({name: _read(file) for name, file in files_of(format, path).items()})
+
+
+def files_of(format: str, path: Path) -> dict[str, Path]:
+    """Say which file on a disk each file of a format is; ``path`` is one of them, or the folder where they are.
+
+    >>> files_of("vocab.txt", Path("bert.txt")) == {"vocab.txt": Path("bert.txt")}
+    True
+    """
     names = format.split("+")
     if len(names) == 1:
-        return pack({names[0]: _read(path)})
+        return {names[0]: path}
     folder = path if path.is_dir() else path.parent
-    return pack({name: _read(folder / name) for name in names})
+    return {name: _file(folder, name) for name in names}
+
+
+def _file(folder: Path, name: str) -> Path:
+    first = folder / _FIRST_NAMES.get(name, name)
+    return first if first.is_file() and not (folder / name).exists() else folder / name
 
 
 def _read(path: Path) -> bytes:

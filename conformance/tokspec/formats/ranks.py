@@ -29,13 +29,15 @@ def merges_of(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _split(token: str, ranks: Mapping[str, int], limit: int) -> list[str]:
     """Split a token into symbols and do every merge of a rank below the limit, the lowest first."""
-    parts = [token[place : place + 1] for place in range(len(token))]
-    while True:
-        found = [(ranks.get(left + right, limit), at) for at, (left, right) in enumerate(pairwise(parts))]
-        rank, at = min(found, default=(limit, 0))
-        if rank >= limit:
-            return parts
+    parts = list(token)
+    found = [ranks.get(left + right, limit) for left, right in pairwise(parts)]
+    while found and (rank := min(found)) < limit:
+        at = found.index(rank)
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        del found[at]
+        for beside in range(max(at - 1, 0), min(at + 1, len(found))):
+            found[beside] = ranks.get(parts[beside] + parts[beside + 1], limit)
+    return parts
 
 
 def refuse_other_merges(tokens: Sequence[str], merges: Sequence[Sequence[str]], format: str) -> None:

@@ -29,7 +29,7 @@ from tokspec.errors import DataError
 from tokspec.formats.files import beside, pack, unpack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
-from tokspec.formats.pieces import NO_UNKNOWN, PRE_TOKENIZERS, Piece, Spaces, pieces_of, spaces_of
+from tokspec.formats.pieces import MARK, NO_UNKNOWN, PRE_TOKENIZERS, Piece, Spaces, pieces_of, spaces_of
 from tokspec.formats.ranks import merges_of
 from tokspec.formats.weights import is_weight
 
@@ -79,8 +79,8 @@ def read(content: Any) -> dict[str, Any]:
     """Read the file; merges are those that the order of its pieces implies.
 
     Reading back what the suite wrote gives the same model, but for this: frequencies are logarithms then, of 32 bits;
-    special tokens are in the order of their ids; a metaspace for the start of the input puts its mark always, and
-    whether it splits is not said.
+    special tokens are in the order of their ids; a metaspace for the start of the input puts its mark always, and it
+    splits unless a token goes across a mark.
 
     Raises:
         DataError: with the key of what the specification does not cover; a package is missing.
@@ -98,8 +98,7 @@ def read(content: Any) -> dict[str, Any]:
         raise DataError("is no model of SentencePiece", FORMAT) from None
     for key, value in _uncovered(message):
         raise DataError(f"is {value}, which the specification does not cover", FORMAT, key=key)
-    stages = _stages(message.normalizer_spec)
-    return {**_model(message), **stages, **beside(content, {"decoder": {"type": "metaspace"}})}
+    return {**_model(message), **_stages(message), **beside(content, {"decoder": {"type": "metaspace"}})}
 
 
 def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
@@ -121,13 +120,20 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
             yield f"pieces[{index}].score", f"{piece.score}"
 
 
-def _stages(spec: Any) -> dict[str, Any]:
-    spaces = Spaces(*(getattr(spec, field.name) for field in fields(Spaces)))
-    if spaces not in PRE_TOKENIZERS:
-        said = ", ".join(f"{key} {str(value).lower()}" for key, value in asdict(spaces).items())
+def _stages(message: Any) -> dict[str, Any]:
+    """Give the pre-tokenizer, which does not split where a piece goes across a mark."""
+    spaces = Spaces(*(getattr(message.normalizer_spec, field.name) for field in fields(Spaces)))
+    said = ", ".join(f"{key} {str(value).lower()}" for key, value in asdict(spaces).items())
+    part = PRE_TOKENIZERS.get(spaces, {})
+    normal = message.SentencePiece.Type.Value("NORMAL")
+    crossing = [piece.piece for piece in message.pieces if piece.type == normal and MARK in piece.piece[1:]]
+    if part and part["type"] == "sequence" and crossing:
+        said, part = f"{said}, and {crossing[0]!r} a piece", {}
+    if part is None:
+        return {}
+    if not part:
         raise DataError(f"is {said}, which the specification does not cover", FORMAT, key="normalizer_spec")
-    part = PRE_TOKENIZERS[spaces]
-    return {} if part is None else {"pre_tokenizer": part}
+    return {"pre_tokenizer": {**part, "split": False} if crossing else part}
 
 
 def _model(message: Any) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from tokspec.errors import DataError, Unsupported
 
 __all__ = ["dump_json", "lines_of", "load_json", "refuse_surrogates", "white_space"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def dump_json(value: Any) -> str:
@@ -85,8 +88,10 @@ def refuse_surrogates(value: Any, format: str) -> None:
 
     >>> refuse_surrogates({"merges": [["a", "b"]]}, "vocab.json")
     """
-    if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-        raise Unsupported(f"{format} is UTF-8 and cannot hold the lone surrogate in {value!r}")
+    if isinstance(value, str):
+        if _SURROGATE.search(value):
+            raise Unsupported(f"{format} is UTF-8 and cannot hold the lone surrogate in {value!r}")
+        return
     if isinstance(value, Mapping):
         value = [*value, *value.values()]
     for member in value if isinstance(value, list) else ():
