@@ -179,10 +179,8 @@ def test_a_token_across_a_mark_is_not_covered_where_words_are_split() -> None:
     with pytest.raises(DataError) as caught:
         read(MODEL, files.pack({"spm.model": proto.SerializeToString()}))
     said = "add_dummy_prefix true, remove_extra_whitespaces true, escape_whitespaces true"
-    assert (
-        str(caught.value)
-        == f"{MODEL}: normalizer_spec: is {said} with the piece '▁▁', which the specification does not cover together"
-    )
+    refused = f"is {said}, and '▁▁' a piece, which the specification does not cover"
+    assert str(caught.value) == f"{MODEL}: normalizer_spec: {refused}"
 
 
 @pytest.mark.interop
