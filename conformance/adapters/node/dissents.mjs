@@ -92,6 +92,12 @@ const DISSENTS = {
       ({ decoder }, found) => decoder?.type === "ByteLevel" && !found.every((token) => BYTE_ALPHABET.test(token)),
       "makes U+0000 of a character outside the byte alphabet (DEC-BYTE-3)",
     ],
+    [
+      ({ decoder, added_tokens }, found) =>
+        decoder?.type === "ByteLevel" &&
+        added_tokens.some(({ content }) => found.includes(content) && !/^[!-~]*$/.test(content)),
+      "gives a special token as it is written, not its bytes (DEC-BYTE-1)",
+    ],
   ],
 };
 

@@ -103,7 +103,7 @@ class TokenizersAdapter:
         text = input.get("text", "")
         if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in text):
             raise Unsupported("sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)")
-        if not _NEWER.isdisjoint(input.get("text", "")):
+        if not _NEWER.isdisjoint(text):
             raise Unsupported("takes punctuation and marks for none that Unicode has since version 9 (TERM-6)")
         if operation == "encode" and _COMPOSES.search(str(model.normalizer)) and not is_normalized("NFC", text):
             raise Unsupported("gives a composed character the span of the first that it was made of (ENC-3)")
@@ -180,6 +180,8 @@ def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    if any(id >= 2**32 for id in input.get("ids", ())):
+        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
     if "ids" in input:
         return {"text": tokenizer.decode(input["ids"], skip_special_tokens=False)}
     found = [tokenizer.token_to_id(token) for token in input["tokens"]]
