@@ -209,6 +209,12 @@ def test_merges_without_a_new_token_cannot_be_counted() -> None:
     assert str(caught.value) == "unsupported: has a target for tokens alone, and one of these merges makes no new token"
 
 
+def test_an_id_beyond_32_bits_is_not_supported() -> None:
+    with pytest.raises(Unsupported) as caught:
+        run("decode", BPE, ids=[2**32])
+    assert str(caught.value) == "unsupported: takes ids of 32 bits, as its library in Rust has them"
+
+
 def test_other_exceptions_are_crashes() -> None:
     with pytest.raises(OverflowError):
-        run("decode", BPE, ids=[2**40])
+        run("decode", BPE, ids=[-1])
