@@ -12,6 +12,7 @@ __all__ = ["Commands"]
 #: For each command the module of this package in which it is, and its name there.
 _PLACES = {
     "coverage": ("coverage", "coverage_command"),
+    "fuzz": ("fuzz", "fuzz_command"),
     "init": ("init", "init_command"),
     "list": ("browse", "list_command"),
     "matrix": ("matrix", "matrix_command"),

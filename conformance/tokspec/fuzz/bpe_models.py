@@ -126,8 +126,8 @@ def broken(random: Random) -> tuple[Model, str]:
         made["vocabulary"] = inserted(random, ["!"], made["vocabulary"])
         made["vocabulary"].insert(random.randrange(len(made["vocabulary"]) + 1), random.choice(made["vocabulary"]))
     elif made["merges"] and random.random() < 0.7:
-        merge = random.choice(made["merges"])
-        gone = random.choice((merge[0], merge[1], merge[0] + merge[1]))
+        merge = random.choice((made["merges"][-1], random.choice(made["merges"])))
+        gone = random.choice((merge[0], merge[1], merge[0] + merge[1], merge[0] + merge[1]))
         made["vocabulary"] = [token for token in made["vocabulary"] if token != gone]
     else:
         made["merges"].insert(random.randrange(len(made["merges"]) + 1), [random.choice(symbols), "q"])
@@ -140,7 +140,7 @@ def _model(random: Random, symbols: str) -> Model:
     tokens = inserted(random, _extra(random, symbols), tokens) if random.random() < 0.5 else tokens
     made: Model = {"type": "bpe", "vocabulary": tokens, "merges": [list(pair) for pair in merges]}
     if random.random() < 0.5:
-        made["unknown_token"] = unknown = random.choice(("[UNK]", "<unk>", "?", "a"))
+        made["unknown_token"] = unknown = random.choice(("[UNK]", "<unk>", "?", "a", symbols))
         if unknown not in tokens:
             made["vocabulary"] = inserted(random, [unknown], tokens)
         if random.random() < 0.15:

@@ -15,6 +15,7 @@ from tokspec.fuzz.models import FAMILIES, model
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.requests import asked
 from tokspec.fuzz.shrink import shrunk
+from tokspec.sessions import Reply
 
 __all__ = ["Budget", "Campaign", "Tally", "examples_of"]
 
@@ -82,6 +83,8 @@ class Campaign:
         budget: when to end.
         families: from which to make models.
         progress: told of each batch.
+        limit: how many differences of one rough kind are shrunk.
+        enough: after so many findings it ends; None is no limit.
     """
 
     def __init__(
@@ -92,8 +95,10 @@ class Campaign:
         families: Sequence[str] = tuple(FAMILIES),
         progress: Callable[[Campaign], None] = lambda campaign: None,
         limit: int = SHRUNK,
+        enough: int | None = None,
     ) -> None:
-        self.checks, self.seed, self.budget, self.progress, self.limit = checks, seed, budget, progress, limit
+        self.checks, self.seed, self.budget = checks, seed, budget
+        self.progress, self.limit, self.enough = progress, limit, enough
         self.findings, self.tally = Findings(), Tally()
         self.random, self.families = Random(f"{seed}/families"), {family: [1, 1, 0] for family in families}
         self.began, self.interrupted, self.shrinking = monotonic(), False, 0.0
@@ -103,7 +108,7 @@ class Campaign:
         try:
             if first:
                 self._take(first)
-            while not self.budget.is_spent(self.tally.examples, self.began):
+            while not self._is_over():
                 self._take(self._batch())
                 self.progress(self)
         except KeyboardInterrupt as interruption:
@@ -117,6 +122,10 @@ class Campaign:
     def seconds(self) -> float:
         """How long it has been going on."""
         return monotonic() - self.began
+
+    def _is_over(self) -> bool:
+        found_enough = self.enough is not None and len(self.findings) >= self.enough
+        return found_enough or self.budget.is_spent(self.tally.examples, self.began)
 
     def _batch(self) -> list[Example]:
         operations, used = self.checks[0].judged.session.hello.operations, set[str]()
@@ -137,13 +146,17 @@ class Campaign:
 
     def _take(self, examples: Sequence[Example]) -> None:
         """Compare examples, and look closer at what differs."""
+        known: dict[int, Reply] = {}
         for check in self.checks:
             chosen = [example for example in examples if check.takes(example)]
-            comparisons = check.compare(chosen)
+            comparisons = check.compare(chosen, known)
             if check is self.checks[0]:
                 self._count(chosen, comparisons)
+                known = dict(check.judged.latest)
             for example, comparison in _first_stages(chosen, comparisons):
                 self._look(check, example, comparison)
+                if self.enough is not None and len(self.findings) >= self.enough:
+                    return
 
     def _count(self, examples: Sequence[Example], comparisons: Sequence[Comparison]) -> None:
         for example, comparison in zip(examples, comparisons, strict=True):
@@ -165,7 +178,7 @@ class Campaign:
             return
         began, examples = monotonic(), self.tally.examples
         small, last = self._smallest(check, example, comparison)
-        found = finding_of(check.name, small, example, last)
+        found = finding_of(check.name, check.clause, small, example, last)
         found.examples, found.seconds = examples, began - self.began
         self.findings.add(before, found)
         self.shrinking += monotonic() - began

@@ -29,7 +29,7 @@ __all__ = [
 WHITE_SPACE = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 
 #: What some library takes for white space, or shows as nothing.
-LOOKALIKES = "\x1c\x1d\x1e\x1f\u180e\u200b\u200c\u200d\u2060\ufeff\u00ad\u2800\u3164"
+LOOKALIKES = "\x1c\x1d\x1e\x1f\u180e\u200b\u200c\u200d\u2060\ufeff\u00ad\u2800\u3164\uffff\ufdd0\U0001fffe"
 
 #: Marks of the categories Mn, Mc and Me, of several combining classes and of class 0.
 MARKS = "\u0300\u0301\u0302\u0307\u0308\u0316\u0323\u0327\u0345\u0591\u0651\u093e\u0903\u0e31\u0e38\u20dd\u0488\u3099\u309a\u0fb7\U0001d165\u0f71\u0fb8"

@@ -34,6 +34,7 @@ class Conversations:
     open: Callable[[], Session]
     session: Session = field(init=False)
     names: dict[str, str] = field(init=False, default_factory=dict)
+    latest: dict[int, Reply] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.session = self.open()
@@ -45,6 +46,7 @@ class Conversations:
         replies: dict[int, Reply] = {}
         for index, reply in self.session.ask([self.request(example) for example in examples]):
             replies[index] = reply
+        self.latest = {id(example): replies[index] for index, example in enumerate(examples)}
         return [replies[index] for index in range(len(examples))]
 
     def request(self, example: Example) -> Request:
@@ -73,6 +75,9 @@ class Checker:
 
     name = "reference"
 
+    #: The clause of whatever it finds; empty if each finding has its own.
+    clause = ""
+
     #: Candidates that are asked at once while an example is shrunk: in one process each waits for the one before.
     batch = 1
 
@@ -84,8 +89,11 @@ class Checker:
         self.batch = 1 if isinstance(judged.session, InProcessSession) else 24
         self.oracle = oracle or Conversations(lambda: reference_with(self.choices))
 
-    def compare(self, examples: Sequence[Example]) -> list[Comparison]:
-        """Compare the replies to each example. The oracle is asked only what the implementation supports."""
+    def compare(self, examples: Sequence[Example], known: Mapping[int, Reply] | None = None) -> list[Comparison]:
+        """Compare the replies to each example. The oracle is asked only what the implementation supports.
+
+        ``known`` are replies that the implementation gave already, by the identity of the example.
+        """
         replies = self.judged.ask(examples)
         supported = [index for index, reply in enumerate(replies) if getattr(reply, "reason", "") != "unsupported"]
         rights = dict(zip(supported, self.oracle.ask([examples[index] for index in supported]), strict=True))
@@ -99,8 +107,9 @@ class Checker:
         """Say whether it has something to say of an example."""
         return True
 
-    def right(self, example: Example) -> Mapping[str, Any]:
-        """Give the oracle's outcome, as a fixture would have it."""
-        (reply,) = self.oracle.ask([example])
+    @staticmethod
+    def right_of(oracle: Conversations, example: Example) -> Mapping[str, Any]:
+        """Give an oracle's answer as a fixture would have it."""
+        (reply,) = oracle.ask([example])
         reason = getattr(reply, "reason", None)
         return {"error": reason} if reason else {"expect": getattr(reply, "result", {})}

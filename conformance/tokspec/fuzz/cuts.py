@@ -22,11 +22,15 @@ def _keys(example: Example) -> Iterator[Example]:
     """Leave out keys of the model, of its stages and of the input, the outermost first."""
     for path in sorted(_dictionaries(example.model), key=len):
         for key in _at(example.model, path):
-            if key != "type":
+            if key not in _NEVER_WITHOUT:
                 yield replace(example, model=_without(example.model, (*path, key)))
     for key in ("min_frequency", "steps", "first"):
         if key in example.input:
             yield replace(example, input=_without(example.input, (key,)))
+
+
+#: Without these a part of a model is none.
+_NEVER_WITHOUT = ("type", "normalizers", "pre_tokenizers")
 
 
 def _stages(example: Example) -> Iterator[Example]:
@@ -39,14 +43,18 @@ def _stages(example: Example) -> Iterator[Example]:
 
 def _lists(example: Example) -> Iterator[Example]:
     """Leave out stretches of lists, the longest first; a token goes with the merges that need it."""
-    for path in _paths(example.model, list):
+    for path in _lists_of_rows(example.model):
         for start, end in _stretches(len(_at(example.model, path))):
             yield replace(example, model=_shorter(example.model, path, start, end))
-    for path in _paths(example.input, list):
-        if not (path and isinstance(path[-1], int)):
-            for start, end in _stretches(len(_at(example.input, path))):
-                rows = _at(example.input, path)
-                yield replace(example, input=_with(example.input, path, [*rows[:start], *rows[end:]]))
+    for path in _lists_of_rows(example.input):
+        for start, end in _stretches(len(_at(example.input, path))):
+            rows = _at(example.input, path)
+            yield replace(example, input=_with(example.input, path, [*rows[:start], *rows[end:]]))
+
+
+def _lists_of_rows(value: Any) -> Iterator[Path]:
+    """Give the paths of lists that may be of any length: rows themselves have theirs."""
+    return (path for path in _paths(value, list) if not (path and isinstance(path[-1], int)))
 
 
 def _shorter(model: Mapping[str, Any], path: Path, start: int, end: int) -> Mapping[str, Any]:

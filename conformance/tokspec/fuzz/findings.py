@@ -90,11 +90,12 @@ def group_before_shrinking(check: str, example: Example, comparison: Comparison)
 _NEEDED = {"normalize": (0,), "pre_tokenize": (1,), "decode": ()}
 
 
-def finding_of(check: str, example: Example, first: Example, comparison: Comparison) -> Finding:
-    """Make a finding of an example that is as small as it gets."""
+def finding_of(check: str, clause: str, example: Example, first: Example, comparison: Comparison) -> Finding:
+    """Make a finding of an example that is as small as it gets; ``clause`` is that of the check, if it has one."""
     result = comparison.result
     if result is None:
         raise ValueError("only what differs is a finding")
     right = result.expected.get("expect", {})
     given = result.reply.result if isinstance(result.reply, Answer) else {}
-    return Finding(check, clause_of(example, comparison.kind, right, given), comparison.kind, example, first, result)
+    named = clause or clause_of(example, comparison.kind, right, given)
+    return Finding(check, named, comparison.kind, example, first, result)

@@ -51,6 +51,16 @@ def _stages(random: Random) -> tuple[Model, str]:
     return made, alphabet(random)
 
 
+def _sweep(random: Random) -> tuple[Model, str]:
+    """One stage by itself, for texts of many characters or many lists of tokens."""
+    chance = random.random()
+    if chance < 0.4:
+        return {"normalizer": stages.normalizer(random, 0)}, "ab"
+    if chance < 0.55:
+        return {"decoder": stages.decoder(random)}, "ab"
+    return {"pre_tokenizer": stages.pre_tokenizer(random, 0)}, "ab"
+
+
 def _untrained(type: str) -> Callable[[Random], tuple[Model, str]]:
     def make(random: Random) -> tuple[Model, str]:
         made: Model = {"type": type}
@@ -70,6 +80,7 @@ def _untrained(type: str) -> Callable[[Random], tuple[Model, str]]:
 #: How a model and its alphabet are made, by the name of the family.
 FAMILIES: Mapping[str, Callable[[Random], tuple[Model, str]]] = {
     "stages": _stages,
+    "sweep": _sweep,
     "bpe": bpe_models.plain,
     "bpe-special": bpe_models.with_special_tokens,
     "bpe-stages": bpe_models.with_stages,

@@ -27,6 +27,10 @@ _SPECIAL = (
 )
 
 
+#: Special tokens of which one begins, ends or holds another.
+_KINDRED = (("<s>", "<s>x", "s>", "<<s>"), ("a", "aa", "ab", "aba"), ("[M", "[MASK]", "K]"), ("<|end|>", "|end|>", "<|end"), ("é", "É", "e"), ("<s>", "<S>"))
+
+
 def alphabet(random: Random) -> str:
     """Choose an alphabet.
 
@@ -40,9 +44,10 @@ def special_tokens(random: Random) -> list[str]:
     """Choose one to four special tokens; some begin, hold or overlap another.
 
     >>> special_tokens(Random(1))
-    ['İ']
+    ['<<s>', 's>']
     """
-    return random.sample(_SPECIAL, random.choice((1, 1, 2, 2, 3, 4)))
+    among = random.choice(_KINDRED) if random.random() < 0.4 else _SPECIAL
+    return random.sample(among, min(len(among), random.choice((1, 2, 2, 2, 3, 4))))
 
 
 def inserted(random: Random, tokens: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from tokspec.formats.byte_characters import from_bytes
 from tokspec.fuzz import characters
 from tokspec.fuzz.corpora import corpus
 from tokspec.fuzz.models import Generated
-from tokspec.fuzz.texts import Material, text
+from tokspec.fuzz.texts import Material, sweep, text
 
 __all__ = ["Asked", "asked"]
 
@@ -47,10 +47,10 @@ def _about_texts(random: Random, generated: Generated, trained: bool, used: set[
     stages = [
         operation
         for operation, key in (("normalize", "normalizer"), ("pre_tokenize", "pre_tokenizer"))
-        if key in generated.model or random.random() < 0.15
+        if key in generated.model or (generated.family != "sweep" and random.random() < 0.15)
     ]
-    for _ in range(_TEXTS if trained or stages else 2):
-        made = text(random, generated.material, used)
+    for _ in range(_TEXTS + 4 * (generated.family == "sweep") if trained or stages else 0):
+        made = sweep(random) if generated.family == "sweep" else text(random, generated.material, used)
         yield from ((operation, {"text": made}) for operation in stages)
         if trained:
             yield "encode", {"text": made}
@@ -60,7 +60,7 @@ def _decoding(random: Random, generated: Generated) -> Iterator[Asked]:
     model = generated.model
     listed = list(model.get("vocabulary", ())) or [token for token, _ in model.get("tokens", ())]
     kind = model.get("decoder", {}).get("type", "")
-    for _ in range(4):
+    for _ in range(20 if generated.family == "sweep" and kind else 4):
         count = random.choice((0, 1, 2, 3, 3, 4, 5))
         tokens = [random.choice(listed) for _ in range(count)] if listed and random.random() < 0.8 else None
         if tokens is None or random.random() < 0.15:
@@ -71,7 +71,7 @@ def _decoding(random: Random, generated: Generated) -> Iterator[Asked]:
             yield "decode", {"ids": [random.randrange(len(listed) + beyond) for _ in range(count)]}
 
 
-_PARTS = ("▁", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "##", "a##", "▁▁", ",", "'", "n't", " c ", "[UNK]")
+_PARTS = ("▁", "▁▁", "▁▁a", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "##", "a##", "▁▁", "▁▁a▁", "a▁▁b", "__a_", ",", "'", "n't", " c ", "[UNK]")
 
 
 def _foreign(random: Random, kind: str) -> str:

@@ -12,7 +12,7 @@ from random import Random
 
 from tokspec.fuzz import characters
 
-__all__ = ["CATEGORIES", "Material", "text"]
+__all__ = ["CATEGORIES", "Material", "sweep", "text"]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _combining(random: Random, material: Material) -> str:
 
 def _sigma(random: Random, material: Material) -> str:
     before = random.choice(("", "Α", "a", " ", "1", "Α\u0301", "Α.", "Α'", "\u0345"))
-    after = random.choice(("", "", "Β", " ", ".", "\u0301", "'", "-b", "\u0301Β", "\u0345", "\u200d", "1"))
+    after = random.choice(("", "", "Β", " ", ".", "\u0301", "'", "-b", "\u0301Β", "\u0345", "\u200d", "1", "\x00Β", "\ufffdΒ", "\x7fb"))
     return f"{before}Σ{after}"
 
 
@@ -140,7 +140,7 @@ def _number(random: Random, material: Material) -> str:
 
 
 def _surrogate(random: Random, material: Material) -> str:
-    return chr(random.randrange(0xD800, 0xE000)) if random.random() < 0.15 else _category(random, material)
+    return chr(random.randrange(0xD800, 0xE000)) if random.random() < 0.3 else _category(random, material)
 
 
 def _white(random: Random, material: Material) -> str:
@@ -149,6 +149,45 @@ def _white(random: Random, material: Material) -> str:
 
 def _spaces(random: Random, material: Material) -> str:
     return " " * random.choice((1, 1, 1, 2, 3))
+
+
+def sweep(random: Random) -> str:
+    """Make a text of many characters that are alike: a table of special ones, or a row of the code points.
+
+    >>> sweep(Random(1))[:6]
+    '!a"a#a'
+    """
+    glue = random.choice(("", "a", "a", " ", "b a", "A"))
+    if random.random() < 0.5:
+        return glue.join((*random.choice(_TABLES), *random.choice(_TABLES)))
+    row = random.choice(characters.assigned_rows()) if random.random() < 0.8 else random.randrange(0, 0x800, 64)
+    found = [chr(code) for code in range(row, row + 64) if not 0xD800 <= code < 0xE000]
+    return glue.join(found)
+
+
+_TABLES: Sequence[Sequence[str]] = (
+    characters.WHITE_SPACE,
+    characters.WHITE_SPACE,
+    characters.LOOKALIKES,
+    characters.MARKS,
+    characters.CASE_CHANGING,
+    characters.COMPATIBILITY,
+    characters.EXCLUDED,
+    characters.HANGUL,
+    characters.IDEOGRAPHS,
+    characters.KANA,
+    characters.EMOJI,
+    characters.PUNCTUATION,
+    characters.CONTRACTIONS,
+    characters.WORDS,
+    [chr(code) for code in range(128)],
+    [chr(code) for code in range(128)],
+    [chr(code) for code in range(128, 256)],
+)
+
+
+def _sweep(random: Random, material: Material) -> str:
+    return sweep(random) if random.random() < 0.3 else _category(random, material)
 
 
 #: How parts are made, by the name of their category.
@@ -170,6 +209,7 @@ CATEGORIES: Mapping[str, Callable[[Random, Material], str]] = {
     "punctuation": _one(characters.PUNCTUATION),
     "words": _one(characters.WORDS),
     "categories": _category,
+    "tables and rows": _sweep,
     "scripts": _script,
     "newer characters": _newer,
     "marks": _one(characters.MARKS),

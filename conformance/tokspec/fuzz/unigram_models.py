@@ -67,7 +67,8 @@ def broken(random: Random) -> tuple[Model, str]:
 
 
 def _model(random: Random, symbols: str) -> Model:
-    tokens = [symbol for symbol in dict.fromkeys(symbols) if random.random() < 0.9] or [symbols[0]]
+    share = random.choice((1.0, 0.9, 0.6))
+    tokens = [symbol for symbol in dict.fromkeys(symbols) if random.random() < share] or [symbols[0]]
     for _ in range(random.randrange(1, 9)):
         tokens.append("".join(random.choice(symbols) for _ in range(random.randrange(2, 5))))
     made: Model = {"type": "unigram"}
@@ -80,7 +81,8 @@ def _model(random: Random, symbols: str) -> Model:
         random.shuffle(tokens)
     if random.random() < 0.55:
         made["weights"] = "log_probability"
-        made["tokens"] = [[token, _logarithm(random, token)] for token in tokens]
+        dear = random.choice((0.0, 0.0, 9.0)) if len(tokens) > 2 else 0.0
+        made["tokens"] = [[token, _logarithm(random, token) - (dear if len(token) > 1 else 0.0)] for token in tokens]
     else:
         most = random.choice((1, 4, 20, 1000))
         made["tokens"] = [[token, random.randrange(1, most + 1)] for token in tokens]
@@ -94,4 +96,4 @@ def _logarithm(random: Random, token: str) -> float:
     weight = -float(len(token)) if random.random() < 0.5 else -random.randrange(1, 17) / 2
     if random.random() < 0.25:
         weight -= NEAR * random.choice((1, -1, 2))
-    return weight - (10.0 if random.random() < 0.1 else 0.0)
+    return weight - (random.choice((10.0, 10.0, 9.5, 6.0, 12.0)) if random.random() < 0.15 else 0.0)

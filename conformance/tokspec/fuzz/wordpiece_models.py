@@ -51,9 +51,10 @@ def with_stages(random: Random) -> tuple[Model, str]:
 
 def _model(random: Random, symbols: str, prefix: str = "") -> Model:
     prefix = prefix or random.choice(("##", "##", "##", "@", "#", "a", "@@@"))
-    tokens = [symbol for symbol in dict.fromkeys(symbols) if random.random() < 0.85]
-    tokens += [prefix + symbol for symbol in dict.fromkeys(symbols) if random.random() < 0.85]
-    for _ in range(random.randrange(0, 8)):
+    share = random.choice((1.0, 0.85, 0.4))
+    tokens = [symbol for symbol in dict.fromkeys(symbols) if random.random() < share]
+    tokens += [prefix + symbol for symbol in dict.fromkeys(symbols) if random.random() < share]
+    for _ in range(random.randrange(0, 10)):
         word = "".join(random.choice(symbols) for _ in range(random.randrange(2, 5)))
         tokens.append(random.choice(("", prefix, prefix)) + word)
     if random.random() < 0.1:

@@ -1,0 +1,108 @@
+"""Properties of BPE: encodings that its merges reach and can do nothing more for, and merges that were worth learning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from tokspec.fuzz.example import Example
+from tokspec.sessions import Answer, Reply
+
+__all__ = ["ALL"]
+
+Choices = Mapping[str, str]
+Pair = tuple[str, str]
+
+
+def _is_one_piece(example: Example, choices: Choices) -> bool:
+    """Take encodings of a text that is one piece of known characters."""
+    model = example.model
+    bare = not model.keys() & {"normalizer", "pre_tokenizer", "special_tokens"}
+    if not bare or example.operation != "encode" or model.get("type") != "bpe" or not model.get("vocabulary"):
+        return False
+    return all(character in model["vocabulary"] for character in example.input["text"])
+
+
+def _tokens(replies: Sequence[Reply]) -> list[str]:
+    reply = replies[0]
+    return list(reply.result["tokens"]) if isinstance(reply, Answer) else []
+
+
+def _is_reached(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    tokens, text = _tokens(replies), example.input["text"]
+    if "".join(tokens) != text:
+        return f"the tokens are {''.join(tokens)!r} together"
+    makes = _products(example.model, choices)
+    for token in tokens:
+        if not _can_be_made(token, makes):
+            return f"no merges lead to {token!r}"
+    return ""
+
+
+def _products(model: Mapping[str, Any], choices: Choices) -> set[Pair] | None:
+    """Give the pairs that may be merged; None means whatever makes a token."""
+    if choices["bpe_pairs"] == "in_vocabulary":
+        return None
+    return {(left, right) for left, right in model.get("merges", ())}
+
+
+def _can_be_made(token: str, makes: set[Pair] | None) -> bool:
+    if len(token) == 1 or makes is None:
+        return True
+    splits = ((token[:at], token[at:]) for at in range(1, len(token)))
+    return any(pair in makes and all(_can_be_made(part, makes) for part in pair) for pair in splits)
+
+
+def _is_done(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    """Say which merge is left to do; with a single pass one may be."""
+    makes, known = _products(example.model, choices), set(example.model["vocabulary"])
+    for left, right in pairwise(_tokens(replies)):
+        if (left, right) in makes if makes is not None else left + right in known:
+            return f"{left!r} and {right!r} are left, which are to be merged"
+    return ""
+
+
+def _is_finished(example: Example, choices: Choices) -> bool:
+    order = choices["bpe_merge_order"] == "lowest_rank" or choices["bpe_pairs"] == "in_vocabulary"
+    return order and _is_one_piece(example, choices)
+
+
+def _trains(example: Example, choices: Choices) -> bool:
+    is_bpe = example.operation == "train" and example.model.get("type") == "bpe"
+    return is_bpe and "words" in example.input["corpus"]
+
+
+def _is_worth_it(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    """Learn the merges again: each is to be of the highest count at its time, and not below ``min_frequency``."""
+    reply = replies[0]
+    merges = [tuple(pair) for pair in reply.result["merges"]] if isinstance(reply, Answer) else []
+    splits: list[tuple[list[str], int]] = [(list(word), count) for word, count in example.input["corpus"]["words"]]
+    for left, right in merges:
+        counts = Counter[Pair]()
+        for split, count in splits:
+            for pair in pairwise(split):
+                counts[pair] += count
+        most = max(counts.values(), default=0)
+        if counts[left, right] < most or most < example.input.get("min_frequency", 1):
+            return f"{left!r} and {right!r} stand side by side {counts[left, right]} times, and others {most} times"
+        splits = [(_merged(split, (left, right)), count) for split, count in splits]
+    return ""
+
+
+def _merged(split: Sequence[str], pair: Pair) -> list[str]:
+    done: list[str] = []
+    at = 0
+    while at < len(split):
+        found = tuple(split[at : at + 2]) == pair
+        done.append(split[at] + split[at + 1] if found else split[at])
+        at += 2 if found else 1
+    return done
+
+
+ALL: tuple[dict[str, Any], ...] = (
+    {"name": "merges lead to every token", "clause": "BPE-ENC-9", "takes": _is_one_piece, "broken": _is_reached},
+    {"name": "no merge is left to do", "clause": "BPE-ENC-3", "takes": _is_finished, "broken": _is_done},
+    {"name": "every merge had the highest count", "clause": "BPE-TRAIN-7", "takes": _trains, "broken": _is_worth_it},
+)

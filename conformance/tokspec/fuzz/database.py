@@ -1,0 +1,62 @@
+"""The example database: what was found is asked first the next time, as long as it differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from tokspec.bounded import read_bounded
+from tokspec.errors import DataError
+from tokspec.fuzz.example import Example
+from tokspec.report.whole_file import write_whole
+
+__all__ = ["kept", "keep"]
+
+#: How many examples are kept for one implementation, and how large the file may be (megabytes).
+_MOST = 200
+_LARGEST = 4
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{re.sub(r'[^A-Za-z0-9.]+', '-', name)}.json"
+
+
+def kept(folder: Path, name: str) -> list[Example]:
+    """Read what is kept for an implementation; nothing if nothing is.
+
+    Raises:
+        DataError: the file is not one that :func:`keep` wrote.
+
+    >>> kept(Path("nowhere"), "mytok")
+    []
+    """
+    file = _file(folder, name)
+    if not file.exists():
+        return []
+    try:
+        rows = json.loads(read_bounded(file, str(file), _LARGEST))
+        return [Example(row["model"], row["operation"], row["input"], "database") for row in rows]
+    except (ValueError, KeyError, TypeError):
+        raise DataError("is no database of examples; remove it, or give another folder", str(file)) from None
+
+
+def keep(folder: Path, name: str, examples: Iterable[Example]) -> None:
+    """Write what is to be asked first the next time.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     keep(Path(folder), "my tok", [Example({}, "normalize", {"text": "a"})])
+    ...     [example.operation for example in kept(Path(folder), "my tok")]
+    ['normalize']
+    """
+    rows = [{"model": each.model, "operation": each.operation, "input": each.input} for each in examples][:_MOST]
+    file = _file(folder, name)
+    if not rows and not file.exists():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
+    write_whole(file, json.dumps(rows, indent=1) + "\n")

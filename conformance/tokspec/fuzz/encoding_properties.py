@@ -1,0 +1,139 @@
+"""Properties of encodings of any model: what decodes again, spans, and tokens with their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokspec.fuzz.example import Example
+from tokspec.offsets import UNITS
+from tokspec.sessions import Answer, Reply
+
+__all__ = ["ALL", "vocabulary"]
+
+Choices = Mapping[str, str]
+
+
+def vocabulary(model: Mapping[str, Any]) -> list[str]:
+    """Give the tokens of a model in the order of their ids.
+
+    >>> vocabulary({"tokens": [["a", -1]]})
+    ['a']
+    """
+    return list(model.get("vocabulary", ())) or [token for token, _ in model.get("tokens", ())]
+
+
+def _encodes(example: Example, choices: Choices) -> bool:
+    return example.operation == "encode"
+
+
+def _result(reply: Reply) -> Mapping[str, Any]:
+    return reply.result if isinstance(reply, Answer) else {}
+
+
+def _unknown(model: Mapping[str, Any]) -> str | None:
+    return model.get("unknown_token", "[UNK]" if model.get("type") == "wordpiece" else None)
+
+
+def _tokens_are_known(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    result, tokens = _result(replies[0]), vocabulary(example.model)
+    if choices["bpe_unknown_without_token"] == "kept" and "unknown_token" not in example.model:
+        tokens = [*tokens, *example.input["text"]]
+    strange = [token for token in result.get("tokens", ()) if token not in tokens]
+    if strange:
+        return f"{strange[0]!r} is not in the vocabulary"
+    ids = result.get("ids")
+    if ids is None or "tokens" not in result or len(set(tokens)) < len(tokens):
+        return ""
+    listed = vocabulary(example.model)
+    wrong = [
+        (token, id)
+        for token, id in zip(result["tokens"], ids, strict=True)
+        if id != (listed.index(token) if token in listed else None)
+    ]
+    return f"{wrong[0][0]!r} has the id {wrong[0][1]}" if wrong else ""
+
+
+def _spans_are_in_order(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    result, length = _result(replies[0]), UNITS[choices["offset_unit"]](example.input["text"])
+    spans = result.get("spans")
+    if spans is None:
+        return ""
+    if "tokens" in result and len(spans) != len(result["tokens"]):
+        return f"{len(spans)} spans for {len(result['tokens'])} tokens"
+    spans = [span for span in spans if span[0] != span[1]]  # of added characters alone: not specified
+    for start, end in spans:
+        if not 0 <= start <= end <= length:
+            return f"the span {start}, {end} is not in the text, whose length is {length}"
+    for (start, end), (following, last) in zip(spans, spans[1:], strict=False):
+        if following < start or last < end:
+            return f"the span {following}, {last} stands behind {start}, {end}"
+    return ""
+
+
+def _is_bare(example: Example, choices: Choices) -> bool:
+    stages = {"normalizer", "pre_tokenizer"}
+    return _encodes(example, choices) and choices["offset_unit"] == "code_point" and not stages & example.model.keys()
+
+
+def _spans_hold_their_tokens(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    result, text = _result(replies[0]), example.input["text"]
+    if "spans" not in result or "tokens" not in result:
+        return ""
+    prefix = example.model.get("continuing_prefix", "##") if example.model["type"] == "wordpiece" else ""
+    covered = 0
+    for token, (start, end) in zip(result["tokens"], result["spans"], strict=True):
+        found = text[start:end]
+        if token != _unknown(example.model) and found not in (token, token.removeprefix(prefix)):
+            return f"{token!r} has the span of {found!r}"
+        if start != covered and not _may_drop(example, choices):
+            return f"nothing has the span {covered}, {start}"
+        covered = end
+    return ""
+
+
+def _may_drop(example: Example, choices: Choices) -> bool:
+    is_dropped = choices["bpe_unknown_without_token"].startswith("dropped")
+    return is_dropped and example.model["type"] == "bpe" and "unknown_token" not in example.model
+
+
+def _decodes_again(example: Example, choices: Choices) -> bool:
+    """Take byte-level models with all bytes, whose decoding gives every text that is UTF-8 (DEC-BYTE-1, BPE-BYTE-1)."""
+    model = example.model
+    if not _encodes(example, choices) or model.get("decoder") != {"type": "byte_level"} or "normalizer" in model:
+        return False
+    cut = model.get("pre_tokenizer", {})
+    return (
+        cut.get("type") == "byte_level"
+        and not cut.get("add_prefix_space")
+        and len(model.get("vocabulary", ())) >= 256
+        and all(token.isascii() and token.isprintable() and " " not in token for token in model.get("special_tokens", ()))
+        and not any("\ud800" <= character <= "\udfff" for character in example.input["text"])
+    )
+
+
+def _decoding(example: Example, reply: Reply) -> list[Example]:
+    result = _result(reply)
+    key = "ids" if "ids" in result else "tokens"
+    if key not in result or None in result[key]:
+        return []
+    return [Example(example.model, "decode", {key: result[key]}, example.origin)]
+
+
+def _is_decoded(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    text = _result(replies[1]).get("text") if len(replies) > 1 else example.input["text"]
+    return "" if text == example.input["text"] else f"{example.input['text']!r} is encoded, and decoded to {text!r}"
+
+
+ALL: tuple[dict[str, Any], ...] = (
+    {"name": "tokens are of the vocabulary, ids their places", "clause": "ENC-2", "takes": _encodes, "broken": _tokens_are_known},
+    {"name": "spans are in order and in the text", "clause": "ENC-3", "takes": _encodes, "broken": _spans_are_in_order},
+    {"name": "spans hold their tokens", "clause": "TERM-3", "takes": _is_bare, "broken": _spans_hold_their_tokens},
+    {
+        "name": "what is encoded is decoded again",
+        "clause": "DEC-BYTE-1",
+        "takes": _decodes_again,
+        "more": _decoding,
+        "broken": _is_decoded,
+    },
+)

@@ -1,0 +1,58 @@
+"""Findings that are known: they are about a clause of which a known failure or a recorded dissent tells already.
+
+A known failure names a case, and a finding is never that very case; what both share is the clause. A finding of a clause
+that a listed case fails is taken for the same fault seen elsewhere, says so, and does not fail the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from tokspec.adapter import Hello
+from tokspec.data import specification_folder
+from tokspec.fixtures import load_suite
+from tokspec.fuzz.findings import Finding, Findings
+from tokspec.known_failures import read_known_failures
+
+__all__ = ["dissents", "known_clauses", "mark_known"]
+
+_ROW = re.compile(r"^\| (?P<who>[^|]+) \| (?P<clause>[A-Z0-9-]+) \| (?P<what>[^|]+) \|$", re.MULTILINE)
+
+
+def dissents(hello: Hello) -> dict[str, str]:
+    """Give what the specification records of an implementation, by clause.
+
+    >>> "WP-TRAIN-3" in dissents(Hello("tokenizers", "0.23.3", "Rust", ()))
+    True
+    """
+    text = (specification_folder() / "08-choices.md").read_text("utf-8").partition("## Dissents")[2]
+    rows = [match for match in _ROW.finditer(text) if match["who"] == f"{hello.name} {hello.version}"]
+    return {match["clause"]: f"dissent: {match['what']}" for match in rows}
+
+
+def known_clauses(file: Path | None, fixtures: Path | None = None) -> dict[str, str]:
+    """Give the clauses of the cases that a file of known failures lists, each with the first of these cases.
+
+    Raises:
+        DataError: the file is wrong.
+
+    >>> known_clauses(None)
+    {}
+    """
+    if file is None:
+        return {}
+    cases, found = load_suite(fixtures).cases, dict[str, str]()
+    for case in read_known_failures(file).entries:
+        for clause in cases[case].clauses if case in cases else ():
+            found.setdefault(clause, case)
+    return found
+
+
+def mark_known(findings: Findings, known: Mapping[str, str]) -> list[Finding]:
+    """Mark every finding of a known clause, and give those that are not."""
+    for finding in findings:
+        if finding.clause in known:
+            finding.known = f"{finding.clause} ({known[finding.clause]})"
+    return [finding for finding in findings if not finding.known]

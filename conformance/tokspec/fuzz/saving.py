@@ -1,0 +1,156 @@
+"""Findings as fixtures, and back: what is saved is read by the strict loader, shown and run like any case.
+
+Nobody has verified what was saved: the oracle gave the answer, and no two implementations were asked to agree. The
+fixture says so where its truth comes from, in its tags and in its reason, until a person writes there what is right and why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tokspec.errors import DataError
+from tokspec.fixtures import Case, load_suite
+from tokspec.fuzz.example import Example
+from tokspec.fuzz.findings import Finding
+from tokspec.report.safe import compact, visible
+from tokspec.report.whole_file import write_whole
+from tokspec.specification import load_specification
+
+__all__ = ["UNVERIFIED", "fixture", "replayed", "save"]
+
+#: What stands where a person is to say how the right answer was found.
+UNVERIFIED = "hand: NOT VERIFIED: the answer is the oracle's; work it out, and say here how"
+
+Outcome = Mapping[str, Any]
+
+
+def save(findings: Sequence[Finding], folder: Path, who: str, outcome: Callable[[Finding], Outcome]) -> list[Path]:
+    """Write every finding into a file of its own, and read it back; ``who`` is the implementation that differs.
+
+    Raises:
+        DataError: it cannot be written, or what was written does not read as it was meant.
+    """
+    files = []
+    for finding in findings:
+        case = case_id(finding)
+        file = folder / f"{case}.yaml"
+        text = fixture(case, finding, who, outcome(finding))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
+        write_whole(file, text)
+        _check(file, case, finding.example)
+        files.append(file)
+    return files
+
+
+def case_id(finding: Finding) -> str:
+    """Give the id of a finding's case: the clause, and eight digits for the example."""
+    digits = hashlib.sha256(finding.example.key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"fuzz-{finding.clause.lower()}-{digits}"
+
+
+def fixture(case: str, finding: Finding, who: str, outcome: Outcome) -> str:
+    """Write the file of one finding."""
+    example = finding.example
+    rule = load_specification().clauses[finding.clause].text
+    lines = [
+        f"about: {_text(f'Found by tokspec fuzz; not verified yet. {rule}')}",
+        "source:",
+        f"  - rule: {_text(f'{who} was found to answer otherwise than the reference.')}",
+        "cases:",
+        f"  - id: {_text(case)}",
+        f"    clauses: [{_text(finding.clause)}]",
+        f"    why: {_text(f'NOT VERIFIED: {who} differs in {example.operation}, {finding.kind}. Say here what the case shows.')}",
+        "    model:",
+        *_model(example.model),
+        f"    operation: {_text(example.operation)}",
+        f"    input: {_value(dict(example.input))}",
+        *_outcome(outcome, "    "),
+        f"    tags: [{_text('unverified')}]",
+        f"    verified_by: [{_text(UNVERIFIED)}]",
+    ]
+    if not example.model:
+        lines[lines.index("    model:")] = "    model: {}"
+    return "\n".join(lines) + "\n"
+
+
+def _outcome(outcome: Outcome, indent: str) -> Iterator[str]:
+    """Write an outcome, the options of a choice one below the other."""
+    ((key, value),) = outcome.items()
+    if key != "by_choice":
+        yield f"{indent}{key}: {_value(value)}"
+        return
+    ((name, options),) = value.items()
+    yield f"{indent}by_choice:"
+    yield f"{indent}  {name}:"
+    for option, inner in options.items():
+        yield f"{indent}    {_text(option)}:"
+        yield from _outcome(inner, indent + "      ")
+
+
+def _text(text: str) -> str:
+    return compact(visible(text))
+
+
+def _value(value: Any) -> str:
+    """Write a value on one line, as the strict loader takes it."""
+    if isinstance(value, str):
+        is_lone = any("\ud800" <= character <= "\udfff" for character in value)
+        return f"{{hex: {_hex(value)}}}" if is_lone else compact(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)}: {_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, float) and "e" in (written := repr(value)) and "." not in written:
+        return written.replace("e", ".0e")
+    return compact(value)
+
+
+def _key(key: str) -> str:
+    return key if key.isidentifier() and key.isascii() and len(key) > 3 else compact(key)
+
+
+def _hex(text: str) -> str:
+    """Give the bytes of a text's UTF-8, with surrogates like any other code point (PROTO-2)."""
+    return compact(text.encode("utf-8", "surrogatepass").hex())
+
+
+def _model(model: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in model.items():
+        yield f"      {key}: {_vocabulary(value) if key == 'vocabulary' else _value(value)}"
+
+
+def _vocabulary(tokens: Sequence[str]) -> str:
+    """Write tokens; what is listed again is written as bytes, because the schema wants items that differ."""
+    seen = set[str]()
+    written = []
+    for token in tokens:
+        written.append(f"{{hex: {_hex(token)}}}" if token in seen else _value(token))
+        seen.add(token)
+    return f"[{', '.join(written)}]"
+
+
+def _check(file: Path, id: str, example: Example) -> None:
+    case = _only(file, id)
+    if (case.model.content, case.operation, case.input) != (example.model, example.operation, example.input):
+        raise DataError("does not read as it was meant; this is a fault of the suite itself", str(file))
+
+
+def _only(file: Path, id: str) -> Case:
+    """Read one file of a folder by the loader of fixtures."""
+    return load_suite(file.parent).cases[id]
+
+
+def replayed(folder: Path) -> list[Example]:
+    """Read what was saved, or any other fixtures, as examples.
+
+    Raises:
+        DataError: the folder has no fixtures, or one of them is wrong.
+    """
+    cases = load_suite(folder).cases.values()
+    return [Example(case.model.content, case.operation, case.input, f"{case.file}:{case.line}") for case in cases]
