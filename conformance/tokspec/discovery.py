@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tokspec.adapter import Adapter
 from tokspec.errors import DataError
@@ -17,6 +17,11 @@ from tokspec.wire import excerpt, shown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from tokspec.sessions import ProgramSession
+    from tokspec.sessions.interruption import Interruption
+
+    _Start: TypeAlias = Callable[[Interruption], ProgramSession]
 
 __all__ = ["Found", "find", "known_names", "open_session"]
 
@@ -52,7 +57,7 @@ class Found:
         except DataError as error:
             raise self._explained(error) from error.__cause__
 
-    def host(self, limits: Limits) -> Session:
+    def host(self, limits: Limits, interruption: Interruption | None = None) -> ProgramSession:
         """Start a process in which it is imported and made, and which answers for it.
 
         Raises:
@@ -63,7 +68,7 @@ class Found:
 
         command = (sys.executable, "-P", "-m", "tokspec.host", self.target, *self.path)
         try:
-            return ProgramSession(command, limits, is_ours=True)
+            return ProgramSession(command, limits, is_ours=True, interruption=interruption)
         except DataError as error:
             raise self._explained(error) from None
 
@@ -112,7 +117,7 @@ def find(spec: str) -> Found:
 
 
 def open_session(
-    impl: str | None, command: str | None, *, limits: Limits | None = None, in_process: bool = False
+    impl: str | None, command: str | None, *, limits: Limits | None = None, in_process: bool = False, jobs: int = 1
 ) -> Session:
     """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
 
@@ -122,6 +127,7 @@ def open_session(
         limits: what a process is allowed; this one has no limits.
         in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
             reference always does.
+        jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
 
     Raises:
         DataError: neither or both are given, or what is named cannot be found or started.
@@ -130,11 +136,28 @@ def open_session(
     if (impl is None) == (command is None):
         raise DataError("name one implementation: an installed one, module:object, or a command")
     if impl is None:
-        from tokspec.sessions import ProgramSession
-
-        return ProgramSession(_words(command or ""), limits)
+        return _joint(_of_command(command or "", limits), jobs)
     found = find(impl)
-    return InProcessSession(found.make()) if in_process or found.is_ours else found.host(limits or Limits())
+    if in_process or (found.is_ours and jobs == 1):
+        return InProcessSession(found.make())
+    return _joint(lambda interruption: found.host(limits or Limits(), interruption), jobs)
+
+
+def _of_command(command: str, limits: Limits | None) -> _Start:
+    from tokspec.sessions import ProgramSession
+
+    words = _words(command)
+    return lambda interruption: ProgramSession(words, limits, interruption=interruption)
+
+
+def _joint(start: _Start, jobs: int) -> Session:
+    from tokspec.sessions.interruption import Interruption
+
+    if jobs == 1:
+        return start(Interruption())
+    from tokspec.sessions.joint import JointSession
+
+    return JointSession(start, jobs)
 
 
 def _words(command: str) -> list[str]:

@@ -11,7 +11,7 @@ from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault
 from tokspec.fixtures import Case
 from tokspec.known_failures import KnownFailures
-from tokspec.sessions import Fault, Request, Session
+from tokspec.sessions import Fault, Joint, Reply, Request, Session
 from tokspec.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
 
 __all__ = ["Run", "fault_at_start", "request", "run"]
@@ -85,10 +85,9 @@ def run(
     results: dict[int, Result] = {}
     failures = 0
     stopped = max_failures == 0
-    for index, reply in () if stopped else session.ask([request(case) for case in cases]):
+    for index, result in () if stopped else _judged(session, cases, declared):
         if index in results:
             raise RuntimeError(f"{cases[index].id} was answered twice")
-        result = judge(cases[index], reply, session.hello, declared)
         results[index] = known.judged(result, today) if known else result
         progress(results[index])
         failures += not results[index].verdict.conforms
@@ -101,6 +100,18 @@ def run(
     ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
     listed = known.unsupported(ordered) if known else ()
     return Run(session.hello, declared, tuple(ordered), (*_unblamed(session.unblamed), *listed))
+
+
+def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
+    """Give the result of each case; several programs are asked at once, and their replies judged as they come."""
+    hello, requests = session.hello, [request(case) for case in cases]
+
+    def take(index: int, reply: Reply) -> Result:
+        return judge(cases[index], reply, hello, declared)
+
+    if isinstance(session, Joint):
+        return session.ask_all(requests, take)
+    return ((index, take(index, reply)) for index, reply in session.ask(requests))
 
 
 def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:

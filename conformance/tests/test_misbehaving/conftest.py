@@ -14,7 +14,8 @@ import pytest
 from tokspec.errors import AdapterFault
 from tokspec.fixtures import Case, load_suite
 from tokspec.runner import Run, fault_at_start, run
-from tokspec.sessions import Limits, ProgramSession
+from tokspec.sessions import Limits, ProgramSession, Session
+from tokspec.sessions.joint import JointSession
 from tokspec.verdicts import Verdict
 from tokspec.verify import verified
 
@@ -68,10 +69,10 @@ class Judge:
     cases: Sequence[Case]
 
     def __call__(
-        self, command: Sequence[str], limits: Mapping[str, Any] | None = None, *, is_ours: bool = False
+        self, command: Sequence[str], limits: Mapping[str, Any] | None = None, *, is_ours: bool = False, jobs: int = 1
     ) -> Seen:
         """Run the cases once."""
-        return _seen(self._run(lambda: self._open(command, limits or {}, is_ours)))
+        return _seen(self._run(lambda: self._several(command, limits or {}, is_ours, jobs)))
 
     def again(self, command: Sequence[str]) -> Seen:
         """Run the cases, and then again in other company."""
@@ -79,10 +80,18 @@ class Judge:
             verified(self._run(lambda: self._open(command, {}, False)), lambda: self._open(command, {}, False))
         )
 
+    def _several(self, command: Sequence[str], limits: Mapping[str, Any], is_ours: bool, jobs: int) -> Session:
+        if jobs == 1:
+            return self._open(command, limits, is_ours)
+        allowed = replace(LIMITS, **limits)
+        return JointSession(
+            lambda interruption: ProgramSession(command, allowed, is_ours=is_ours, interruption=interruption), jobs
+        )
+
     def _open(self, command: Sequence[str], limits: Mapping[str, Any], is_ours: bool) -> ProgramSession:
         return ProgramSession(command, replace(LIMITS, **limits), is_ours=is_ours)
 
-    def _run(self, start: Callable[[], ProgramSession]) -> Run:
+    def _run(self, start: Callable[[], Session]) -> Run:
         try:
             with start() as session:
                 return run(session, self.cases)

@@ -52,10 +52,16 @@ class Target:
         words = "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
         return words + (" --in-process" if self.in_process else "")
 
-    def open(self) -> Session:
-        """Start it."""
+    def open(self, jobs: int = 1) -> Session:
+        """Start it, in so many processes.
+
+        Raises:
+            UsageError: it is to be in this process, and in several.
+        """
+        if jobs > 1 and self.in_process:
+            raise click.UsageError("--in-process is for one process; leave out --jobs")
         impl = None if self.program else self.impl or DEFAULT
-        return open_session(impl, self.program, limits=self.limits, in_process=self.in_process)
+        return open_session(impl, self.program, limits=self.limits, in_process=self.in_process, jobs=jobs)
 
 
 def implementation_options(command: _Command) -> _Command:

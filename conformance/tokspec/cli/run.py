@@ -37,6 +37,9 @@ from tokspec.verdicts import Verdict
 __all__ = ["run_command"]
 
 
+_JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
+
+
 @click.command("run", short_help="Judge an implementation.")
 @implementation_options
 @selection_options
@@ -46,6 +49,7 @@ __all__ = ["run_command"]
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
 @click.option("--max-failures", type=click.IntRange(min=1), metavar="N", help="End the run after N failing cases.")
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N", help=_JOBS)
 @click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.ndjson", help="Write a report.")
@@ -111,6 +115,7 @@ class Judging:
     verify: bool
     seed: int
     max_failures: int | None
+    jobs: int = 1
 
     @cached_property
     def suite(self) -> Suite:
@@ -122,7 +127,7 @@ class Judging:
         cases = select(self.suite.cases.values(), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
-            with self.target.open() as session:
+            with self.target.open(self.jobs) as session:
                 with ProgressBar("judging", len(cases)) as advance:
                     finished = run(
                         session,

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request, Session
+from tokspec.sessions.contract import Answer, Fault, Joint, Refused, Reply, Request, Session
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.launch import Limits
 
 if TYPE_CHECKING:
     from tokspec.sessions.program import ProgramSession
 
-__all__ = ["Answer", "Fault", "InProcessSession", "Limits", "ProgramSession", "Refused", "Reply", "Request", "Session"]
+__all__ = [
+    "Answer",
+    "Fault",
+    "InProcessSession",
+    "Joint",
+    "Limits",
+    "ProgramSession",
+    "Refused",
+    "Reply",
+    "Request",
+    "Session",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault
 
-__all__ = ["Answer", "Fault", "Refused", "Reply", "Request", "Session"]
+__all__ = ["Answer", "Fault", "Joint", "Refused", "Reply", "Request", "Session"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ class Fault:
     message: str
 
 
+_Made = TypeVar("_Made")
+
 Reply: TypeAlias = Answer | Refused | Fault
 
 
@@ -95,3 +97,16 @@ class Session(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None: ...
+
+
+@runtime_checkable
+class Joint(Session, Protocol):
+    """A session with several processes of one implementation.
+
+    ``ask_all`` asks them at once and gives, in one order, what ``take`` makes of each request's index and reply; it is
+    called in other threads.
+    """
+
+    def ask_all(
+        self, requests: Sequence[Request], take: Callable[[int, Reply], _Made]
+    ) -> Iterator[tuple[int, _Made]]: ...

@@ -10,6 +10,7 @@ from typing import Any
 from tokspec.errors import AdapterFault
 from tokspec.greeting import PROTOCOL
 from tokspec.sessions.contract import Reply
+from tokspec.sessions.interruption import Interruption
 from tokspec.sessions.launch import Launch, Limits
 from tokspec.sessions.offspring import Offspring
 from tokspec.sessions.pipes import LineTooLong
@@ -57,10 +58,10 @@ class Conversation:
         DataError: the program cannot be started, or our own host says what is wrong with the user's wish.
     """
 
-    def __init__(self, launch: Launch, limits: Limits, offspring: Offspring) -> None:
+    def __init__(self, launch: Launch, limits: Limits, offspring: Offspring, interruption: Interruption) -> None:
         self._launch = launch
         self._limits = limits
-        self._process = Process(launch.command, limits, offspring)
+        self._process = Process(launch.command, limits, offspring, interruption)
         self._sent = 0
         self._recent: deque[tuple[int, Item]] = deque(maxlen=RECENT)
         self._unsent: list[bytes] = []

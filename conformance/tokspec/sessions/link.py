@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tokspec.errors import AdapterFault, DataError
 from tokspec.sessions.conversation import Conversation
+from tokspec.sessions.interruption import Interruption
 from tokspec.sessions.launch import Launch, Limits
 from tokspec.sessions.offspring import Offspring
 
@@ -16,9 +17,10 @@ STARTS = 2
 class Link:
     """Holds at most one conversation. The first must succeed, and raises what :class:`Conversation` raises."""
 
-    def __init__(self, launch: Launch, limits: Limits) -> None:
+    def __init__(self, launch: Launch, limits: Limits, interruption: Interruption) -> None:
         self._launch = launch
         self._limits = limits
+        self._interruption = interruption
         self._offspring = Offspring()
         self._given_up: AdapterFault | None = None
         self._closed = False
@@ -30,7 +32,7 @@ class Link:
         self.hello = self.talk.hello
 
     def _begin(self) -> Conversation:
-        return Conversation(self._launch, self._limits, self._offspring)
+        return Conversation(self._launch, self._limits, self._offspring, self._interruption)
 
     def connect(self) -> Conversation:
         """Give the conversation; begin one if there is none.

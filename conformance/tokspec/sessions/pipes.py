@@ -13,6 +13,8 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 
+from tokspec.sessions.interruption import Interrupted
+
 __all__ = ["LineBox", "LineTooLong", "chunks_until", "new_mark", "read_lines"]
 
 _CHUNK = 65536
@@ -57,6 +59,7 @@ class LineBox:
         self._bytes = 0
         self._end: type[Exception] | None = None
         self._closed = False
+        self._interrupted = False
         self._taken: deque[bytes] = deque()
 
     def put(self, lines: list[bytes]) -> None:
@@ -79,16 +82,27 @@ class LineBox:
 
         Raises:
             TimeoutError: there was none for so many seconds.
+            Interrupted: another thread wants no more of them.
             EOFError, LineTooLong: there will be none.
         """
+        if self._interrupted:
+            raise Interrupted
         if not self._taken:
             with self._changed:
-                self._changed.wait_for(lambda: self._lines or self._end, seconds)
+                self._changed.wait_for(lambda: self._lines or self._end or self._interrupted, seconds)
                 self._taken, self._lines, self._bytes = self._lines, self._taken, 0
                 self._changed.notify_all()
+            if self._interrupted:
+                raise Interrupted
             if not self._taken:
                 raise self._end or TimeoutError
         return self._taken.popleft()
+
+    def interrupt(self) -> None:
+        """Let ``get`` raise ``Interrupted``, now and ever after."""
+        with self._changed:
+            self._interrupted = True
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Let ``put`` never wait again; what was put before can still be taken."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 
+from tokspec.sessions.interruption import Interruption
 from tokspec.sessions.launch import Limits, cannot_start
 from tokspec.sessions.memory import MemoryWatch
 from tokspec.sessions.offspring import Offspring
@@ -38,11 +39,14 @@ class Process:
         DataError: the program cannot be started.
     """
 
-    def __init__(self, command: tuple[str, ...], limits: Limits, offspring: Offspring) -> None:
+    def __init__(
+        self, command: tuple[str, ...], limits: Limits, offspring: Offspring, interruption: Interruption
+    ) -> None:
         self._limits = limits
         self._offspring = offspring
         self._mark = new_mark()
         self._box = LineBox(limits.reply_bytes)
+        interruption.watch(self._box)
         self._exceeded = False
         self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
         self._stderr = b""

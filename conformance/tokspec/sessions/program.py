@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from types import TracebackType
 from typing import Self
 
 from tokspec.errors import AdapterFault, DataError
 from tokspec.sessions.contract import Reply, Request
 from tokspec.sessions.inquiry import Habits, Inquiry
+from tokspec.sessions.interruption import Interrupted, Interruption
 from tokspec.sessions.launch import Launch, Limits
 from tokspec.sessions.link import Link
 from tokspec.sessions.refusals import not_offered
@@ -24,17 +25,25 @@ class ProgramSession:
         command: the program and its arguments; no shell reads them.
         limits: what the program is allowed.
         is_ours: whether it is :mod:`tokspec.host`.
+        interruption: by which another thread ends the waiting for a reply; ``Interrupted`` is raised then.
 
     Raises:
         DataError: the program cannot be started; the message says what to do.
         AdapterFault: the program ran, but there was no proper answer to ``hello``.
     """
 
-    def __init__(self, command: Sequence[str], limits: Limits | None = None, *, is_ours: bool = False) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        limits: Limits | None = None,
+        *,
+        is_ours: bool = False,
+        interruption: Interruption | None = None,
+    ) -> None:
         if not command:
             raise DataError("the command is empty; give a program and its arguments")
         self._habits = Habits()
-        self._link = Link(Launch(tuple(command), is_ours), limits or Limits())
+        self._link = Link(Launch(tuple(command), is_ours), limits or Limits(), interruption or Interruption())
         self.hello = self._link.hello
 
     @property
@@ -42,7 +51,7 @@ class ProgramSession:
         """What went wrong without a request that is to blame."""
         return self._habits.unblamed
 
-    def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+    def ask(self, requests: Sequence[Request]) -> Generator[tuple[int, Reply], None, None]:
         """Give the reply of each request as it comes. Replies that are not taken are lost, and cost a new start."""
         self._drop_stale()
         waiting = deque[int]()
@@ -55,6 +64,9 @@ class ProgramSession:
         inquiry = Inquiry(self._link, self._habits, requests)
         try:
             yield from inquiry.replies(waiting)
+        except Interrupted:
+            self._link.drop()
+            raise
         finally:
             inquiry.abandon()
 
@@ -63,7 +75,10 @@ class ProgramSession:
         talk = self._link.talk
         if talk is None:
             return
-        is_clean = not talk.is_idle or talk.stray(0) is None
+        try:
+            is_clean = not talk.is_idle or talk.stray(0) is None
+        except Interrupted:  # too late for what it was to end
+            is_clean = False
         self._habits.strays |= not is_clean
         if talk.is_over or not talk.is_idle or not is_clean:
             self._link.drop()

@@ -8,6 +8,7 @@ from typing import Any
 from tokspec import formats
 from tokspec.adapter import Hello
 from tokspec.errors import Unsupported
+from tokspec.formats.own import OwnModel
 from tokspec.sessions.contract import Fault, Refused, Request
 from tokspec.specification import load_specification
 from tokspec.wire import excerpt
@@ -42,7 +43,7 @@ def not_offered(hello: Hello, request: Request) -> Refused | None:
 
 
 def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:
-    """Write a model in the first of the accepted formats that can express it.
+    """Write a model in the first of the accepted formats that can express it; a file of one's own rather as it is.
 
     >>> write_model(["tokspec"], {"pre_tokenizer": {"type": "whitespace_split"}})
     ('tokspec', {'pre_tokenizer': {'type': 'whitespace_split'}})
@@ -50,9 +51,10 @@ def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[st
     Refused(reason='unsupported', message='accepts no format')
     """
     reasons = []
-    for name in accepted:
+    own = content if isinstance(content, OwnModel) else None
+    for name in own.ordered(accepted) if own else accepted:
         try:
-            return name, formats.write(name, content)
+            return name, own.write(name) if own else formats.write(name, content)
         except Unsupported as refusal:
             reasons.append(refusal.message)
     return Refused("unsupported", "; ".join(reasons) or "accepts no format")
