@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -37,6 +37,7 @@ class Found:
 
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
     ``path`` where modules are searched, and ``is_ours`` whether it is the reference, which needs no other process.
+    ``python`` is that of another environment in which it is, if it is there.
     """
 
     spec: str
@@ -44,6 +45,7 @@ class Found:
     remedy: str
     path: tuple[str, ...]
     is_ours: bool = False
+    python: str = ""
 
     def make(self) -> Adapter:
         """Import it and make it, in this process.
@@ -51,6 +53,8 @@ class Found:
         Raises:
             DataError: it cannot be found or made, needs what is not installed, or is no adapter.
         """
+        if self.python:
+            raise DataError("is in another environment, and cannot be imported in this process", key=self.spec)
         sys.path[:] = self.path
         try:
             return make_adapter(self.target)
@@ -66,11 +70,17 @@ class Found:
         """
         from tokspec.sessions import ProgramSession
 
-        command = (sys.executable, "-P", "-m", "tokspec.host", self.target, *self.path)
         try:
-            return ProgramSession(command, limits, is_ours=True, interruption=interruption)
+            return ProgramSession(self._command(), limits, is_ours=True, interruption=interruption)
         except DataError as error:
             raise self._explained(error) from None
+
+    def _command(self) -> tuple[str, ...]:
+        if self.python:
+            from tokspec.elsewhere import command_elsewhere
+
+            return command_elsewhere(self.python, self.target)
+        return (sys.executable, "-P", "-m", "tokspec.host", self.target, *self.path)
 
     def _explained(self, error: DataError) -> DataError:
         """Say of what an error speaks, and what helps."""
@@ -96,7 +106,8 @@ def _announced() -> Iterable[EntryPoint]:
 def find(spec: str) -> Found:
     """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
 
-    A module is looked for in the current folder too. Nothing is imported.
+    A module is looked for in the current folder too. ``NAME@ENVIRONMENT`` is what is installed in another environment,
+    given by its folder or its Python. Nothing is imported.
 
     Raises:
         DataError: there is no such name, it has another form, or several packages announce it.
@@ -104,6 +115,12 @@ def find(spec: str) -> Found:
     >>> find("reference").target
     'tokspec.adapters.reference:ReferenceAdapter'
     """
+    name, at, environment = spec.partition("@")
+    if at:
+        from tokspec.elsewhere import python_of
+
+        remedy = f"install what it needs in {shown(environment)}"
+        return replace(find(name), spec=spec, remedy=remedy, is_ours=False, python=python_of(environment))
     if ":" in spec:
         return _named_object(spec)
     points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == spec}
@@ -117,7 +134,13 @@ def find(spec: str) -> Found:
 
 
 def open_session(
-    impl: str | None, command: str | None, *, limits: Limits | None = None, in_process: bool = False, jobs: int = 1
+    impl: str | None,
+    command: str | None,
+    *,
+    limits: Limits | None = None,
+    in_process: bool = False,
+    jobs: int = 1,
+    instead: Mapping[str, str] | None = None,
 ) -> Session:
     """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
 
@@ -128,6 +151,7 @@ def open_session(
         in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
             reference always does.
         jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
+        instead: adapters that are to stand for others, by their targets.
 
     Raises:
         DataError: neither or both are given, or what is named cannot be found or started.
@@ -138,6 +162,7 @@ def open_session(
     if impl is None:
         return _joint(_of_command(command or "", limits), jobs)
     found = find(impl)
+    found = replace(found, target=(instead or {}).get(found.target, found.target))
     if in_process or (found.is_ours and jobs == 1):
         return InProcessSession(found.make())
     return _joint(lambda interruption: found.host(limits or Limits(), interruption), jobs)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from tokspec.errors import AdapterFault, Unsupported
 
-__all__ = ["decode_line", "encode_line", "excerpt", "shown"]
+__all__ = ["SURROGATE", "decode_line", "encode_line", "excerpt", "hexed", "shown"]
 
 #: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
 DEEPEST = 64
@@ -49,20 +49,28 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
     """
     line = json.dumps(message, allow_nan=False, separators=(",", ":"))
     if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
-        line = json.dumps(_hexed(message), allow_nan=False, separators=(",", ":"))
+        line = json.dumps(hexed(message), allow_nan=False, separators=(",", ":"))
     return line.encode("ascii") + b"\n"
 
 
-def _hexed(value: Any) -> Any:
+def hexed(value: Any) -> Any:
+    """Give a value with every string that holds a surrogate in the byte-safe form (PROTO-2).
+
+    Raises:
+        Unsupported: a key holds a surrogate.
+
+    >>> hexed(["b", "\\ud800"])
+    ['b', {'hex': 'eda080'}]
+    """
     if isinstance(value, str):
         return {"hex": value.encode("utf-8", "surrogatepass").hex()} if SURROGATE.search(value) else value
     if isinstance(value, Mapping):
         for key in value:
             if SURROGATE.search(key):
                 raise Unsupported(f"the key {excerpt(key)} holds a surrogate, which has no form in JSON")
-        return {key: _hexed(item) for key, item in value.items()}
+        return {key: hexed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_hexed(item) for item in value]
+        return [hexed(item) for item in value]
     return value
 
 

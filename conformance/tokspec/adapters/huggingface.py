@@ -19,7 +19,7 @@ from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["TokenizersAdapter"]
+__all__ = ["OPERATIONS", "TokenizersAdapter", "encode", "translated"]
 
 Result: TypeAlias = Mapping[str, Any]
 _Value = TypeVar("_Value")
@@ -53,6 +53,9 @@ _OTHER_TRAINING = {
     Unigram: "its Unigram trainer estimates frequencies and prunes by an approximate loss (UNI-PRUNE-2)",
 }
 
+#: What it loads: versions before 0.20 know merges that are one string only.
+_FORMAT = "tokenizer.json-legacy" if re.match(r"0\.1?[0-9]\.", tokenizers.__version__) else "tokenizer.json"
+
 #: Words are fed as often as they count; more than this takes too long.
 _MOST_WORDS = 1_000_000
 
@@ -75,8 +78,8 @@ class TokenizersAdapter:
             name="tokenizers",
             version=tokenizers.__version__,
             language="Rust",
-            operations=tuple(_OPERATIONS),
-            formats=("tokenizer.json",),
+            operations=tuple(OPERATIONS),
+            formats=(_FORMAT,),
             choices=CHOICES,
             encode_fields=("tokens", "ids", "spans"),
         )
@@ -91,7 +94,7 @@ class TokenizersAdapter:
         for dissents, reason in _DISSENTS[content["model"]["type"]]:
             if dissents(content["model"]):
                 raise Unsupported(reason)
-        return _translated(lambda: Tokenizer.from_str(json.dumps(content)))
+        return translated(lambda: Tokenizer.from_str(json.dumps(content)))
 
     def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Result:
         """Perform one operation.
@@ -107,7 +110,7 @@ class TokenizersAdapter:
             raise Unsupported("takes punctuation and marks for none that Unicode has since version 9 (TERM-6)")
         if operation == "encode" and _COMPOSES.search(str(model.normalizer)) and not is_normalized("NFC", text):
             raise Unsupported("gives a composed character the span of the first that it was made of (ENC-3)")
-        return _translated(lambda: _OPERATIONS[operation](model, input))
+        return translated(lambda: OPERATIONS[operation](model, input))
 
 
 #: The ideographs that its BERT normalizer has not (huggingface/tokenizers#2395).
@@ -150,7 +153,7 @@ _DISSENTS: Mapping[str, tuple[tuple[Callable[[Mapping[str, Any]], bool], str], .
 }
 
 
-def _translated(call: Callable[[], _Value]) -> _Value:
+def translated(call: Callable[[], _Value]) -> _Value:
     """Call the library, and turn the exceptions that are refusals into refusals; others are crashes."""
     try:
         return call()
@@ -173,8 +176,8 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     return {"pieces": [(piece, *span) for piece, span in tokenizer.pre_tokenizer.pre_tokenize_str(input["text"])]}
 
 
-def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    encoding = tokenizer.encode(input["text"], add_special_tokens=False)
+def encode(tokenizer: Tokenizer, input: Mapping[str, Any], adds: bool = False) -> Result:
+    encoding = tokenizer.encode(input["text"], add_special_tokens=adds)
     tokens = [tokenizer.id_to_token(id) for id in encoding.ids]
     return {"tokens": tokens, "ids": encoding.ids, "spans": encoding.offsets}
 
@@ -235,10 +238,10 @@ def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:
     return (word for word, count in words for _ in range(count))
 
 
-_OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
+OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
     "normalize": _normalize,
     "pre_tokenize": _pre_tokenize,
-    "encode": _encode,
+    "encode": encode,
     "decode": _decode,
     "train": _train,
 }

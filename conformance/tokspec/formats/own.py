@@ -1,0 +1,126 @@
+"""A model that is somebody's own file: handed over as it is to whoever loads its format, and converted for others.
+
+Such a file mostly says more than the specification covers. Whoever loads the format gets all of it, untouched; for
+another format it goes through the neutral form of the fixtures, which takes it or says what it does not cover.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tokspec import formats
+from tokspec.errors import DataError, Unsupported
+from tokspec.formats.on_disk import content_of, files_of, format_of
+
+__all__ = ["OwnModel", "read_own"]
+
+#: The formats whose loaders take each other's files, or nearly.
+_OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
+
+
+class OwnModel(Mapping[str, Any]):
+    """The content of a file, with its format, the name of the file and the SHA-256 of its bytes.
+
+    It stands where a model of the fixtures does, and is a mapping for that reason alone: it is written, never looked
+    into.
+
+    >>> own = OwnModel("vocab.txt", {"files": {"vocab.txt": "[UNK]"}}, "bert.txt", "")
+    >>> own.write("vocab.txt")
+    {'files': {'vocab.txt': '[UNK]'}}
+    >>> own.write("tokspec")["vocabulary"]
+    ['[UNK]']
+    """
+
+    def __init__(self, format: str, content: Any, name: str, sha256: str) -> None:
+        self.format, self.content, self.name, self.sha256 = format, content, name, sha256
+
+    def __getitem__(self, key: str) -> Any:
+        return self.neutral[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.neutral)
+
+    def __len__(self) -> int:
+        return len(self.neutral)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def ordered(self, accepted: Sequence[str]) -> list[str]:
+        """Give the accepted formats, its own first."""
+        return sorted(accepted, key=lambda format: (format != self.format, format not in self._near))
+
+    @property
+    def _near(self) -> tuple[str, ...]:
+        return _OBJECTS if self.format in _OBJECTS else (self.format,)
+
+    def write(self, format: str) -> Any:
+        """Give it in a format.
+
+        Raises:
+            Unsupported: the format cannot express it, or it says what the neutral form does not cover.
+        """
+        if format == self.format:
+            return self.content
+        if self.format in _OBJECTS and format in _OBJECTS:
+            return _with_merges(self.content, joined=format == "tokenizer.json-legacy")
+        return formats.write(format, self.neutral)
+
+    @cached_property
+    def neutral(self) -> dict[str, Any]:
+        """The model as the fixtures write it.
+
+        Raises:
+            Unsupported: it says what the specification does not cover.
+        """
+        content = _covered(self.content) if self.format in _OBJECTS else self.content
+        try:
+            return formats.read(self.format, content)
+        except DataError as error:
+            raise Unsupported(f"{self.name} is a {self.format} that cannot be converted: {error}") from None
+
+
+def read_own(path: Path, format: str | None = None) -> OwnModel:
+    """Read a model from a file, or from a folder where the format is several; by the name's end unless told.
+
+    Raises:
+        DataError: it cannot be read, or is none.
+    """
+    format = format or format_of(path)
+    digest = hashlib.sha256()
+    for file in files_of(format, path).values():
+        try:
+            digest.update(file.read_bytes())
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", str(file)) from None
+    content = content_of(format, path)
+    if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
+        raise DataError(
+            "is no tokenizer.json: it has no object model; give --format if it is something else", str(path)
+        )
+    return OwnModel(format, content, path.name or path.resolve().name, digest.hexdigest())
+
+
+def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:
+    """Write merges as old versions have them, one string each, or as new ones have them."""
+    merges = content["model"].get("merges")
+    if not joined or not merges or isinstance(merges[0], str):
+        return content
+    for left, right in merges:
+        if " " in left + right:
+            raise Unsupported(f"the merge of {left!r} and {right!r} has a space in it, which older versions split at")
+    return {**content, "model": {**content["model"], "merges": [" ".join(merge) for merge in merges]}}
+
+
+def _covered(content: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what does not change what the specification speaks of, and say what was only implied.
+
+    That is the post-processor, which adds tokens at the ends, and the type of the model, which old files do not give.
+    """
+    model = content["model"]
+    implied = "BPE" if "merges" in model else "Unigram" if isinstance(model.get("vocab"), list) else "WordPiece"
+    return {**content, "post_processor": None, "model": {"type": implied, **model}}
