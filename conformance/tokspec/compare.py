@@ -66,6 +66,8 @@ def first_difference(expected: Any, actual: Any, tolerance: Mapping[str, float])
     >>> first_difference({"loss": 169.80283910873771}, {"loss": 169.80283910873773}, {}) is None
     True
     """
+    if repr(expected) == repr(actual):  # which tells all JSON values apart, 1 and true and 1.0 too, and takes no time
+        return None
     return _Comparison(tolerance).difference((), expected, actual)
 
 
@@ -76,6 +78,8 @@ class _Comparison:
         self.absolute = tolerance.get("absolute", 0.0 if narrowed else ABSOLUTE)
 
     def difference(self, path: Place, expected: Any, actual: Any) -> Difference | None:
+        if type(expected) is str and type(actual) is str:
+            return None if expected == actual else Difference(path, expected, actual)
         if isinstance(expected, Mapping) and isinstance(actual, Mapping):
             return self.mappings(path, expected, actual)
         if _is_list(expected) and _is_list(actual):

@@ -30,10 +30,14 @@ class Guest:
     Args:
         adapter: which may do anything.
         let_through: exceptions that are meant for us; any other is the adapter's crash.
+        is_given: whether nobody else holds what it is given, so that it need not be copied.
     """
 
-    def __init__(self, adapter: Adapter, let_through: tuple[type[BaseException], ...] = ()) -> None:
+    def __init__(
+        self, adapter: Adapter, let_through: tuple[type[BaseException], ...] = (), *, is_given: bool = False
+    ) -> None:
         self._adapter = adapter
+        self._given: Callable[[Any], Any] = (lambda value: value) if is_given else plain
         self._let_through = let_through
         self._models: dict[str, Any] = {}
 
@@ -45,14 +49,14 @@ class Guest:
         """Give it a model."""
 
         def load() -> Message:
-            self._models[name] = self._adapter.load(format, plain(content))
+            self._models[name] = self._adapter.load(format, self._given(content))
             return {"ok": {}}
 
         return self._guarded(load)
 
     def run(self, operation: str, name: str, input: Mapping[str, Any]) -> Message:
         """Have it perform an operation on a model that it has loaded."""
-        return self._guarded(lambda: _result(self._adapter.run(operation, self._models[name], plain(input))))
+        return self._guarded(lambda: _result(self._adapter.run(operation, self._models[name], self._given(input))))
 
     def has(self, name: str) -> bool:
         """Whether a model of this name is loaded."""

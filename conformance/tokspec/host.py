@@ -43,7 +43,7 @@ class Host:
 
     def _hello(self, request: Mapping[str, Any]) -> Message:
         try:
-            self._guest = Guest(make_adapter(_target(self._spec)))
+            self._guest = Guest(make_adapter(_target(self._spec)), is_given=True)
         except DataError as error:
             return {"misuse": {"message": error.message, "key": error.key, "missing": isinstance(error, Missing)}}
         return self._guest.hello()

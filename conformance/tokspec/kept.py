@@ -16,6 +16,9 @@ __all__ = ["LONGEST", "Extract", "kept", "kept_difference"]
 #: Bytes of an answer that is kept whole, as JSON in ASCII. The longest right one of the suite has 9 kB.
 LONGEST = 32 * 1024
 
+#: Bytes that a character of a value, as Python shows it, may have in JSON: those of two escapes.
+_BYTES = 12
+
 #: Characters of a value that a difference keeps out of an answer that is longer.
 SHOWN = 200
 
@@ -40,7 +43,7 @@ def kept(reply: Reply) -> Reply:
     >>> kept(Answer({"tokens": ["bug"]}))
     Answer(result={'tokens': ['bug']})
     """
-    if not isinstance(reply, Answer):
+    if not isinstance(reply, Answer) or len(repr(reply.result)) * _BYTES <= LONGEST:
         return reply
     text = _json(reply.result)
     if len(text) <= LONGEST:

@@ -11,6 +11,7 @@ from tokspec.wire import DEEPEST, DIGITS, SURROGATE, excerpt, shown
 
 __all__ = ["plain"]
 
+_SMALL = 1 << 62
 _BITS = int(DIGITS * 3.32)
 
 
@@ -29,7 +30,8 @@ def plain(value: Any, depth: int = 0) -> Any:
         ...
     tokspec.errors.AdapterFault: protocol: the result holds a value of type set, which JSON does not have
     """
-    if value is None or type(value) in (str, bool):
+    kind = type(value)
+    if value is None or kind is str or kind is bool:
         return value
     if isinstance(value, int | float):
         return _number(value)
@@ -38,9 +40,15 @@ def plain(value: Any, depth: int = 0) -> Any:
     if depth == DEEPEST:
         raise AdapterFault("protocol", f"the result is nested more than {DEEPEST} levels deep")
     if isinstance(value, list | tuple):
-        return [plain(item, depth + 1) for item in value]
-    if isinstance(value, Mapping):
-        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
+        return [  # without a call for each of the many texts and small integers
+            item if (its := type(item)) is str or (its is int and -_SMALL < item < _SMALL) else plain(item, depth + 1)
+            for item in value
+        ]
+    if kind is dict or isinstance(value, Mapping):
+        return {
+            key if type(key) is str and key.isascii() else _key(key): plain(item, depth + 1)
+            for key, item in value.items()
+        }
     raise AdapterFault("protocol", f"the result holds a value of type {_type(value)}, which JSON does not have")
 
 

@@ -47,9 +47,9 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
     >>> encode_line({"text": "\\ud800"})
     b'{"text":{"hex":"eda080"}}\\n'
     """
-    line = json.dumps(message, allow_nan=False, separators=(",", ":"))
+    line = _encode(message)
     if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
-        line = json.dumps(hexed(message), allow_nan=False, separators=(",", ":"))
+        line = _encode(hexed(message))
     return line.encode("ascii") + b"\n"
 
 
@@ -90,13 +90,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
     if len(line) > VALUES and _values(line) > VALUES and _values(_STRING.sub(b"", line)) > VALUES:
         raise AdapterFault("protocol", f"a line holds more than {VALUES} values: {excerpt(line)}")
     try:
-        value = json.loads(
-            line.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_refuse_constant,
-            parse_float=_float,
-            parse_int=_integer if _LONG_NUMBER.search(line) else None,
-        )
+        value = _read(line)
     except AdapterFault as fault:
         raise AdapterFault("protocol", f"{fault.message}: {excerpt(line)}") from None
     except UnicodeDecodeError as error:
@@ -111,6 +105,34 @@ def decode_line(line: bytes) -> dict[str, Any]:
     if line.count(b"[") + line.count(b"{") > DEEPEST and _deeper_than(DEEPEST, value):
         raise _too_deep(line)
     return value
+
+
+def _read(line: bytes) -> Any:
+    text = line.decode("utf-8")
+    is_long = _LONG_NUMBER.search(line) is not None
+    if not is_long and line[:1] == b"{" and _is_flat(value := _decode_flat(text), line):
+        return value
+    return json.loads(
+        text,
+        object_pairs_hook=_object,
+        parse_constant=_refuse_constant,
+        parse_float=_float,
+        parse_int=_integer if is_long else None,
+    )
+
+
+def _is_flat(value: Mapping[str, Any], line: bytes) -> bool:
+    """Whether no object of a line need be looked at, as in most: there are but two levels, and no key is special.
+
+    Every key is written with a colon directly behind its quote. So there are no more keys than those that were read,
+    none twice and none deeper, if there are no more such places; a text can only add one.
+    """
+    keys = [*value]
+    for inner in value.values():
+        if type(inner) is dict:
+            keys += inner
+    is_tight = b" :" not in line and b"\t" not in line and b"\r" not in line
+    return is_tight and line.count(b'":') == len(keys) and "hex" not in keys and "".join(keys).isascii()
 
 
 def _values(line: bytes) -> int:
@@ -158,6 +180,10 @@ def _integer(text: str) -> int:
     if len(text) > DIGITS:
         raise AdapterFault("protocol", f"a line holds a number of {len(text)} digits")
     return int(text)
+
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_decode_flat = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float).decode
 
 
 def _too_deep(line: bytes) -> AdapterFault:

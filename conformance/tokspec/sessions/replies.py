@@ -36,7 +36,7 @@ def read_reply(
     >>> read_reply({"id": 3, "crashed": {"message": "list index out of range"}})
     Fault(kind='crash', message='list index out of range')
     """
-    readers = _readers(is_ours, to_hello)
+    readers = (_OURS_AT_HELLO if to_hello else _OURS) if is_ours else _READERS
     given = [key for key in readers if key in message]
     if len(given) != 1:
         what = f"both {' and '.join(given[:2])}" if given else "none of ok, refused and crashed"
@@ -63,12 +63,6 @@ def read_hello(reply: Reply) -> Hello:
     if isinstance(reply, Refused):
         raise AdapterFault("protocol", f"hello is refused: {excerpt(f'{reply.reason}: {reply.message}')}")
     raise AdapterFault(reply.kind, reply.message)
-
-
-def _readers(is_ours: bool, to_hello: bool) -> Mapping[str, Callable[[Mapping[str, Any]], Reply]]:
-    if not is_ours:
-        return _READERS
-    return {**_READERS, **_OURS, **_AT_HELLO} if to_hello else {**_READERS, **_OURS}
 
 
 def _refused(value: Mapping[str, Any]) -> Reply:
@@ -104,5 +98,5 @@ def _misused(value: Mapping[str, Any]) -> Reply:
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"ok": Answer, "refused": _refused, "crashed": _crashed}
-_OURS: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"broken": _broken}
-_AT_HELLO: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"misuse": _misused}
+_OURS = {**_READERS, "broken": _broken}
+_OURS_AT_HELLO = {**_OURS, "misuse": _misused}
