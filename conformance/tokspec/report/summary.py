@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tokspec.report.safe import shorten, visible
 from tokspec.runner import Run
@@ -41,11 +41,16 @@ def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
     shown = [verdict for verdict, count in run.counts.items() if count or verdict is Verdict.PASS]
     rows = [("chapter", [verdict.value for verdict in shown])]
     clauses = load_specification().clauses
-    for chapter in dict.fromkeys(clause.chapter for clause in clauses.values()):
-        own = [result for result in run.results if clauses[result.case.clauses[0]].chapter == chapter]
+    by_chapter: dict[str, list[Result]] = {clause.chapter: [] for clause in clauses.values()}
+    by_clause: dict[str, list[Result]] = {clause: [] for clause in clauses}
+    for result in run.results:
+        by_chapter[clauses[result.case.clauses[0]].chapter].append(result)
+        for clause in dict.fromkeys(result.case.clauses):
+            by_clause[clause].append(result)
+    for chapter, own in by_chapter.items():
         if own:
             rows.append((chapter, _cells(own, shown)))
-        rows.extend(_clause_rows(run, chapter, shown, every_clause))
+        rows.extend(_clause_rows(chapter, by_clause, shown, every_clause))
     return [*rows, ("all", _cells(run.results, shown))]
 
 
@@ -56,12 +61,11 @@ def reasons(run: Run) -> list[str]:
 
 
 def _clause_rows(
-    run: Run, chapter: str, shown: Sequence[Verdict], every_clause: bool
+    chapter: str, by_clause: Mapping[str, Sequence[Result]], shown: Sequence[Verdict], every_clause: bool
 ) -> Iterator[tuple[str, list[str]]]:
     for clause in load_specification().clauses.values():
-        named = [result for result in run.results if clause.id in result.case.clauses]
-        failed = any(not result.verdict.conforms for result in named)
-        if clause.chapter == chapter and named and (every_clause or failed):
+        named = by_clause[clause.id] if clause.chapter == chapter else ()
+        if named and (every_clause or any(not result.verdict.conforms for result in named)):
             yield f"  {clause.id}", _cells(named, shown)
 
 
