@@ -33,17 +33,23 @@ _RANGES = [part.partition("-")[::2] for part in (_SINCE_14 + _SINCE_15).split()]
 _NEWER = re.compile("[" + "".join(f"\\U{int(low, 16):08x}-\\U{int(high, 16):08x}" for low, high in _RANGES) + "]")
 
 
-def has_newer(text: str) -> bool:
+def has_newer(text: str, letters: bool = True) -> bool:
     """Say whether a text has a character of which versions of Unicode since 13.0 do not agree.
 
-    Those that no version assigns yet count too: the next one may.
+    Those that no version assigns yet count too: the next one may. Without ``letters`` those that can only become
+    ideographs do not: it matters nowhere but where letters are told from other characters.
 
-    >>> has_newer("abc"), has_newer("\\u061d"), has_newer("\\U0003ffff")
-    (False, True, True)
+    >>> has_newer("abc"), has_newer("\u061d"), has_newer("\U0002a6de"), has_newer("\U0002a6de", letters=False)
+    (False, True, True, False)
     """
     if text.isascii():
         return False
+    if not letters:
+        text = _IDEOGRAPHS.sub("", text)
     return bool(_NEWER.search(text)) or any(_is_open(character) for character in text)
+
+
+_IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fffd]")
 
 
 def _is_open(character: str) -> bool:

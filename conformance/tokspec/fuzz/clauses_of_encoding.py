@@ -24,6 +24,8 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     if kind == "ids":
         return "ENC-2"
     if kind == "spans":
+        if _is_dropped(model, text):
+            return "BPE-ENC-8"
         return "ENC-3" if set(model) & {"normalizer", "pre_tokenizer"} else "TERM-3"
     special = [token for token in model.get("special_tokens", ()) if _overlaps(token, text)]
     if special:
@@ -33,6 +35,12 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     if "normalizer" in model or "pre_tokenizer" in model:
         return "ENC-1"
     return _BY_TYPE[model["type"]](example, right, given)
+
+
+def _is_dropped(model: Mapping[str, Any], text: str) -> bool:
+    """Say whether a character without a token is in the text of a model that has no unknown token."""
+    known = model.get("vocabulary", ())
+    return model["type"] == "bpe" and "unknown_token" not in model and any(character not in known for character in text)
 
 
 def _overlaps(token: str, text: str) -> bool:

@@ -38,8 +38,9 @@ class Finding:
 
     @property
     def group(self) -> Group:
-        """What two findings have in common that are one."""
-        return (self.check, self.clause, self.example.operation, self.kind)
+        """What two findings have in common that are one; a model that is not refused is that for every operation."""
+        operation = "load" if self.kind.endswith("invalid_model") else self.example.operation
+        return (self.check, self.clause, operation, self.kind)
 
 
 @dataclass

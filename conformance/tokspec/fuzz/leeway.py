@@ -33,8 +33,10 @@ def allowed(
     {'pieces': [['▁', 0, 1]]}
     """
     operation, input = asked
-    if model.keys() & {"normalizer", "pre_tokenizer"} and has_newer(_texts(input)):
-        return None
+    if model.keys() & {"normalizer", "pre_tokenizer"}:
+        letters = operation != "normalize" and "byte_level" in str(model.get("pre_tokenizer"))
+        if has_newer(_texts(input), letters):
+            return None
     if operation in ("encode", "pre_tokenize"):
         right = _open_spans(operation, right, given)
     kind = model.get("type")

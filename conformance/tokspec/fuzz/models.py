@@ -35,7 +35,7 @@ def model(random: Random, family: str) -> Generated:
     'unigram'
     """
     made, symbols = FAMILIES[family](random)
-    return Generated(family, made, material_of(made, symbols, random.choice((0.2, 0.5, 0.8))))
+    return Generated(family, made, material_of(made, symbols, random.choice((0.3, 0.6, 0.9))))
 
 
 def _stages(random: Random) -> tuple[Model, str]:

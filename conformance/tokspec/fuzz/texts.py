@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from tokspec.fuzz import characters
+from tokspec.fuzz.ages import has_newer
 
 __all__ = ["CATEGORIES", "Material", "sweep", "text"]
 
@@ -31,12 +32,15 @@ class Material:
 def text(random: Random, material: Material, used: set[str] | None = None) -> str:
     """Make a text; the names of the categories that it has parts of are added to ``used``.
 
-    >>> text(Random(3), Material("ab", ["ab", "ba"], ["<s>"], plain=1.0))
-    'abbabb'
+    >>> set(text(Random(3), Material("ab", ["ab", "ba"], plain=1.0))) <= {"a", "b", " "}
+    True
     """
     if random.random() < 0.02:
         return ""
-    names = _OWN if random.random() < material.plain else _ALL
+    if random.random() < material.plain:
+        names = _OWN if random.random() < 0.5 else _PURE
+    else:
+        names = _ALL
     if material.special and random.random() < 0.5:
         names = (*names, *_SPECIAL)
     chosen = [names[random.randrange(len(names))] for _ in range(_length(random))]
@@ -152,18 +156,35 @@ def _spaces(random: Random, material: Material) -> str:
 
 
 def sweep(random: Random) -> str:
-    """Make a text of many characters that are alike: a table of special ones, or a row of the code points.
+    """Make a text of many characters that are alike: tables of special ones, or a row of the code points.
 
-    >>> sweep(Random(1))[:6]
-    '!a"a#a'
+    >>> len(sweep(Random(1))) > 10
+    True
     """
     glue = random.choice(("", "a", "a", " ", "b a", "A"))
-    if random.random() < 0.5:
-        return glue.join((*random.choice(_TABLES), *random.choice(_TABLES)))
-    row = random.choice(characters.assigned_rows()) if random.random() < 0.8 else random.randrange(0, 0x800, 64)
-    found = [chr(code) for code in range(row, row + 64) if not 0xD800 <= code < 0xE000]
+    chance = random.random()
+    if chance < 0.35:
+        found = [*random.choice(_TABLES), *random.choice(_TABLES)]
+    elif chance < 0.7:
+        members = [characters.by_category()[random.choice(_CATEGORIES)] for _ in range(2)]
+        found = [random.choice(some) for some in members for _ in range(30)]
+    elif chance < 0.8:
+        found = [_combining(random, Material()) for _ in range(20)]
+    else:
+        row = random.choice(characters.assigned_rows()) if random.random() < 0.8 else random.randrange(0, 0x800, 64)
+        found = [chr(code) for code in range(row, row + 64) if not 0xD800 <= code < 0xE000]
+    if random.random() < 0.8:  # one character of which versions of Unicode do not agree would excuse all others
+        found = [part for part in found if not has_newer(part)]
+    if random.random() < 0.3:
+        random.shuffle(found)
     return glue.join(found)
 
+
+#: All but surrogates, of which one has many implementations refuse the text.
+_CATEGORIES = (
+    *("Cc", "Cf", "Cn", "Co", "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No"),
+    *("Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs"),
+)
 
 _TABLES: Sequence[Sequence[str]] = (
     characters.WHITE_SPACE,
@@ -180,6 +201,7 @@ _TABLES: Sequence[Sequence[str]] = (
     characters.PUNCTUATION,
     characters.CONTRACTIONS,
     characters.WORDS,
+    "½²٣Ⅳ①৩𝟘〇一二三四十百千零",
     [chr(code) for code in range(128)],
     [chr(code) for code in range(128)],
     [chr(code) for code in range(128, 256)],
@@ -205,7 +227,7 @@ CATEGORIES: Mapping[str, Callable[[Random, Material], str]] = {
     "invisible characters": _one(characters.LOOKALIKES),
     "contractions": _one(characters.CONTRACTIONS),
     "numbers": _number,
-    "other numbers": _one("½²٣Ⅳ①৩𝟘〇"),
+    "other numbers": _one("½²٣Ⅳ①৩𝟘〇一二三"),
     "punctuation": _one(characters.PUNCTUATION),
     "words": _one(characters.WORDS),
     "categories": _category,
@@ -235,4 +257,5 @@ _SPECIAL = ("special tokens",) * 3 + (
     "damaged special tokens",
 )
 _OWN = ("tokens", "tokens", "cut tokens", "letters", "letters", "runs", "spaces")
+_PURE = ("tokens", "tokens", "cut tokens", "letters")
 _ALL = tuple(name for name in CATEGORIES if "special" not in name) + _OWN

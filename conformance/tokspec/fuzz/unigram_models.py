@@ -81,8 +81,8 @@ def _model(random: Random, symbols: str) -> Model:
         random.shuffle(tokens)
     if random.random() < 0.55:
         made["weights"] = "log_probability"
-        dear = random.choice((0.0, 0.0, 9.0)) if len(tokens) > 2 else 0.0
-        made["tokens"] = [[token, _logarithm(random, token) - (dear if len(token) > 1 else 0.0)] for token in tokens]
+        weigh = random.choice((_logarithm, _logarithm, _wide))
+        made["tokens"] = [[token, weigh(random, token)] for token in tokens]
     else:
         most = random.choice((1, 4, 20, 1000))
         made["tokens"] = [[token, random.randrange(1, most + 1)] for token in tokens]
@@ -97,3 +97,8 @@ def _logarithm(random: Random, token: str) -> float:
     if random.random() < 0.25:
         weight -= NEAR * random.choice((1, -1, 2))
     return weight - (random.choice((10.0, 10.0, 9.5, 6.0, 12.0)) if random.random() < 0.15 else 0.0)
+
+
+def _wide(random: Random, token: str) -> float:
+    """Give a weight from so wide a range that an unknown character may cost less than two tokens."""
+    return -random.randrange(0, 41) / 2
