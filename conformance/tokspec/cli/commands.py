@@ -12,6 +12,7 @@ __all__ = ["Commands"]
 #: For each command the module of this package in which it is, and its name there.
 _PLACES = {
     "coverage": ("coverage", "coverage_command"),
+    "freeze": ("freeze", "freeze_command"),
     "fuzz": ("fuzz", "fuzz_command"),
     "init": ("init", "init_command"),
     "list": ("browse", "list_command"),
@@ -23,6 +24,7 @@ _PLACES = {
     "run": ("run", "run_command"),
     "show": ("browse", "show_command"),
     "smoke": ("smoke", "smoke_command"),
+    "sweep": ("sweep", "sweep_command"),
 }
 
 

@@ -16,12 +16,12 @@ _FORCING = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 class ProgressBar:
-    """A bar that advances by one whenever it is called, whatever it is told."""
+    """A bar that advances by one whenever it is called, whatever it is told; without a total it shows the count."""
 
     _bar: Progress | None = None
     _task: TaskID
 
-    def __init__(self, doing: str, total: int) -> None:
+    def __init__(self, doing: str, total: int | None) -> None:
         if not _may_be_seen():
             return
         from rich.console import Console  # here, because it takes a while, and no gate has a terminal

@@ -1,0 +1,136 @@
+"""Asking an implementation what a pack records, some texts at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+from tokspec.adapter import Hello
+from tokspec.discovery import find, open_session
+from tokspec.errors import AdapterFault, DataError
+from tokspec.formats.own import OwnModel
+from tokspec.packs.record import OPERATIONS, Record, input_of
+from tokspec.sessions import Limits, Reply, Request, Session
+
+__all__ = ["BATCH", "Asked", "Asker", "batches", "in_batches", "open_own"]
+
+#: Texts that are asked together, and their characters: enough to keep a program busy, and few enough to be held.
+BATCH = 256
+_CHARACTERS = 256 * 1024
+
+#: The name under which the model is loaded.
+_MODEL = "own"
+
+#: Adapters that are asked with somebody's own file: without what post-processors add, and with it.
+_OWN: Mapping[str, tuple[str, str]] = {
+    "tokspec.adapters.huggingface:TokenizersAdapter": (
+        "tokspec.adapters.huggingface_own:OwnTokenizers",
+        "tokspec.adapters.huggingface_own:AddingTokenizers",
+    ),
+}
+
+_Value = TypeVar("_Value")
+
+
+def open_own(
+    impl: str | None, command: str | None, limits: Limits, *, adds: bool = False, in_process: bool = False
+) -> Session:
+    """Start an implementation that is to be given a file of one's own.
+
+    Args:
+        impl: an adapter, as :func:`tokspec.discovery.find` takes it.
+        command: or a program.
+        limits: what its process is allowed.
+        adds: whether the special tokens of a post-processor are wanted.
+        in_process: whether it runs in this process.
+
+    Raises:
+        DataError: it cannot be found or started, or its adapter adds no special tokens.
+        AdapterFault: it did not say ``hello`` properly.
+    """
+    if adds and (impl is None or find(impl).target not in _OWN):
+        message = "adds no special tokens of post-processors, as far as its adapter knows"
+        raise DataError(f"{message}; leave out --add-special-tokens", key=command or impl or "")
+    instead = {target: adding if adds else plain for target, (plain, adding) in _OWN.items()}
+    return open_session(impl, command, limits=limits, in_process=in_process, instead=instead)
+
+
+def batches(values: Iterable[_Value], size: int = BATCH) -> Iterator[list[_Value]]:
+    """Give values some at a time.
+
+    >>> list(batches("abc", 2))
+    [['a', 'b'], ['c']]
+    """
+    iterator = iter(values)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A record, and what was replied where it was asked about, by operation."""
+
+    record: Record
+    replies: Mapping[str, Reply]
+
+
+class Asker:
+    """One implementation with one model. What it was asked is never more than a batch at a time.
+
+    Raises:
+        DataError: the model cannot be loaded, with the implementation's reason.
+        AdapterFault: it misbehaved when it was to load it.
+    """
+
+    def __init__(self, session: Session, own: OwnModel, operations: Sequence[str] = OPERATIONS) -> None:
+        self._session = session
+        self._own = own
+        self.operations = tuple(each for each in operations if each in session.hello.operations)
+
+    @property
+    def hello(self) -> Hello:
+        """What the implementation says of itself."""
+        return self._session.hello
+
+    @property
+    def unblamed(self) -> Sequence[AdapterFault]:
+        """What went wrong without a text that is to blame."""
+        return self._session.unblamed
+
+    def replies(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
+        """Give the reply to each operation with its input, in order."""
+        requests = [Request(operation, _MODEL, self._own, input) for operation, input in asked]
+        found: list[Reply | None] = [None] * len(requests)
+        for index, reply in self._session.ask(requests):
+            found[index] = reply
+        return [reply for reply in found if reply is not None]
+
+    def about(self, records: Sequence[Record], operations: Sequence[str]) -> list[Asked]:
+        """Ask the operations that are offered about records, each with what the record has for it."""
+        wanted = [
+            (place, operation, input)
+            for place, record in enumerate(records)
+            for operation in operations
+            if operation in self.operations and (input := input_of(operation, record)) is not None
+        ]
+        replies = self.replies([(operation, input) for _, operation, input in wanted])
+        by_record: list[dict[str, Reply]] = [{} for _ in records]
+        for (place, operation, _), reply in zip(wanted, replies, strict=True):
+            by_record[place][operation] = reply
+        return [Asked(record, found) for record, found in zip(records, by_record, strict=True)]
+
+
+def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Give records some at a time, fewer where their texts are long."""
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += len(record.input.text)
+        if len(batch) >= BATCH or size >= _CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
