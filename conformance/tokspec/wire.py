@@ -47,9 +47,9 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
     >>> encode_line({"text": "\\ud800"})
     b'{"text":{"hex":"eda080"}}\\n'
     """
-    line = _encode(message)
+    line = json.dumps(message, allow_nan=False, separators=(",", ":"))
     if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
-        line = _encode(hexed(message))
+        line = json.dumps(hexed(message), allow_nan=False, separators=(",", ":"))
     return line.encode("ascii") + b"\n"
 
 
@@ -109,7 +109,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def _read(line: bytes) -> Any:
     text = line.decode("utf-8")
-    is_long = _LONG_NUMBER.search(line) is not None
+    is_long = len(line) > DIGITS and _LONG_NUMBER.search(line) is not None
     if not is_long and line[:1] == b"{" and _is_flat(value := _decode_flat(text), line):
         return value
     return json.loads(
@@ -182,7 +182,6 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _decode_flat = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float).decode
 
 

@@ -9,12 +9,12 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from queue import SimpleQueue
 
 from tokspec.sessions.interruption import Interruption
 from tokspec.sessions.launch import Limits, cannot_start
 from tokspec.sessions.memory import MemoryWatch
 from tokspec.sessions.offspring import Offspring
+from tokspec.sessions.outlet import Outlet
 from tokspec.sessions.pipes import LineBox, chunks_until, new_mark, read_lines
 from tokspec.wire import excerpt
 
@@ -48,7 +48,6 @@ class Process:
         self._box = LineBox(limits.reply_bytes)
         interruption.watch(self._box)
         self._exceeded = False
-        self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
         self._stderr = b""
         self._exited = threading.Event()
         self._stopped = False
@@ -68,10 +67,11 @@ class Process:
                 for descriptor in pipe:
                     os.close(descriptor)
             raise cannot_start(command, error) from None
+        self._outlet = Outlet(self._in_write, self._exited.is_set)
         work: Sequence[Callable[[], None]] = (
             lambda: read_lines(self._out_read, self._mark, limits.reply_bytes, self._box),
             self._read_stderr,
-            self._write,
+            self._outlet.work,
             self._wait,
             *([self._watch] if limits.memory_mb else []),
         )
@@ -86,7 +86,7 @@ class Process:
 
     def send(self, data: bytes) -> None:
         """Write, without waiting; what a program that has ended is sent is lost."""
-        self._outgoing.put(data)
+        self._outlet.send(data)
 
     def receive(self, seconds: float) -> bytes:
         """Take the next line; raises what :meth:`LineBox.get` raises."""
@@ -94,7 +94,7 @@ class Process:
 
     def end_of_input(self, seconds: float) -> None:
         """Close the program's standard input after what was sent, and give it so many seconds to end."""
-        self._outgoing.put(None)
+        self._outlet.end()
         self._box.close()
         self._exited.wait(seconds)
 
@@ -134,13 +134,6 @@ class Process:
         for chunk in chunks_until(self._err_read, self._mark):
             self._stderr = (self._stderr + chunk)[-STDERR_BYTES:]
 
-    def _write(self) -> None:
-        while (data := self._outgoing.get()) is not None and not self.exited:
-            left = memoryview(data)
-            while left and not self.exited:
-                left = left[os.write(self._in_write, left) :]
-        os.close(self._in_write)
-
     def _watch(self) -> None:
         watch = MemoryWatch(self._popen.pid, self._limits.memory_mb, self._offspring.living)
         while not self._exited.wait(WATCH_SECONDS):
@@ -156,7 +149,7 @@ class Process:
         """
         self._popen.wait()
         self._exited.set()
-        self._outgoing.put(None)
+        self._outlet.end()
         for descriptor in (self._in_read, self._out_write, self._err_write):
             if hasattr(os, "set_blocking"):
                 os.set_blocking(descriptor, True)
