@@ -50,7 +50,7 @@ HEARTS = {"emoji/couples-of-two-tones", "emoji/mended-heart", "emoji/text-or-emo
 DIFFERING: Mapping[str, Mapping[str, set[str]]] = {
     "tokenizers": {"cl100k_base": set(), "o200k_base": set()},
     "release/kitoken": {"cl100k_base": set(), "o200k_base": set()},
-    # what JavaScript ignores case in are the letters of ASCII, unless the flag u stands beside i
+    # for (?i:s) it knows small and capital letters of ASCII
     "adapters/node/adapter.mjs": {"cl100k_base": set(), "o200k_base": LONG_S},
     # it knows the two patterns and has a program of its own for each
     "tokie": {
