@@ -39,7 +39,7 @@ TEXTS: Mapping[str, str] = {
 #: The tokens of each text; what was refused says why.
 Encoded = Mapping[str, list[str] | str]
 
-LISTED = read_list(Path(__file__).parents[2] / "adapters" / "adapters.yaml")
+LIST = Path(__file__).parents[2] / "adapters" / "adapters.yaml"
 #: A large vocabulary takes its time to load.
 LIMITS = Limits(case_seconds=120, start_seconds=300)
 
@@ -61,7 +61,7 @@ def of_published(name: str, model: Mapping[str, Any], texts: Mapping[str, str] =
 
 def of_list(name: str) -> Listed:
     """Find an implementation by the end of what the list calls it; skips the test where it is not there."""
-    (listed,) = [one for one in LISTED if one.name.endswith(name)]
+    (listed,) = [one for one in read_list(LIST) if one.name.endswith(name)]
     if missing := listed.missing():
         pytest.skip(missing)
     return listed
