@@ -34,7 +34,7 @@ from tokspec.selection import select
 from tokspec.sessions import InProcessSession, Session
 from tokspec.verdicts import Verdict
 
-__all__ = ["run_command"]
+__all__ = ["refuse_one_file", "run_command"]
 
 
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
@@ -75,7 +75,7 @@ def run_command(
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
     ratchet = Ratchet.of(known_failures, update)
-    _refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
+    refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
     judging = Judging(ratchet=ratchet, **options)
     finished, shown = judging.run(show)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
@@ -91,7 +91,7 @@ def run_command(
     return 0 if finished.conforms else 1
 
 
-def _refuse_one_file(files: Mapping[str, Path | None]) -> None:
+def refuse_one_file(files: Mapping[str, Path | None]) -> None:
     """Refuse options that name the same file: the last one written would be all that is left."""
     named: dict[Path, str] = {}
     for option, file in files.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -107,17 +107,24 @@ class Asker:
             found[index] = reply
         return [reply for reply in found if reply is not None]
 
-    def about(self, records: Sequence[Record], operations: Sequence[str]) -> list[Asked]:
-        """Ask the operations that are offered about records, each with what the record has for it."""
-        wanted = [
+    def about(
+        self,
+        records: Sequence[Record],
+        operations: Sequence[str],
+        wanted: Callable[[Record, str], bool] = lambda record, operation: True,
+    ) -> list[Asked]:
+        """Ask the operations that are wanted and offered about records, each with what the record has for it."""
+        asked = [
             (place, operation, input)
             for place, record in enumerate(records)
             for operation in operations
-            if operation in self.operations and (input := input_of(operation, record)) is not None
+            if operation in self.operations
+            and wanted(record, operation)
+            and (input := input_of(operation, record)) is not None
         ]
-        replies = self.replies([(operation, input) for _, operation, input in wanted])
+        replies = self.replies([(operation, input) for _, operation, input in asked])
         by_record: list[dict[str, Reply]] = [{} for _ in records]
-        for (place, operation, _), reply in zip(wanted, replies, strict=True):
+        for (place, operation, _), reply in zip(asked, replies, strict=True):
             by_record[place][operation] = reply
         return [Asked(record, found) for record, found in zip(records, by_record, strict=True)]
 

@@ -1,0 +1,170 @@
+"""``tokspec check``: hold an implementation to a pack."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+import click
+
+from tokspec.cli.known import Ratchet, known_failures_options
+from tokspec.cli.options import Target, implementation_options, selection_options
+from tokspec.cli.own import find_model, opened
+from tokspec.cli.progress import ProgressBar
+from tokspec.cli.run import refuse_one_file
+from tokspec.errors import AdapterFault
+from tokspec.fixtures import Case, load_suite
+from tokspec.formats import READERS
+from tokspec.formats.own import OwnModel
+from tokspec.packs.asking import Asker
+from tokspec.packs.checking import checked, other_choices, other_model
+from tokspec.packs.findings import Findings
+from tokspec.packs.reading import Pack, read_pack
+from tokspec.packs.text import causes, share, table
+from tokspec.packs.verdict import cases_of, fault_of, run_of
+from tokspec.report.ndjson import ndjson
+from tokspec.report.origin import origin
+from tokspec.report.safe import visible
+from tokspec.report.summary import reasons
+from tokspec.report.whole_file import write_whole
+from tokspec.runner import Run
+from tokspec.selection import select
+from tokspec.verdicts import Verdict, declared_choices
+
+__all__ = ["check_command"]
+
+_path = click.Path(path_type=Path)
+
+
+@click.command("check", short_help="Hold an implementation to a pack.")
+@click.argument("pack_file", metavar="PACK", type=_path)
+@implementation_options
+@click.option("--model", type=_path, metavar="FILE", help="The model as this implementation takes it; else the pack's.")
+@click.option("--format", type=click.Choice(list(READERS)), help="Its format; its name says it unless given.")
+@selection_options
+@known_failures_options
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--report", type=_path, metavar="FILE.ndjson", help="Write a report.")
+@click.option("--junit", "junit_file", type=_path, metavar="FILE.xml", help="Write JUnit's XML.")
+def check_command(
+    pack_file: Path,
+    target: Target,
+    model: Path | None,
+    format: str | None,
+    patterns: tuple[str, ...],
+    excluded: tuple[str, ...],
+    known_failures: Path | None,
+    update: bool,
+    show: int,
+    report: Path | None,
+    junit_file: Path | None,
+) -> int:
+    """Hold an implementation to what a pack has recorded: another, another version, or the same again.
+
+    \b
+    tokspec check pack.yaml --impl tokenizers
+    tokspec check pack.yaml --impl tiktoken --model cl100k.tiktoken
+    tokspec check pack.yaml --cmd "node adapter.mjs" --select encode
+
+    Without --model, the pack's own is looked for beside the pack and here. What differs is grouped by its cause.
+
+    Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if the pack or the suite is at fault.
+    """
+    ratchet = Ratchet.of(known_failures, update)
+    refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
+    checking = Checking(read_pack(pack_file), target, model, format, patterns, excluded, ratchet)
+    finished, findings = checking.run()
+    came_from = origin(click.get_current_context().find_root().obj or "", checking.again, load_suite().hash)
+    if report:
+        write_whole(report, b"".join(ndjson(finished, came_from)))
+    if junit_file:
+        from tokspec.report.junit import junit  # here, because most runs need no XML
+
+        write_whole(junit_file, junit([(came_from, finished)]))
+    _say(finished, findings, show, pack_file.name)
+    if ratchet.file and not update and not finished.conforms:
+        click.echo(f"to write the known failures anew: {checking.again} --update-known-failures")
+    return 0 if finished.conforms else 1
+
+
+@dataclass(frozen=True)
+class Checking:
+    """What is held to which pack, and to what of it."""
+
+    pack: Pack
+    target: Target
+    model: Path | None
+    format: str | None
+    patterns: tuple[str, ...]
+    excluded: tuple[str, ...]
+    ratchet: Ratchet
+
+    @cached_property
+    def cases(self) -> Sequence[Case]:
+        """What the pack can be asked for, all of it or what was selected."""
+        return select(cases_of(self.pack), self.patterns, self.excluded)
+
+    @property
+    def again(self) -> str:
+        """The command that checks in the same way, without its selection."""
+        model = f" --model {shlex.quote(str(self.model))}" if self.model else ""
+        format = f" --format {self.format}" if self.format else ""
+        given = f"{self.target.arguments()}{model}{format}{self.ratchet.arguments()}"
+        return f"tokspec check {shlex.quote(str(self.pack.file))}{given}"
+
+    def run(self) -> tuple[Run, Findings]:
+        """Ask, and give what it came to; what makes a difference likely is said before."""
+        own = find_model(self.pack, self.model, self.format)
+        try:
+            adds = self.pack.header.special_tokens == "added"
+            with opened(self.target, adds=adds) as session:
+                asker = Asker(session, own)
+                choices = declared_choices(session.hello)
+                self._introduce(own, choices, session.hello.name)
+                with ProgressBar("checking", sum(self.pack.counts.values())) as advance:
+                    findings = checked(self.pack, asker, choices["offset_unit"], self.cases, advance)
+                finished = run_of(self.cases, findings, session.hello, choices, session.unblamed)
+        except AdapterFault as fault:
+            self.ratchet.refuse(fault)
+            return fault_of(self.cases, self.target.name, fault), Findings()
+        return self._counted(finished), findings
+
+    def _introduce(self, own: OwnModel, choices: dict[str, str], name: str) -> None:
+        header = self.pack.header
+        texts = f"{sum(self.pack.counts.values())} texts"
+        click.echo(visible(f"{self.pack.name}: what {header.who} made of {texts} with {header.model['file']}"))
+        kind = str(header.model.get("settings", {}).get("model.type", ""))
+        lines = [*other_model(header.model, own), *other_choices(header.choices, choices, kind)]
+        click.echo("".join(f"  {visible(line)}\n" for line in lines))
+
+    def _counted(self, finished: Run) -> Run:
+        """Give the run as it counts with what is known."""
+        known = self.ratchet.counting
+        if known and known.entries:
+            listed = known.unsupported(finished.results)
+            judged = tuple(known.judged(result, date.today()) for result in finished.results)
+            finished = replace(finished, results=judged, problems=(*finished.problems, *listed))
+        return self.ratchet.applied(finished, {case.id for case in cases_of(self.pack)})
+
+
+def _say(run: Run, findings: Findings, show: int, pack: str) -> None:
+    click.echo("\n".join(causes(findings, show, pack)))
+    if unsupported := reasons(run):
+        click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))
+    if findings.tallies:
+        click.echo("\n".join([*table(findings), ""]))
+    for problem in run.complaints:
+        click.echo(click.style(visible(problem), fg="red"))
+    hello = run.hello
+    who = visible(f"{hello.name} {hello.version}".strip())
+    known = run.counts[Verdict.KNOWN_FAILURE]
+    state = "agrees with the pack" if run.conforms else "does not agree with the pack"
+    state += ", but for what is known," if known and run.conforms else ""
+    texts = share(findings.texts_that_differ, findings.texts)
+    tokens = share(findings.tokens_that_differ, findings.tokens)
+    summary = f"{who} {state}: of {findings.texts} texts {texts} differ, of {findings.tokens} tokens {tokens}"
+    click.echo(click.style(summary, fg="green" if run.conforms else "red", bold=True))

@@ -1,0 +1,138 @@
+"""What differs, by what it is: thousands of differences mostly have a few causes.
+
+A cause is told by the first stage that differs, by the way in which it does, and by the kind of character where it
+does. That is a description, not a proof: two causes may look alike.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tokspec.packs.judging import Outcome
+from tokspec.report.safe import shorten
+from tokspec.sessions import Answer
+from tokspec.verdicts import Verdict
+
+__all__ = ["Cause", "cause_of"]
+
+
+class Cause(NamedTuple):
+    """The operation, what happens, and at what kind of character; the last may be empty.
+
+    >>> str(Cause("encode", "a token more at the start: '[CLS]'", ""))
+    "encode: a token more at the start: '[CLS]'"
+    """
+
+    operation: str
+    what: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.operation}: {self.what}{f', at {self.where}' if self.where else ''}"
+
+
+_KINDS: Mapping[str, str] = {
+    "L": "letters",
+    "M": "marks",
+    "N": "numbers",
+    "P": "punctuation",
+    "S": "symbols",
+    "Z": "white space",
+    "Cc": "controls",
+    "Cf": "invisible characters",
+    "Co": "private use",
+    "Cn": "unassigned characters",
+    "Cs": "surrogates",
+}
+
+
+def _kind(character: str) -> str:
+    """Name the kind of a character, and the script of a letter or a mark.
+
+    >>> _kind("é"), _kind("水"), _kind("\\n"), _kind("")
+    ('letters (latin)', 'letters (cjk)', 'white space', 'the end')
+    """
+    if not character:
+        return "the end"
+    if character.isspace():
+        return "white space"
+    category = unicodedata.category(character)
+    kind = _KINDS.get(category) or _KINDS[category[0]]
+    script = unicodedata.name(character, "").split(" ")[0].split("-")[0].lower()
+    return f"{kind} ({script})" if category[0] in "LM" and script else kind
+
+
+def cause_of(outcome: Outcome) -> Cause:
+    """Tell the cause of an outcome that differs."""
+    operation = outcome.operation
+    if outcome.verdict is not Verdict.FAIL or outcome.difference is None or not isinstance(outcome.reply, Answer):
+        return Cause(operation, f"{outcome.verdict.value}: {shorten(outcome.detail, 100)}", "")
+    expected, actual = outcome.expected or {}, outcome.reply.result
+    return Cause(operation, *_TELLERS[operation](outcome, expected, actual))
+
+
+def _of_text(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
+    left, right = expected.get("text", ""), actual.get("text", "")
+    at = _first(left, right)
+    before, after = left[at : at + 1], right[at : at + 1]
+    if len(left) == len(right):
+        return "another character", _kind(before)
+    if not before or (after and left[at:].endswith(right[at + 1 :]) and len(left) < len(right)):
+        return "more characters", _kind(after)
+    return ("fewer characters" if len(left) > len(right) else "other characters"), _kind(before)
+
+
+def _of_pieces(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
+    left, right = ([piece[0] for piece in result.get("pieces", [])] for result in (expected, actual))
+    if left == right:
+        return "the same pieces, other spans", _kind(_place(expected["pieces"], outcome, 1))
+    return _cut(left, right, "piece")
+
+
+def _of_tokens(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
+    name = str(outcome.difference.path[0]) if outcome.difference and outcome.difference.path else ""
+    if name == "spans":
+        return "the same tokens, other spans", _kind(_place(expected.get("spans", []), outcome, 0))
+    if name == "ids" and "tokens" in expected and expected["tokens"] == actual.get("tokens"):
+        return "the same tokens, other ids", ""
+    return _cut(expected.get(name, []), actual.get(name, []), "token")
+
+
+def _place(spans: Sequence[Any], outcome: Outcome, first: int) -> str:
+    path = outcome.difference.path if outcome.difference else ()
+    at = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
+    start = spans[at][first] if at < len(spans) else len(outcome.record.input.text)
+    return outcome.record.input.text[start : start + 1]
+
+
+def _cut(left: Sequence[Any], right: Sequence[Any], what: str) -> tuple[str, str]:
+    """Compare how two cut: at the first item that differs, one is the beginning of the other, or not."""
+    extra = len(right) - len(left)
+    if extra > 0 and (list(right[extra:]) == list(left) or list(right[: len(left)]) == list(left)):
+        more = list(right[:extra]) if list(right[extra:]) == list(left) else list(right[len(left) :])
+        where = "start" if list(right[extra:]) == list(left) else "end"
+        return f"more {what}s at the {where}: {shorten(' '.join(map(repr, more)), 60)}", ""
+    at = _first(left, right)
+    before, after = (items[at] if at < len(items) else "" for items in (left, right))
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return f"other {what}s", ""
+    if before.startswith(after) and after:
+        return "cuts where the pack does not", _kind(before[len(after) :][:1])
+    if after.startswith(before) and before:
+        return "does not cut where the pack does", _kind(after[len(before) :][:1])
+    return f"another {what}", _kind(before[:1] or after[:1])
+
+
+def _first(left: Sequence[Any], right: Sequence[Any]) -> int:
+    shorter = min(len(left), len(right))
+    return next((at for at in range(shorter) if left[at] != right[at]), shorter)
+
+
+_TELLERS: Mapping[str, Callable[[Outcome, Mapping[str, Any], Mapping[str, Any]], tuple[str, str]]] = {
+    "normalize": _of_text,
+    "pre_tokenize": _of_pieces,
+    "encode": _of_tokens,
+    "decode": _of_text,
+}

@@ -1,0 +1,97 @@
+"""Holding an implementation to a pack, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from tokspec.fixtures import Case
+from tokspec.formats.own import OwnModel
+from tokspec.packs.asking import Asker, in_batches
+from tokspec.packs.findings import Findings, section_of
+from tokspec.packs.judging import Judge
+from tokspec.packs.reading import Pack
+from tokspec.packs.record import OPERATIONS, Record
+from tokspec.packs.summary import summary
+from tokspec.report.safe import compact, shorten
+
+__all__ = ["checked", "other_choices", "other_model"]
+
+#: The choices on which each type of model, as a tokenizer.json names it, has no bearing.
+_WITHOUT_BEARING = ("bpe_training_tie", "unigram_score_start", "offset_unit")
+
+
+def checked(
+    pack: Pack,
+    asker: Asker,
+    unit: str,
+    cases: Collection[Case],
+    progress: Callable[[Record], None] = lambda record: None,
+) -> Findings:
+    """Ask about every record what the cases want, and give what it comes to.
+
+    Raises:
+        DataError: the pack is not as it was when it was looked through.
+    """
+    wanted = {case.id for case in cases}
+    judge = Judge(asker.hello, unit, pack.header.choices.get("offset_unit", "code_point"))
+    findings = Findings()
+
+    def is_wanted(record: Record, operation: str) -> bool:
+        has = operation in record.results or operation in record.refused
+        return has and f"{operation}/{section_of(record)}" in wanted
+
+    for batch in in_batches(pack.records()):
+        for asked in asker.about(batch, OPERATIONS, is_wanted):
+            findings.note(asked.record, judge.outcomes(asked))
+            progress(asked.record)
+    return findings
+
+
+def other_choices(recorded: Mapping[str, str], declared: Mapping[str, str], kind: str = "") -> list[str]:
+    """Say which choices two declare otherwise, of those that bear on what a pack records.
+
+    >>> other_choices({"final_sigma": "plain"}, {"final_sigma": "contextual"})
+    ['final_sigma: plain in the pack, contextual here']
+    """
+    return [
+        f"{name}: {option} in the pack, {declared[name]} here"
+        for name, option in recorded.items()
+        if name not in _WITHOUT_BEARING and declared.get(name, option) != option and _bears(name, kind)
+    ]
+
+
+def _bears(choice: str, kind: str) -> bool:
+    """Whether a choice bears on a type of model; on one that is not known, all do."""
+    prefix = choice.partition("_")[0]
+    return prefix not in ("bpe", "unigram") or kind.lower() in ("", prefix)
+
+
+def other_model(recorded: Mapping[str, Any], own: OwnModel) -> list[str]:
+    """Say how a model is another than the one of a pack; nothing if it is the same file."""
+    if own.sha256 == recorded["sha256"]:
+        return []
+    here = summary(own)
+    lines = [f"the model is another file: {own.name}, and the pack was made with {recorded['file']}"]
+    for part, what in (("vocabulary", "tokens"), ("merges", "merges")):
+        old, new = recorded.get(part, {}), here[part]
+        if old.get("sha256") == new["sha256"]:
+            lines.append(f"its {part} {'is' if part == 'vocabulary' else 'are'} the same: {new['size']} {what}")
+        else:
+            lines.append(f"other {part}: {old.get('size', 'unknown')} {what} in the pack, {new['size']} here")
+    if recorded.get("format") == own.format:
+        lines += _other_settings(recorded.get("settings", {}), here["settings"])
+        lines += _other_settings(recorded.get("special_tokens", {}), here["special_tokens"], "special token ")
+    return lines
+
+
+def _other_settings(recorded: Mapping[str, Any], here: Mapping[str, Any], what: str = "") -> list[str]:
+    return [
+        f"{what}{key}: {_shown(recorded, key)} in the pack, {_shown(here, key)} here"
+        for key in dict.fromkeys([*recorded, *here])
+        if recorded.get(key) != here.get(key)
+    ]
+
+
+def _shown(values: Mapping[str, Any], key: str) -> str:
+    return shorten(compact(values[key]), 60) if key in values else "nothing"

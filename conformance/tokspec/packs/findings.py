@@ -1,0 +1,141 @@
+"""What comparing a pack with answers comes to: counts, causes with their shortest examples, and a digest of it all.
+
+However many texts there are, what is kept is bounded by the number of sections and of causes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tokspec.packs.causes import Cause, cause_of
+from tokspec.packs.judging import Outcome, tokens_that_differ
+from tokspec.packs.notation import write_value
+from tokspec.packs.record import Record
+from tokspec.report.safe import shorten
+from tokspec.sessions import Answer
+from tokspec.verdicts import Verdict
+
+__all__ = ["Findings", "Group", "Tally", "section_of"]
+
+#: Causes that are told apart; what comes after them counts as one.
+_CAUSES = 500
+
+#: Reasons for which something is unsupported that are told apart, of one operation in one section.
+_REASONS = 20
+
+
+def section_of(record: Record) -> str:
+    """Give the section in which a record is judged: the positions of special tokens make one.
+
+    >>> from tokspec.packs.record import Input
+    >>> section_of(Record(Input("special_tokens/alone", "0", "<s>"), {}))
+    'special_tokens'
+    """
+    section = record.input.section
+    return "special_tokens" if section.startswith("special_tokens/") else section
+
+
+@dataclass
+class Tally:
+    """What one operation came to for the texts of one section."""
+
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    unsupported: Counter[str] = field(default_factory=Counter)
+    shortest: Outcome | None = None
+    worst: Verdict = Verdict.PASS
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    def note(self, outcome: Outcome) -> None:
+        """Take an outcome."""
+        self.verdicts[outcome.verdict] += 1
+        if outcome.verdict is Verdict.UNSUPPORTED:
+            reason = shorten(outcome.detail)
+            if reason in self.unsupported or len(self.unsupported) < _REASONS:
+                self.unsupported[reason] += 1
+        if outcome.differs:
+            self.digest.update(write_value([outcome.record.input.place, outcome.verdict.value, outcome.seen]).encode())
+            self.shortest = _shorter(self.shortest, outcome)
+            self.worst = max(self.worst, outcome.verdict, key=_SEVERITY.index)
+
+    @property
+    def different(self) -> int:
+        """How many texts differ."""
+        return sum(count for verdict, count in self.verdicts.items() if not verdict.conforms)
+
+
+#: What a section is called when it has several.
+_SEVERITY = (Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.PROTOCOL, Verdict.TIMEOUT, Verdict.CRASH)
+
+
+@dataclass
+class Group:
+    """The texts that differ for one cause."""
+
+    cause: Cause
+    example: Outcome
+    texts: int = 0
+    tokens: int = 0
+    sections: Counter[str] = field(default_factory=Counter)
+
+
+class Findings:
+    """Takes the outcomes of each text."""
+
+    def __init__(self) -> None:
+        self.tallies: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
+        self.groups: dict[Cause, Group] = {}
+        self.texts = self.texts_that_differ = self.tokens = self.tokens_that_differ = 0
+
+    def note(self, record: Record, outcomes: Iterable[Outcome]) -> None:
+        """Take what came of a text."""
+        found = list(outcomes)
+        section = section_of(record)
+        self.texts += 1
+        self.tokens += record.ids
+        for outcome in found:
+            self.tallies[outcome.operation, section].note(outcome)
+        different = {outcome.operation: outcome for outcome in found if outcome.differs}
+        if not different:
+            return
+        self.texts_that_differ += 1
+        tokens = _tokens(different)
+        self.tokens_that_differ += tokens
+        for operation, outcome in different.items():
+            if operation != "encode" or not different.keys() & {"normalize", "pre_tokenize"}:
+                self._group(outcome, tokens, section)
+
+    def _group(self, outcome: Outcome, tokens: int, section: str) -> None:
+        cause = cause_of(outcome)
+        if cause not in self.groups and len(self.groups) >= _CAUSES:
+            cause = Cause(outcome.operation, "something else", "")
+        group = self.groups.setdefault(cause, Group(cause, outcome))
+        group.example = _shorter(group.example, outcome)
+        group.texts += 1
+        group.tokens += tokens
+        group.sections[section] += 1
+
+    @property
+    def causes(self) -> list[Group]:
+        """The causes, those of most texts first."""
+        return sorted(self.groups.values(), key=lambda group: (-group.texts, str(group.cause)))
+
+
+def _shorter(one: Outcome | None, other: Outcome) -> Outcome:
+    if one is None or len(other.record.input.text) < len(one.record.input.text):
+        return other
+    return one
+
+
+def _tokens(different: Mapping[str, Outcome]) -> int:
+    """Count the tokens of a text that are not the same."""
+    outcome = different.get("encode")
+    if outcome is None:
+        return 0
+    expected = outcome.expected or {}
+    if not isinstance(outcome.reply, Answer) or not expected:
+        return outcome.record.ids
+    name = "ids" if "ids" in expected else "tokens"
+    return tokens_that_differ(expected.get(name, []), outcome.reply.result.get(name, []))

@@ -1,0 +1,107 @@
+"""Findings as a run: what a case is to the fixtures, an operation on the texts of a section is to a pack.
+
+So known failures, reports and exit statuses are the same for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tokspec.adapter import Hello
+from tokspec.errors import AdapterFault
+from tokspec.fixtures import Case, Model
+from tokspec.kept import Extract, kept_difference
+from tokspec.packs.findings import Findings, Tally
+from tokspec.packs.judging import Outcome
+from tokspec.packs.reading import Pack
+from tokspec.packs.record import OPERATIONS, input_of
+from tokspec.runner import Run
+from tokspec.verdicts import Result, Verdict
+
+__all__ = ["cases_of", "fault_of", "run_of"]
+
+#: The clause that says what each operation is.
+_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-1"}
+
+#: What is expected where it makes no difference.
+_NOTHING: Mapping[str, Any] = {"expect": {}}
+
+
+def cases_of(pack: Pack) -> list[Case]:
+    """Give the cases of a pack: each operation that it records on each section, in the order of the pack."""
+    sections = dict.fromkeys(
+        "special_tokens" if section.startswith("special_tokens/") else section for section in pack.counts
+    )
+    return [
+        _case(pack, operation, section)
+        for section in sections
+        for operation in OPERATIONS
+        if operation in pack.header.operations
+    ]
+
+
+def _case(pack: Pack, operation: str, section: str) -> Case:
+    return Case(
+        id=f"{operation}/{section}",
+        clauses=(_CLAUSES[operation],),
+        why=f"What {pack.header.who} answered to these texts was recorded.",
+        source=(),
+        model=Model(pack.header.model["file"], {}),
+        operation=operation,
+        input={},
+        outcome={},
+        stated=(),
+        worked=(),
+        tolerance={},
+        tags=(),
+        verified_by=(),
+        file=pack.file.name,
+        line=1,
+    )
+
+
+def run_of(
+    cases: Sequence[Case], findings: Findings, hello: Hello, choices: Mapping[str, str], faults: Iterable[AdapterFault]
+) -> Run:
+    """Give the run that findings are; a section in which nothing was recorded, or asked, is left out."""
+    results = []
+    for case in cases:
+        operation, _, section = case.id.partition("/")
+        tally = findings.tallies.get((operation, section))
+        if tally is not None:
+            results.append(_result(case, tally))
+        elif operation not in hello.operations:
+            results.append(Result(case, Verdict.UNSUPPORTED, f"does not offer {operation}", _NOTHING))
+    problems = tuple(f"{fault}, and no text is to blame" for fault in dict.fromkeys(map(str, faults)))
+    return Run(hello, choices, tuple(results), problems)
+
+
+def fault_of(cases: Sequence[Case], name: str, fault: AdapterFault) -> Run:
+    """Give the run of an implementation that could not even say hello."""
+    detail = f"before hello: {fault.message}"
+    results = tuple(Result(case, Verdict(fault.kind), detail, _NOTHING) for case in cases)
+    return Run(Hello(name, "", "", operations=()), {}, results)
+
+
+def _result(case: Case, tally: Tally) -> Result:
+    asked = sum(tally.verdicts.values())
+    unsupported = tally.verdicts[Verdict.UNSUPPORTED]
+    if tally.shortest is None:
+        if unsupported == asked:
+            return Result(case, Verdict.UNSUPPORTED, tally.unsupported.most_common(1)[0][0], _NOTHING)
+        return Result(
+            case, Verdict.PASS, f"{unsupported} of {asked} texts are unsupported" if unsupported else "", _NOTHING
+        )
+    outcome = tally.shortest
+    detail = f"{tally.different} of {asked} texts differ; the shortest: {outcome.detail}"
+    seen = {"different": tally.different, "of": asked, "sha256": tally.digest.hexdigest()}
+    whole = _with_example(case, outcome)
+    expected = {"expect": outcome.expected} if outcome.expected else {"error": outcome.record.refused[case.operation]}
+    difference = kept_difference(outcome.difference) if outcome.difference else None
+    return Result(whole, tally.worst, detail, expected, Extract({**seen, "bytes": 0, "beginning": ""}), difference)
+
+
+def _with_example(case: Case, outcome: Outcome) -> Case:
+    return replace(case, input=input_of(case.operation, outcome.record) or {}, line=max(1, outcome.record.line))
