@@ -96,6 +96,11 @@ class TokenizersAdapter:
                 raise Unsupported(reason)
         return translated(lambda: Tokenizer.from_str(json.dumps(content)))
 
+    def encoder(self, model: Tokenizer) -> Callable[[str], list[int]]:
+        """Give a function from a text to its ids, for who asks millions of times: the library's own, dissents too."""
+        encode = model.encode
+        return lambda text: translated(lambda: encode(text, add_special_tokens=False).ids)
+
     def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Result:
         """Perform one operation.
 

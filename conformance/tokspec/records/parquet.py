@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -10,14 +10,33 @@ from typing import Any, BinaryIO
 from tokspec.errors import DataError
 from tokspec.records.kept import BadRecord, Reading, Record
 
-__all__ = ["rows"]
+__all__ = ["row_groups", "rows"]
 
 #: Rows that are held at once.
 _BATCH = 256
 
 
-def rows(stream: BinaryIO, reading: Reading) -> Iterator[Record | BadRecord]:
+def row_groups(stream: BinaryIO, name: str) -> list[int]:
+    """Give the bytes of each group of rows, decompressed; none if the file is no Parquet.
+
+    Raises:
+        DataError: ``pyarrow`` is not installed.
+    """
+    arrow, parquet = _packages(name)
+    try:
+        table = parquet.ParquetFile(stream).metadata
+    except arrow.ArrowInvalid:
+        return []
+    return [table.row_group(group).total_byte_size for group in range(table.num_row_groups)]
+
+
+def rows(stream: BinaryIO, reading: Reading, groups: Sequence[int] | None = None) -> Iterator[Record | BadRecord]:
     """Give the text of every row; the file is read in batches, and needs to be one that can be read from any place.
+
+    Args:
+        stream: the file.
+        reading: what is read.
+        groups: which groups of rows, one after the other; all unless given.
 
     Raises:
         DataError: ``pyarrow`` is not installed, or there is no such column of strings.
@@ -30,9 +49,10 @@ def rows(stream: BinaryIO, reading: Reading) -> Iterator[Record | BadRecord]:
         yield reading.bad(f"is no Parquet, or is cut off: {_first(error)}", 1, 0, ends=True)
         return
     _refuse_other(arrow, file.schema_arrow, reading)
-    number = 0
+    chosen = range(file.num_row_groups) if groups is None else groups
+    number = sum(file.metadata.row_group(group).num_rows for group in range(min(chosen, default=0)))
     try:
-        for batch in file.iter_batches(batch_size=_BATCH, columns=[reading.field], use_threads=False):
+        for batch in file.iter_batches(_BATCH, row_groups=chosen, columns=[reading.field], use_threads=False):
             for text in _strings(arrow, batch.column(0)):
                 number += 1
                 yield _row(text, number, reading)

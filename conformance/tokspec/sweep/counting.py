@@ -1,0 +1,240 @@
+"""Counting a stretch of a unit: its documents put to both sides, and what differs made small."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import partial
+from typing import NamedTuple
+
+from tokspec.errors import DataError
+from tokspec.sweep.documents import Bad, Document, Selection, documents
+from tokspec.sweep.marker import ASKING, NARROWING
+from tokspec.sweep.narrow import narrowed
+from tokspec.sweep.plan import Unit
+from tokspec.sweep.sides import Outcome, Side, Trouble
+from tokspec.sweep.tally import Cause, Tally, pattern_of
+
+__all__ = ["Counter", "placed_record"]
+
+#: Documents, and characters of them, that are asked at once.
+_BATCH = 64
+_BATCH_CHARACTERS = 1 << 18
+
+#: Places of one document that are made small.
+_PLACES = 8
+
+#: Characters around a difference that are shown, and of a document that is shown as a whole.
+_AROUND = 12
+_SHOWN = 4096
+
+#: What the lengths of two stretches of tokens may come to, multiplied, to be aligned; in others all tokens differ.
+_ALIGNED = 1_000_000
+
+
+def placed_record(unit: Unit, number: int, selection: Selection) -> tuple[str, int, str]:
+    """Give the file, the place and the text of the document of this number, for one that nobody can be asked about."""
+    records = ((part.path, record) for part in unit.parts for record in documents(part, selection))
+    for place, (file, record) in enumerate(records):
+        if place == number and isinstance(record, Document):
+            return file, record.at, record.text
+    raise DataError(f"has no document {number} any more", key=f"unit {unit.id}")
+
+
+class _Placed(NamedTuple):
+    number: int
+    file: str
+    document: Document
+
+
+class Counter:
+    """Compares two sides.
+
+    Args:
+        sides: to be compared.
+        labels: what to call them.
+        selection: what of the inputs is text.
+    """
+
+    def __init__(self, sides: Sequence[Side], labels: Sequence[str], selection: Selection) -> None:
+        self._sides, self._labels, self._selection = sides, labels, selection
+
+    def count(self, unit: Unit, first: int, last: int | None, bare: Collection[int], asks: bool = True) -> Tally:
+        """Compare the records of a unit from number ``first`` up to ``last``, counted from 0.
+
+        Args:
+            unit: whose documents are read.
+            first: where to begin.
+            last: where to end; None is the end of the unit.
+            bare: documents whose differences are not made small, because that ends the process.
+            asks: whether they are compared at all; otherwise they are only counted.
+        """
+        tally, batch, characters = Tally(), list[_Placed](), 0
+        for number, file, record in self._records(unit):
+            if number < first:
+                continue
+            if last is not None and number >= last:
+                break
+            if isinstance(record, Bad):
+                tally.note_bad(file, record.at, record.why)
+                continue
+            tally.documents += 1
+            if not asks:
+                continue
+            batch.append(_Placed(number, file, record))
+            characters += len(record.text)
+            if len(batch) >= _BATCH or characters >= _BATCH_CHARACTERS:
+                self._compare(batch, tally, bare)
+                batch, characters = [], 0
+        self._compare(batch, tally, bare)
+        return tally
+
+    def _records(self, unit: Unit) -> Iterator[tuple[int, str, Document | Bad]]:
+        number = 0
+        for part in unit.parts:
+            for record in documents(part, self._selection):
+                yield number, part.path, record
+                number += 1
+
+    def _compare(self, batch: Sequence[_Placed], tally: Tally, bare: Collection[int]) -> None:
+        if not batch:
+            return
+        first, second = (self._outcomes(side, batch) for side in self._sides)
+        compared, sizes = 0, 0
+        for placed, mine, other in zip(batch, first, second, strict=True):
+            if type(mine) is list and mine == other:
+                compared += len(mine)
+                text = placed.document.text
+                sizes += len(text) if text.isascii() else len(text.encode())
+            else:
+                self._differs(placed, mine, other, tally, placed.number not in bare)
+        tally.tokens[0] += compared
+        tally.tokens[1] += compared
+        tally.bytes += sizes
+
+    def _outcomes(self, side: Side, batch: Sequence[_Placed]) -> list[Outcome]:
+        """Ask one side; numbers have gaps where records are no documents."""
+        outcomes: list[Outcome] = []
+        start = 0
+        for place in range(1, len(batch) + 1):
+            if place == len(batch) or batch[place].number != batch[place - 1].number + 1:
+                texts = [placed.document.text for placed in batch[start:place]]
+                outcomes += side.ask(texts, batch[start].number, ASKING)
+                start = place
+        return outcomes
+
+    def _differs(self, placed: _Placed, mine: Outcome, other: Outcome, tally: Tally, narrows: bool) -> None:
+        reason = self._not_comparable(mine, other)
+        if reason:
+            tally.leave(reason)
+            return
+        text = placed.document.text
+        tally.bytes += len(text.encode())
+        tally.different += 1
+        if isinstance(mine, list) and isinstance(other, list):
+            tally.tokens[0] += len(mine)
+            tally.tokens[1] += len(other)
+            tally.different_tokens += different_tokens(mine, other)
+        found: dict[tuple[str, str, str], Cause] = {}
+        for cause in self._causes(placed, mine, other, narrows):
+            if cause.key in found:
+                cause.documents = 0
+                found[cause.key].add(cause)
+            else:
+                found[cause.key] = cause
+        for cause in found.values():
+            tally.note(cause)
+
+    def _not_comparable(self, mine: Outcome, other: Outcome) -> str:
+        """Say why two outcomes cannot be compared; nothing if they differ."""
+        for label, outcome in zip(self._labels, (mine, other), strict=True):
+            if isinstance(outcome, Trouble) and outcome.kind == "unsupported":
+                return f"{label} does not take it: {outcome.message}"
+        if mine == other and isinstance(mine, Trouble) and mine.kind == "refusal":
+            return f"both refuse it as {mine.message}"
+        return ""
+
+    def _causes(self, placed: _Placed, mine: Outcome, other: Outcome, narrows: bool) -> Iterator[Cause]:
+        text = placed.document.text
+        for _ in range(_PLACES):
+            kinds = self._kinds(mine, other)
+            if not narrows or not self._can_narrow(mine, other):
+                yield from (self._cause(placed, kind, detail, text, text) for kind, detail in kinds)
+                return
+            shows = partial(self._shows, placed, kinds)
+            small, start, end = narrowed(text, shows, share_of(mine, other))
+            example = text[max(0, start - _AROUND) : end + _AROUND]
+            yield from (self._cause(placed, kind, detail, small, example) for kind, detail in kinds)
+            text = text[end:]
+            mine, other = self._again(placed, text)
+            if mine == other or not text or self._not_comparable(mine, other):
+                return
+
+    def _cause(self, placed: _Placed, kind: str, detail: str, small: str, example: str) -> Cause:
+        return Cause(
+            kind, pattern_of(small), small[:_SHOWN], example[:_SHOWN], placed.file, placed.document.at, detail=detail
+        )
+
+    def _can_narrow(self, mine: Outcome, other: Outcome) -> bool:
+        """Whether asking again is cheap, which it is not where a program ends each time."""
+        return all(
+            side.is_local or not isinstance(outcome, Trouble) or outcome.kind == "refusal"
+            for side, outcome in zip(self._sides, (mine, other), strict=True)
+        )
+
+    def _again(self, placed: _Placed, text: str) -> tuple[Outcome, Outcome]:
+        first, second = (side.ask([text], placed.number, NARROWING)[0] for side in self._sides)
+        return first, second
+
+    def _shows(self, placed: _Placed, kinds: Sequence[tuple[str, str]], text: str) -> bool:
+        mine, other = self._again(placed, text)
+        return mine != other and not self._not_comparable(mine, other) and self._kinds(mine, other) == kinds
+
+    def _kinds(self, mine: Outcome, other: Outcome) -> list[tuple[str, str]]:
+        """Say how two outcomes differ: in a few words, with what was said."""
+        troubles = [
+            (_WORDS[outcome.kind].format(label, outcome.message), "" if outcome.kind == "refusal" else outcome.message)
+            for label, outcome in zip(self._labels, (mine, other), strict=True)
+            if isinstance(outcome, Trouble)
+        ]
+        return troubles or [("other tokens", "")]
+
+
+_WORDS = {
+    "refusal": "{} refuses as {}",
+    "crash": "{} crashes",
+    "timeout": "{} takes too long",
+    "protocol": "{} breaks the protocol",
+}
+
+
+def share_of(mine: Outcome, other: Outcome) -> float:
+    """Say about where in a text two lists of tokens begin to differ, from 0 to 1.
+
+    >>> share_of([1, 2, 3, 4], [1, 2, 5, 6])
+    0.5
+    """
+    if isinstance(mine, Trouble) or isinstance(other, Trouble):
+        return 0.0
+    return _common(mine, other) / max(len(mine), len(other), 1)
+
+
+def _common(mine: Sequence[object], other: Sequence[object]) -> int:
+    """Count the tokens at the start that are the same."""
+    return next((place for place, (one, two) in enumerate(zip(mine, other)) if one != two), min(len(mine), len(other)))  # noqa: B905
+
+
+def different_tokens(mine: Sequence[object], other: Sequence[object]) -> int:
+    """Count the tokens of the longer list that no common run covers.
+
+    >>> different_tokens([1, 2, 3, 4, 5], [1, 2, 9, 4, 5])
+    1
+    """
+    start = _common(mine, other)
+    mine, other = mine[start:], other[start:]
+    end = _common(mine[::-1], other[::-1])
+    mine, other = mine[: len(mine) - end], other[: len(other) - end]
+    longest = max(len(mine), len(other))
+    if len(mine) * len(other) > _ALIGNED:
+        return longest
+    return longest - sum(block.size for block in SequenceMatcher(None, mine, other, False).get_matching_blocks())

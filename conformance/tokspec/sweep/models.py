@@ -1,0 +1,57 @@
+"""What each side loads: the user's own file as it is, where its format is loaded, and written anew for the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from tokspec.errors import DataError, Unsupported
+from tokspec.formats.own import OwnModel
+
+__all__ = ["content_for", "digest"]
+
+
+def content_for(own: OwnModel, accepted: Sequence[str], name: str) -> tuple[str, Any]:
+    """Give a format and the content for an implementation.
+
+    Args:
+        own: the model.
+        accepted: formats, the preferred first.
+        name: of the implementation.
+
+    Raises:
+        DataError: none of the formats can express it.
+
+    >>> content_for(OwnModel("tokenizer.json", {"model": {}}, "t.json", ""), ["vocab.txt", "tokenizer.json"], "mine")
+    ('tokenizer.json', {'model': {}})
+    """
+    reasons = []
+    for format in own.ordered(accepted):
+        try:
+            return format, _with_what_is_told(own, format, own.write(format))
+        except Unsupported as refusal:
+            reasons.append(refusal.message)
+    raise DataError(f"cannot be given to {name}: {'; '.join(reasons) or 'it accepts no format'}", own.name)
+
+
+def _with_what_is_told(own: OwnModel, format: str, content: Any) -> Any:
+    """Add to files what their loaders are told beside them, as far as it is known."""
+    if not isinstance(content, Mapping) or "files" not in content or "beside" in content:
+        return content
+    from tokspec import formats
+
+    try:
+        return {**content, "beside": formats.write(format, own.neutral).get("beside", {})}
+    except Unsupported:
+        return content
+
+
+def digest(content: Any) -> str:
+    """Give what no other content has.
+
+    >>> digest({"a": 1})[:8]
+    '015abd7f'
+    """
+    return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
