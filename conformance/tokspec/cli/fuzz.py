@@ -43,13 +43,19 @@ _OPTIONS = [
     click.option("--examples", type=click.IntRange(min=1), help="End after so many examples."),
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
     click.option("--only", metavar="FAMILY[:NUMBER]", help="Make models of this family alone, or this one model."),
-    click.option("--against", multiple=True, metavar="NAME", help="Compare with it, not the reference; of several the majority."),
+    click.option(
+        "--against", multiple=True, metavar="NAME", help="Compare with it, not the reference; of several the majority."
+    ),
     click.option("--replay", multiple=True, type=_PATH, metavar="FOLDER", help="First ask what was saved there."),
     click.option("--save", "folder", type=_PATH, metavar="FOLDER", help="Write each finding there, as a fixture."),
     click.option("--database", type=_PATH, metavar="FOLDER", help="Where findings are kept for the next run."),
     click.option("--no-database", is_flag=True, help="Keep nothing, and ask nothing that was kept."),
-    click.option("--known-failures", type=_PATH, metavar="FILE.yaml", help="Findings of the clauses of its cases are known."),
-    click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many findings to show."),
+    click.option(
+        "--known-failures", type=_PATH, metavar="FILE.yaml", help="Findings of the clauses of its cases are known."
+    ),
+    click.option(
+        "--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many findings to show."
+    ),
     click.option("--counts", "with_counts", is_flag=True, help="Count operations, families and categories of texts."),
 ]
 

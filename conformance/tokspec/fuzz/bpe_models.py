@@ -9,7 +9,16 @@ from tokspec.formats.byte_characters import from_bytes
 from tokspec.formats.ranks import merges_of
 from tokspec.fuzz.parts import Model, add_special_tokens, add_stages, alphabet, inserted
 
-__all__ = ["broken", "by_ranks", "of_all_bytes", "of_bytes", "plain", "with_metaspace", "with_special_tokens", "with_stages"]
+__all__ = [
+    "broken",
+    "by_ranks",
+    "of_all_bytes",
+    "of_bytes",
+    "plain",
+    "with_metaspace",
+    "with_special_tokens",
+    "with_stages",
+]
 
 Pair = tuple[str, str]
 
@@ -84,7 +93,9 @@ def of_all_bytes(random: Random) -> tuple[Model, str]:
     True
     """
     symbols = alphabet(random) + " "
-    words = [from_bytes(word.encode()) for word in _words(random, symbols + random.choice(("", "\n", "'s", "1", "é中")))]
+    words = [
+        from_bytes(word.encode()) for word in _words(random, symbols + random.choice(("", "\n", "'s", "1", "é中")))
+    ]
     every = [from_bytes(bytes([byte])) for byte in range(256)]
     if random.random() < 0.3:
         random.shuffle(every)
@@ -174,7 +185,9 @@ def _merges(random: Random, symbols: str) -> list[Pair]:
 
 
 def _words(random: Random, symbols: str) -> list[str]:
-    return ["".join(random.choice(symbols) for _ in range(random.randrange(2, 9))) for _ in range(random.randrange(1, 4))]
+    return [
+        "".join(random.choice(symbols) for _ in range(random.randrange(2, 9))) for _ in range(random.randrange(1, 4))
+    ]
 
 
 def _grown(random: Random, words: Sequence[str]) -> list[Pair]:

@@ -1,4 +1,4 @@
-"""Properties of BPE: encodings that its merges reach and can do nothing more for, and merges that were worth learning."""
+"""Properties of BPE: merges reach its encodings and can do nothing more for them, and each was worth learning."""
 
 from __future__ import annotations
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
 
 from tokspec.fuzz.checker import Checker
 from tokspec.fuzz.example import Example
-from tokspec.fuzz.findings import Finding, Findings, finding_of, group_before_shrinking
+from tokspec.fuzz.findings import Findings, finding_of, group_before_shrinking
 from tokspec.fuzz.models import FAMILIES, model
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.requests import asked
@@ -25,7 +25,7 @@ SHRUNK = 2
 
 
 #: Families that are made more often than others: rare characters are many.
-_SHARES = {"sweep": 3}
+_SHARES = {"sweep": 2, "normalizer": 2, "pre-tokenizer": 1.5}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class Tally:
         return sum(self.states.values()) - self.states["unsupported"]
 
 
-def examples_of(seed: int, family: str, number: int, operations: Iterable[str], used: set[str] | None = None) -> list[Example]:
+def examples_of(
+    seed: int, family: str, number: int, operations: Iterable[str], used: set[str] | None = None
+) -> list[Example]:
     """Make a model of a family and what it is asked, the same for the same seed, family and number.
 
     >>> examples_of(1, "bpe", 0, ["encode"])[0].origin

@@ -99,7 +99,9 @@ class Checker:
         rights = dict(zip(supported, self.oracle.ask([examples[index] for index in supported]), strict=True))
         judge = Oracle(self.oracle.session, self.judged.session.hello, self.choices)
         return [
-            judge.compare(each.model, (each.operation, dict(each.input)), rights.get(index, replies[index]), replies[index])
+            judge.compare(
+                each.model, (each.operation, dict(each.input)), rights.get(index, replies[index]), replies[index]
+            )
             for index, each in enumerate(examples)
         ]
 

@@ -1,8 +1,8 @@
 """The clause that a difference is about, as near as the smallest example says.
 
 What an example still has after shrinking is needed to show the difference: a normalizer in it matters, and so does a
-special token. So the parts that are left, and how the two answers differ, lead to the clause. It is a proposal: a person
-who makes a case of the example decides.
+special token. So the parts that are left, and how the two answers differ, lead to the clause. It is a proposal: who
+makes a case of the example decides.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def _of_training(example: Example, kind: str, right: Answer, given: Answer) -> s
     if example.operation == "base_vocabulary" and example.model.get("special_tokens"):
         return {"bpe": "BPE-TRAIN-3", "wordpiece": "WP-TRAIN-2"}[kind_of_model]
     if example.operation == "base_vocabulary" and kind_of_model == "wordpiece":
-        return "WP-TRAIN-2" if sorted(right.get("vocabulary", ())) == sorted(given.get("vocabulary", ())) else "WP-TRAIN-1"
+        return (
+            "WP-TRAIN-2" if sorted(right.get("vocabulary", ())) == sorted(given.get("vocabulary", ())) else "WP-TRAIN-1"
+        )
     return _TABLE.get((example.operation, kind_of_model)) or _TABLE.get((example.operation, ""), "ERROR-1")
 
 

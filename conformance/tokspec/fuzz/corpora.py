@@ -18,8 +18,8 @@ _LARGE = (0, 7, 12, 100, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 def corpus(random: Random, material: Material, used: set[str] | None = None) -> Mapping[str, Any]:
     """Make a corpus of words with counts, or of texts.
 
-    >>> sorted(corpus(Random(3), Material("ab")))
-    ['words']
+    >>> corpus(Random(3), Material("ab")).keys() <= {"words", "texts"}
+    True
     """
     if random.random() < 0.25:
         return {"texts": [text(random, material, used) for _ in range(random.randrange(0, 4))]}
@@ -43,7 +43,9 @@ def _word(random: Random, material: Material) -> str:
     if material.special and random.random() < 0.1:
         return random.choice(material.special)
     if random.random() < 0.05:
-        return random.choice(("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n"))
+        return random.choice(
+            ("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n")
+        )
     symbol = random.choice(material.alphabet)
     if random.random() < 0.2:
         return symbol * random.randrange(1, 6)

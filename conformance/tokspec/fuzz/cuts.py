@@ -14,7 +14,9 @@ Cuts: TypeAlias = Callable[[Example], Iterator[Example]]
 Path: TypeAlias = tuple[str | int, ...]
 
 #: Keys whose values are tokens or texts: what may be shortened or renamed. All others are names of options.
-_TEXTS = frozenset(("text", "word", "token", "texts", "words", "tokens", "vocabulary", "merges", "special_tokens", "unknown_token"))
+_TEXTS = frozenset(
+    ("text", "word", "token", "texts", "words", "tokens", "vocabulary", "merges", "special_tokens", "unknown_token")
+)
 _RENAMED = _TEXTS | {"continuing_prefix", "replacement", "prefix"}
 
 
@@ -59,7 +61,7 @@ def _lists_of_rows(value: Any) -> Iterator[Path]:
 
 def _shorter(model: Mapping[str, Any], path: Path, start: int, end: int) -> Mapping[str, Any]:
     rows = _at(model, path)
-    cut = _with(model, path, [*rows[:start], *rows[end:]])
+    cut: dict[str, Any] = _with(model, path, [*rows[:start], *rows[end:]])
     gone = {row if isinstance(row, str) else row[0] for row in rows[start:end]} if path in _VOCABULARIES else set()
     if gone and "merges" in cut:
         kept = [[left, right] for left, right in cut["merges"] if not gone & {left, right, left + right}]
@@ -107,17 +109,18 @@ def _rounder(weight: float) -> Iterator[float]:
     if weight > 0:
         yield from (value for value in (1, 2, weight // 2, weight - 1) if 0 < value < weight)
     elif weight < 0:
-        yield from (float(value) for value in (-1, -2, -4, round(weight)) if abs(value) < abs(weight) or value == round(weight) != weight)
+        yield from (
+            float(value)
+            for value in (-1, -2, -4, round(weight))
+            if abs(value) < abs(weight) or value == round(weight) != weight
+        )
 
 
 def _characters(example: Example) -> Iterator[Example]:
     """Write another character, one that is seen and known, wherever one stands."""
     used = sorted({character for text in _texts(example) for character in text})
     for character in used:
-        if character in _SIMPLE:
-            smaller = _SIMPLE[: _SIMPLE.index(character)]
-        else:
-            smaller = _SIMPLE
+        smaller = _SIMPLE.partition(character)[0]
         for other in [new for new in smaller if new not in used][:2]:
             yield _mapped(example, lambda text, old=character, new=other: text.replace(old, new))  # type: ignore[misc]
     for character in used:

@@ -12,7 +12,7 @@ from tokspec.errors import DataError
 from tokspec.fuzz.example import Example
 from tokspec.report.whole_file import write_whole
 
-__all__ = ["kept", "keep"]
+__all__ = ["keep", "kept"]
 
 #: How many examples are kept for one implementation, and how large the file may be (megabytes).
 _MOST = 200

@@ -28,7 +28,8 @@ def by_choice(outcome: Callable[[Mapping[str, str]], Outcome], declared: Mapping
     matter = [
         name
         for name in declared
-        if name != "offset_unit" and any(outcome({**declared, name: option}) != right for option in choices[name].options)
+        if name != "offset_unit"
+        and any(outcome({**declared, name: option}) != right for option in choices[name].options)
     ]
     return _nested(outcome, dict(declared), matter)
 

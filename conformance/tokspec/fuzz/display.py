@@ -26,7 +26,9 @@ def lines_of(finding: Finding, again: str, session: Session | None, oracle: Sess
     if session is not None and isinstance(oracle, InProcessSession) and finding.check == "reference":
         stage = first_diverging_stage(case, session, oracle)
     _, *lines = describe(replace(finding.result, case=case), again, stage)
-    head = f"{finding.clause} {finding.example.operation}: {finding.kind}  ({_times(finding)}, {finding.example.origin})"
+    head = (
+        f"{finding.clause} {finding.example.operation}: {finding.kind}  ({_times(finding)}, {finding.example.origin})"
+    )
     at = next(index for index, line in enumerate(lines) if line.startswith("  input "))
     return [visible(head), *lines[:at], *_model(finding), *lines[at:]]
 
@@ -84,7 +86,9 @@ def total(campaign: Campaign, name: str) -> str:
     states, findings = campaign.tally.states, list(campaign.findings)
     known = sum(bool(finding.known) for finding in findings)
     parts = [f"{states['same']} alike", f"{states['differs']} differ"]
-    parts += [f"{states[state]} {word}" for state, word in (("open", "open"), ("unsupported", "unsupported")) if states[state]]
+    parts += [
+        f"{states[state]} {word}" for state, word in (("open", "open"), ("unsupported", "unsupported")) if states[state]
+    ]
     found = f"{len(findings) - known} finding{'' if len(findings) - known == 1 else 's'}"
     found += f" and {known} known" if known else ""
     ended = ", interrupted" if campaign.interrupted else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tokspec.fuzz.example import Example
@@ -32,7 +33,8 @@ def _result(reply: Reply) -> Mapping[str, Any]:
 
 
 def _unknown(model: Mapping[str, Any]) -> str | None:
-    return model.get("unknown_token", "[UNK]" if model.get("type") == "wordpiece" else None)
+    found: str | None = model.get("unknown_token", "[UNK]" if model.get("type") == "wordpiece" else None)
+    return found
 
 
 def _tokens_are_known(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
@@ -65,15 +67,16 @@ def _spans_are_in_order(example: Example, replies: Sequence[Reply], choices: Cho
     for start, end in spans:
         if not 0 <= start <= end <= length:
             return f"the span {start}, {end} is not in the text, whose length is {length}"
-    for (start, end), (following, last) in zip(spans, spans[1:], strict=False):
+    for (start, end), (following, last) in pairwise(spans):
         if following < start or last < end:
             return f"the span {following}, {last} stands behind {start}, {end}"
     return ""
 
 
 def _is_bare(example: Example, choices: Choices) -> bool:
-    stages = {"normalizer", "pre_tokenizer"}
-    return _encodes(example, choices) and choices["offset_unit"] == "code_point" and not stages & example.model.keys()
+    if not _encodes(example, choices) or choices["offset_unit"] != "code_point" or _may_drop(example, choices):
+        return False
+    return not example.model.keys() & {"normalizer", "pre_tokenizer"}
 
 
 def _spans_hold_their_tokens(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
@@ -86,7 +89,7 @@ def _spans_hold_their_tokens(example: Example, replies: Sequence[Reply], choices
         found = text[start:end]
         if token != _unknown(example.model) and found not in (token, token.removeprefix(prefix)):
             return f"{token!r} has the span of {found!r}"
-        if start != covered and not _may_drop(example, choices):
+        if start != covered:
             return f"nothing has the span {covered}, {start}"
         covered = end
     return ""
@@ -107,7 +110,9 @@ def _decodes_again(example: Example, choices: Choices) -> bool:
         cut.get("type") == "byte_level"
         and not cut.get("add_prefix_space")
         and len(model.get("vocabulary", ())) >= 256
-        and all(token.isascii() and token.isprintable() and " " not in token for token in model.get("special_tokens", ()))
+        and all(
+            token.isascii() and token.isprintable() and " " not in token for token in model.get("special_tokens", ())
+        )
         and not any("\ud800" <= character <= "\udfff" for character in example.input["text"])
     )
 
@@ -126,7 +131,12 @@ def _is_decoded(example: Example, replies: Sequence[Reply], choices: Choices) ->
 
 
 ALL: tuple[dict[str, Any], ...] = (
-    {"name": "tokens are of the vocabulary, ids their places", "clause": "ENC-2", "takes": _encodes, "broken": _tokens_are_known},
+    {
+        "name": "tokens are of the vocabulary, ids their places",
+        "clause": "ENC-2",
+        "takes": _encodes,
+        "broken": _tokens_are_known,
+    },
     {"name": "spans are in order and in the text", "clause": "ENC-3", "takes": _encodes, "broken": _spans_are_in_order},
     {"name": "spans hold their tokens", "clause": "TERM-3", "takes": _is_bare, "broken": _spans_hold_their_tokens},
     {

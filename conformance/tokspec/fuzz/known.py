@@ -1,7 +1,7 @@
 """Findings that are known: they are about a clause of which a known failure or a recorded dissent tells already.
 
-A known failure names a case, and a finding is never that very case; what both share is the clause. A finding of a clause
-that a listed case fails is taken for the same fault seen elsewhere, says so, and does not fail the run.
+A known failure names a case, and a finding is never that very case; what both share is the clause. A finding of a
+clause that a listed case fails is taken for the same fault seen elsewhere, says so, and does not fail the run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the specification leaves open: an expected result with whatever is open taken from the result that was given.
 
-Spans of added characters alone (PRE-1, ENC-3), characters that versions of Unicode treat differently (TERM-6), which of equally probable segmentations is given (UNI-SEG-3), and what
-depends on how sums of logarithms are rounded (TERM-5).
+Spans of added characters alone (PRE-1, ENC-3), characters that versions of Unicode treat differently (TERM-6), which of
+equally probable segmentations is given (UNI-SEG-3), and what depends on how sums of logarithms are rounded (TERM-5).
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def allowed(
 
 def _texts(input: Mapping[str, Any]) -> str:
     """Give the texts of an input that go through stages."""
-    return input.get("text", "") + "".join(input.get("corpus", {}).get("texts", ()))
+    texts: list[str] = [input.get("text", ""), *input.get("corpus", {}).get("texts", ())]
+    return "".join(texts)
 
 
 def _open_spans(operation: str, right: Result, given: Result) -> Result:
@@ -133,12 +134,12 @@ _BY_ROUNDING = ("train", "training_trace", "prune_step")
 
 
 def _is_clear(operation: str, model: Mapping[str, Any], input: Mapping[str, Any], ask: Ask) -> bool:
-    words = {word: count for word, count in ask("count_words", model, {"corpus": input["corpus"]}).get("words", ())}
+    words = dict(ask("count_words", model, {"corpus": input["corpus"]}).get("words", ()))
     if operation == "prune_step":
         if model.get("weights") == "log_probability":
             return False
-        tokens = {token: weight for token, weight in model["tokens"]}
+        tokens = dict(model["tokens"])
         return is_pruning_clear(words, tokens, input["fraction"], len(tokens) - 1)
     start = ask("initial_vocabulary", model, {"corpus": input["corpus"], "initial_size": input["initial_size"]})
-    tokens = {token: weight for token, weight in start.get("tokens", ())}
+    tokens = dict(start.get("tokens", ()))
     return is_pruning_clear(words, tokens, input["fraction"], input["vocabulary_size"])

@@ -8,13 +8,13 @@ nearly tie, and are sums that binary fractions hold exactly.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 from tokspec.fuzz import bpe_models, stages, unigram_models, wordpiece_models
 from tokspec.fuzz.parts import Model, alphabet, material_of, special_tokens
-from tokspec.fuzz.texts import Material
+from tokspec.fuzz.texts import CUT, NORMALIZED, Material
 
 __all__ = ["FAMILIES", "Generated", "model"]
 
@@ -35,7 +35,10 @@ def model(random: Random, family: str) -> Generated:
     'unigram'
     """
     made, symbols = FAMILIES[family](random)
-    return Generated(family, made, material_of(made, symbols, random.choice((0.3, 0.6, 0.9))))
+    material = material_of(made, symbols, random.choice((0.3, 0.6, 0.9)))
+    return Generated(
+        family, made, replace(material, plain=0.05, focus=_FOCUS[family]) if family in _FOCUS else material
+    )
 
 
 def _stages(random: Random) -> tuple[Model, str]:
@@ -49,6 +52,19 @@ def _stages(random: Random) -> tuple[Model, str]:
     if which in ("decoder", "all"):
         made["decoder"] = stages.decoder(random)
     return made, alphabet(random)
+
+
+def _normalizer(random: Random) -> tuple[Model, str]:
+    """A normalizer by itself, for texts that it turns on."""
+    return {"normalizer": stages.normalizer(random, random.choice((0, 0, 1)))}, "abA"
+
+
+def _cut(random: Random) -> tuple[Model, str]:
+    """A pre-tokenizer by itself, for texts that it turns on."""
+    return {"pre_tokenizer": stages.pre_tokenizer(random, random.choice((0, 0, 1)))}, "ab1"
+
+
+_FOCUS: Mapping[str, tuple[str, ...]] = {"normalizer": NORMALIZED, "pre-tokenizer": CUT}
 
 
 def _sweep(random: Random) -> tuple[Model, str]:
@@ -81,6 +97,8 @@ def _untrained(type: str) -> Callable[[Random], tuple[Model, str]]:
 FAMILIES: Mapping[str, Callable[[Random], tuple[Model, str]]] = {
     "stages": _stages,
     "sweep": _sweep,
+    "normalizer": _normalizer,
+    "pre-tokenizer": _cut,
     "bpe": bpe_models.plain,
     "bpe-special": bpe_models.with_special_tokens,
     "bpe-stages": bpe_models.with_stages,

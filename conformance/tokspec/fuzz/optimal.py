@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 __all__ = ["Costs", "close", "costs_of", "is_pruning_clear"]
@@ -86,7 +87,7 @@ def costs_of(model: Mapping[str, Any]) -> Costs:
     >>> costs_of({"type": "unigram", "tokens": [["a", -1.5]], "weights": "log_probability"})
     Costs(costs={'a': 1.5}, exact=True)
     """
-    weights = {token: weight for token, weight in model.get("tokens", ())}
+    weights = dict(model.get("tokens", ()))
     if model.get("weights") == "log_probability":
         exact = all(float(weight * 4096).is_integer() and abs(weight) < 1024 for weight in weights.values())
         return Costs({token: -weight for token, weight in weights.items()}, exact)
@@ -107,7 +108,7 @@ def is_pruning_clear(words: Mapping[str, int], tokens: Mapping[str, float], frac
         increases = [(_increase(costs, words, token), token) for token in tokens if len(token) > 1]
         increases.sort(key=lambda row: row[0])
         count = int(len(tokens) * fraction)
-        for (low, _), (high, _) in zip(increases[:count], increases[1:], strict=False):
+        for (low, _), (high, _) in pairwise(increases[: count + 1]):
             if not low == high == 0.0 and close(low, high):
                 return False
         removed = {token for _, token in increases[:count]}

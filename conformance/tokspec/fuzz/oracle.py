@@ -111,7 +111,9 @@ def _comparison(result: Result) -> Comparison:
     return Comparison("differs", f"refused as {reason}", result)
 
 
-def case_of(model: Mapping[str, Any], asked: Asked, outcome: Mapping[str, Any], id: str = "fuzz", why: str = "") -> Case:
+def case_of(
+    model: Mapping[str, Any], asked: Asked, outcome: Mapping[str, Any], id: str = "fuzz", why: str = ""
+) -> Case:
     """Make a case of what was asked and what is right.
 
     >>> case_of({}, ("normalize", {"text": "a"}), {"expect": {"text": "a"}}).operation

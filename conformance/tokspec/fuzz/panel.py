@@ -1,7 +1,7 @@
 """Other implementations as the oracle: one, or several of which the majority counts.
 
-Where the judged one and another take different options of a choice, both may be right. What an answer would be under the
-options of either is asked of the reference; where that differs, nothing is compared.
+Where the judged one and another take different options of a choice, both may be right. What an answer would be under
+the options of either is asked of the reference; where that differs, nothing is compared.
 """
 
 from __future__ import annotations
@@ -43,10 +43,12 @@ class Panel(Conversations):
         for member, theirs, choices in zip(self.members, self.theirs, self.choices, strict=True):
             same = [_same(left, right) for left, right in zip(theirs.ask(examples), rights, strict=True)]
             replies = member.ask(examples)
-            columns.append([
-                _in_code_points(reply, choices["offset_unit"], example) if is_comparable else _NONE
-                for reply, is_comparable, example in zip(replies, same, examples, strict=True)
-            ])
+            columns.append(
+                [
+                    _in_code_points(reply, choices["offset_unit"], example) if is_comparable else _NONE
+                    for reply, is_comparable, example in zip(replies, same, examples, strict=True)
+                ]
+            )
         return [_majority([column[index] for column in columns]) for index in range(len(examples))]
 
     def close(self) -> None:

@@ -17,18 +17,60 @@ Model = dict[str, Any]
 #: Few symbols each: overlaps are forced. Some are of several bytes or units, marks, or have another form.
 _ALPHABETS = (
     *("ab", "abc", "abcd", "ab", "abc"),
-    *("aé", "àa\u0300", "a👋", "สวั", "ΑΣς", "aA", "中a", "a1", "a.b", "a b", "x\r\n", "가각", "#a", "▁a", "a\u0301\u0323", "ı\u0130i"),
+    *(
+        "aé",
+        "àa\u0300",
+        "a👋",
+        "สวั",
+        "ΑΣς",
+        "aA",
+        "中a",
+        "a1",
+        "a.b",
+        "a b",
+        "x\r\n",
+        "가각",
+        "#a",
+        "▁a",
+        "a\u0301\u0323",
+        "ı\u0130i",
+    ),
     *("\U0001d400\U0001d401", "ab\uffee\U00010000", "zZé", "##b", "a\u00e9\u4e2d"),
 )
 
 _SPECIAL = (
-    *("<s>", "</s>", "<s>x", "[MASK]", "[M", "<|end|>", "<|endoftext|>", "[CLS]", "s>", "<<s>", "aa", "ab", "aba", "a", "É", "İ", "A B"),
+    *(
+        "<s>",
+        "</s>",
+        "<s>x",
+        "[MASK]",
+        "[M",
+        "<|end|>",
+        "<|endoftext|>",
+        "[CLS]",
+        "s>",
+        "<<s>",
+        "aa",
+        "ab",
+        "aba",
+        "a",
+        "É",
+        "İ",
+        "A B",
+    ),
     *("B.", "a.", "Σ", "<pad>", " x", "é", "▁", "<S>"),
 )
 
 
 #: Special tokens of which one begins, ends or holds another.
-_KINDRED = (("<s>", "<s>x", "s>", "<<s>"), ("a", "aa", "ab", "aba"), ("[M", "[MASK]", "K]"), ("<|end|>", "|end|>", "<|end"), ("é", "É", "e"), ("<s>", "<S>"))
+_KINDRED = (
+    ("<s>", "<s>x", "s>", "<<s>"),
+    ("a", "aa", "ab", "aba"),
+    ("[M", "[MASK]", "K]"),
+    ("<|end|>", "|end|>", "<|end"),
+    ("é", "É", "e"),
+    ("<s>", "<S>"),
+)
 
 
 def alphabet(random: Random) -> str:
@@ -68,7 +110,7 @@ def add_special_tokens(random: Random, model: Model) -> Model:
     if key == "tokens":
         listed = [token for token, _ in model[key]]
         weight = random.choice([weight for _, weight in model[key]] or [-1])
-        weights = {token: number for token, number in model[key]}
+        weights = dict(model[key])
         model[key] = [[token, weights.get(token, weight)] for token in inserted(random, special, listed)]
     else:
         model[key] = inserted(random, special, model[key])
@@ -97,7 +139,9 @@ def material_of(model: Mapping[str, Any], symbols: str, plain: float) -> Materia
     special = tuple(model.get("special_tokens", ()))
     prefix = model.get("continuing_prefix", "##") if model.get("type") == "wordpiece" else ""
     as_bytes = "byte_level" in str(model.get("pre_tokenizer", ""))
-    texts = [_as_bytes(token) if as_bytes else _as_text(token, prefix) for token in listed[-40:] if token not in special]
+    texts = [
+        _as_bytes(token) if as_bytes else _as_text(token, prefix) for token in listed[-40:] if token not in special
+    ]
     return Material(symbols, tuple(text for text in texts if text), special, plain)
 
 

@@ -28,8 +28,8 @@ class Property:
     """Something that holds.
 
     ``takes`` says of which examples, under which choices; ``more`` are examples to be asked after the first reply, in
-    the same batch or each ``alone``; ``broken`` gives what is wrong, from all replies, or an empty text. Of ``every`` so many
-    examples one is taken.
+    the same batch or each ``alone``; ``broken`` gives what is wrong, from all replies, or an empty text. Of ``every``
+    so many examples one is taken.
     """
 
     name: str
@@ -56,7 +56,7 @@ class PropertyChecker(Checker):
     """Checks one property of an implementation."""
 
     def __init__(self, property: Property, judged: Conversations, choices: Choices) -> None:
-        self.judged, self.choices, self.property = judged, choices, property
+        self.judged, self.choices, self.property = judged, dict(choices), property
         self.name, self.clause, self.batch = property.name, property.clause, 8
         self._turns = count()
 
@@ -74,7 +74,9 @@ class PropertyChecker(Checker):
         asked = [one for each in chosen for one in more[id(each)]]
         others = iter([self.judged.ask([one])[0] for one in asked] if self.property.alone else self.judged.ask(asked))
         found = {id(each): [replies[id(each)], *(next(others) for _ in more[id(each)])] for each in chosen}
-        return [self._comparison(each, found[id(each)]) if id(each) in found else Comparison("open") for each in examples]
+        return [
+            self._comparison(each, found[id(each)]) if id(each) in found else Comparison("open") for each in examples
+        ]
 
     def _comparison(self, example: Example, replies: Sequence[Reply]) -> Comparison:
         if not all(isinstance(reply, Answer) for reply in replies):

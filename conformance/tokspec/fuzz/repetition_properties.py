@@ -58,11 +58,19 @@ def _learns_the_same(example: Example, replies: Sequence[Reply], choices: Choice
 
 
 ALL: tuple[dict[str, Any], ...] = (
-    {"name": "twice gives the same", "clause": "ERROR-1", "every": _EVERY, "takes": _any, "more": _again, "broken": _is_same},
+    {
+        "name": "twice gives the same",
+        "clause": "ERROR-1",
+        "every": _EVERY,
+        "takes": _any,
+        "more": _again,
+        "broken": _is_same,
+    },
     {
         "name": "a batch equals one by one",
         "clause": "ERROR-1",
-        "every": _EVERY, "takes": _any,
+        "every": _EVERY,
+        "takes": _any,
         "more": _again,
         "broken": _is_same,
         "alone": True,

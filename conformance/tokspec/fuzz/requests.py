@@ -10,7 +10,8 @@ from tokspec.formats.byte_characters import from_bytes
 from tokspec.fuzz import characters
 from tokspec.fuzz.corpora import corpus
 from tokspec.fuzz.models import Generated
-from tokspec.fuzz.texts import Material, sweep, text
+from tokspec.fuzz.sweeps import sweep
+from tokspec.fuzz.texts import Material, text
 
 __all__ = ["Asked", "asked"]
 
@@ -19,6 +20,9 @@ Asked: TypeAlias = tuple[str, dict[str, Any]]
 
 #: How many texts a model that encodes is asked about, and one that does not.
 _TEXTS = 8
+
+#: Families of one stage, which are asked about that alone, and about more texts.
+_ALONE = ("sweep", "normalizer", "pre-tokenizer")
 
 
 def asked(random: Random, generated: Generated, used: set[str] | None = None) -> list[Asked]:
@@ -31,11 +35,17 @@ def asked(random: Random, generated: Generated, used: set[str] | None = None) ->
     model = generated.model
     kind = model.get("type", "")
     trained = bool(model.get("vocabulary") or model.get("tokens"))
+    if generated.family in ("normalizer", "pre-tokenizer"):
+        return [*_about_texts(random, generated, trained, used)]
     return [
         *_about_texts(random, generated, trained, used),
         *(_decoding(random, generated) if trained or not kind else ()),
         ("count_words", {"corpus": corpus(random, generated.material, used)}),
-        *(_TRAINED.get(kind, _nothing)(random, generated) if trained else _UNTRAINED.get(kind, _nothing)(random, generated)),
+        *(
+            _TRAINED.get(kind, _nothing)(random, generated)
+            if trained
+            else _UNTRAINED.get(kind, _nothing)(random, generated)
+        ),
     ]
 
 
@@ -47,9 +57,9 @@ def _about_texts(random: Random, generated: Generated, trained: bool, used: set[
     stages = [
         operation
         for operation, key in (("normalize", "normalizer"), ("pre_tokenize", "pre_tokenizer"))
-        if key in generated.model or (generated.family != "sweep" and random.random() < 0.15)
+        if key in generated.model or (generated.family not in _ALONE and random.random() < 0.15)
     ]
-    for _ in range(_TEXTS * (2 if generated.family == "sweep" else 1) if trained or stages else 0):
+    for _ in range(_TEXTS * (3 if generated.family in _ALONE else 1) if trained or stages else 0):
         made = sweep(random) if generated.family == "sweep" else text(random, generated.material, used)
         yield from ((operation, {"text": made}) for operation in stages)
         if trained:
@@ -71,15 +81,48 @@ def _decoding(random: Random, generated: Generated) -> Iterator[Asked]:
             yield "decode", {"ids": [random.randrange(len(listed) + beyond) for _ in range(count)]}
 
 
-_PARTS = ("▁", "▁▁", "▁▁a", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "##", "a##", "▁▁", "▁▁a▁", "a▁▁b", "__a_", ",", "'", "n't", " c ", "[UNK]")
+_PARTS = (
+    "▁",
+    "▁▁",
+    "▁▁a",
+    "a",
+    "##b",
+    "b",
+    "Ġ",
+    " ",
+    "",
+    ".",
+    "!",
+    "##",
+    "▁a",
+    "a▁b",
+    "_",
+    "_c",
+    "@d",
+    "##",
+    "a##",
+    "▁▁",
+    "▁▁a▁",
+    "a▁▁b",
+    "__a_",
+    ",",
+    "'",
+    "n't",
+    " c ",
+    "[UNK]",
+)
 
 
 def _foreign(random: Random, kind: str) -> str:
     """Make a token that a decoder may meet: for byte-level, bytes of characters in part, and what is no byte."""
     if kind != "byte_level" or random.random() < 0.15:
         return random.choice(_PARTS)
-    whole = random.choice(("é", "來", "😀", "ab", " a", "\n", "\ufffd", chr(0xD800 + random.randrange(0x800)), "\U0010ffff"))
-    data = whole.encode("utf-8", "surrogatepass") + random.choice((b"", b"", b"\xf5", b"\xc0\x80", b"\xe0\x80", b"\xff", b"\x80"))
+    whole = random.choice(
+        ("é", "來", "😀", "ab", " a", "\n", "\ufffd", chr(0xD800 + random.randrange(0x800)), "\U0010ffff")
+    )
+    data = whole.encode("utf-8", "surrogatepass") + random.choice(
+        (b"", b"", b"\xf5", b"\xc0\x80", b"\xe0\x80", b"\xff", b"\x80")
+    )
     at = random.randrange(len(data) + 1)
     return from_bytes(random.choice((data, data[:at], data[at:]))) + random.choice(("", "", "", "中", "▁", "€"))
 
@@ -110,7 +153,11 @@ def _fraction(random: Random) -> float:
 
 
 def _steps(random: Random) -> dict[str, int]:
-    return {} if random.random() < 0.2 else {"steps": random.choice((0, 1, 1, 2, 3, 5, 30)) if random.random() < 0.95 else -1}
+    return (
+        {}
+        if random.random() < 0.2
+        else {"steps": random.choice((0, 1, 1, 2, 3, 5, 30)) if random.random() < 0.95 else -1}
+    )
 
 
 def _first(random: Random) -> dict[str, int]:
@@ -118,7 +165,11 @@ def _first(random: Random) -> dict[str, int]:
 
 
 def _target(random: Random) -> dict[str, int]:
-    found = {"merge_count": random.randrange(0, 8)} if random.random() < 0.4 else {"vocabulary_size": random.randrange(0, 16)}
+    found = (
+        {"merge_count": random.randrange(0, 8)}
+        if random.random() < 0.4
+        else {"vocabulary_size": random.randrange(0, 16)}
+    )
     return found | ({"min_frequency": random.choice((0, 1, 2, 2, 3, 5))} if random.random() < 0.3 else {})
 
 

@@ -1,7 +1,7 @@
 """Findings as fixtures, and back: what is saved is read by the strict loader, shown and run like any case.
 
 Nobody has verified what was saved: the oracle gave the answer, and no two implementations were asked to agree. The
-fixture says so where its truth comes from, in its tags and in its reason, until a person writes there what is right and why.
+fixture says so where its truth comes from, in its tags and in its reason, until a person writes there what is right.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def case_id(finding: Finding) -> str:
 def fixture(case: str, finding: Finding, who: str, outcome: Outcome) -> str:
     """Write the file of one finding."""
     example = finding.example
+    differs = f"{who} differs in {example.operation}, {finding.kind}"
     rule = load_specification().clauses[finding.clause].text
     lines = [
         f"about: {_text(f'Found by tokspec fuzz; not verified yet. {rule}')}",
@@ -65,7 +66,7 @@ def fixture(case: str, finding: Finding, who: str, outcome: Outcome) -> str:
         "cases:",
         f"  - id: {_text(case)}",
         f"    clauses: [{_text(finding.clause)}]",
-        f"    why: {_text(f'NOT VERIFIED: {who} differs in {example.operation}, {finding.kind}. Say here what the case shows.')}",
+        f"    why: {_text(f'NOT VERIFIED: {differs}. Say here what the case shows.')}",
         "    model:",
         *_model(example.model),
         f"    operation: {_text(example.operation)}",

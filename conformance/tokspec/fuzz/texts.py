@@ -11,22 +11,24 @@ from dataclasses import dataclass
 from random import Random
 
 from tokspec.fuzz import characters
-from tokspec.fuzz.ages import has_newer
+from tokspec.fuzz.sweeps import combining, sweep
 
-__all__ = ["CATEGORIES", "Material", "sweep", "text"]
+__all__ = ["CATEGORIES", "CUT", "NORMALIZED", "Material", "text"]
 
 
 @dataclass(frozen=True)
 class Material:
     """What a model gives to texts: its alphabet, its tokens as they stand in texts, its special tokens.
 
-    ``plain`` is how often a text is of the model's own material alone, from 0 to 1.
+    ``plain`` is how often a text is of the model's own material alone, from 0 to 1; ``focus`` names the categories of
+    all others, any unless some are named.
     """
 
     alphabet: str = "ab"
     tokens: Sequence[str] = ()
     special: Sequence[str] = ()
     plain: float = 0.3
+    focus: tuple[str, ...] = ()
 
 
 def text(random: Random, material: Material, used: set[str] | None = None) -> str:
@@ -37,10 +39,9 @@ def text(random: Random, material: Material, used: set[str] | None = None) -> st
     """
     if random.random() < 0.02:
         return ""
+    names: tuple[str, ...] = material.focus or _ALL
     if random.random() < material.plain:
         names = _OWN if random.random() < 0.5 else _PURE
-    else:
-        names = _ALL
     if material.special and random.random() < 0.5:
         names = (*names, *_SPECIAL)
     chosen = [names[random.randrange(len(names))] for _ in range(_length(random))]
@@ -102,7 +103,9 @@ def _special_overlapping(random: Random, material: Material) -> str:
 
 def _special_damaged(random: Random, material: Material) -> str:
     whole = _special(random, material)
-    return random.choice((whole[1:], whole[:-1], whole.upper(), whole.lower(), whole.swapcase(), _spaced(random, whole)))
+    return random.choice(
+        (whole[1:], whole[:-1], whole.upper(), whole.lower(), whole.swapcase(), _spaced(random, whole))
+    )
 
 
 def _spaced(random: Random, whole: str) -> str:
@@ -128,15 +131,16 @@ def _newer(random: Random, material: Material) -> str:
     return chr(random.randrange(first, last + 1))
 
 
-def _combining(random: Random, material: Material) -> str:
-    base = random.choice("aeouÅêsàកक가ΑIあ")
-    return base + "".join(random.choice(characters.MARKS) for _ in range(random.randrange(1, 4)))
-
-
 def _sigma(random: Random, material: Material) -> str:
     before = random.choice(("", "Α", "a", " ", "1", "Α\u0301", "Α.", "Α'", "\u0345"))
-    after = random.choice(("", "", "Β", " ", ".", "\u0301", "'", "-b", "\u0301Β", "\u0345", "\u200d", "1", "\x00Β", "\ufffdΒ", "\x7fb"))
+    after = random.choice(
+        ("", "", "Β", " ", ".", "\u0301", "'", "-b", "\u0301Β", "\u0345", "\u200d", "1", "\x00Β", "\ufffdΒ", "\x7fb")
+    )
     return f"{before}Σ{after}"
+
+
+def _hangul(random: Random, material: Material) -> str:
+    return "".join(random.choice(characters.HANGUL) for _ in range(random.randrange(1, 4)))
 
 
 def _number(random: Random, material: Material) -> str:
@@ -153,59 +157,6 @@ def _white(random: Random, material: Material) -> str:
 
 def _spaces(random: Random, material: Material) -> str:
     return " " * random.choice((1, 1, 1, 2, 3))
-
-
-def sweep(random: Random) -> str:
-    """Make a text of many characters that are alike: tables of special ones, or a row of the code points.
-
-    >>> len(sweep(Random(1))) > 10
-    True
-    """
-    glue = random.choice(("", "a", "a", " ", "b a", "A"))
-    chance = random.random()
-    if chance < 0.35:
-        found = [*random.choice(_TABLES), *random.choice(_TABLES)]
-    elif chance < 0.7:
-        members = [characters.by_category()[random.choice(_CATEGORIES)] for _ in range(2)]
-        found = [random.choice(some) for some in members for _ in range(30)]
-    elif chance < 0.8:
-        found = [_combining(random, Material()) for _ in range(20)]
-    else:
-        row = random.choice(characters.assigned_rows()) if random.random() < 0.8 else random.randrange(0, 0x800, 64)
-        found = [chr(code) for code in range(row, row + 64) if not 0xD800 <= code < 0xE000]
-    if random.random() < 0.8:  # one character of which versions of Unicode do not agree would excuse all others
-        found = [part for part in found if not has_newer(part)]
-    if random.random() < 0.3:
-        random.shuffle(found)
-    return glue.join(found)
-
-
-#: All but surrogates, of which one has many implementations refuse the text.
-_CATEGORIES = (
-    *("Cc", "Cf", "Cn", "Co", "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No"),
-    *("Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs"),
-)
-
-_TABLES: Sequence[Sequence[str]] = (
-    characters.WHITE_SPACE,
-    characters.WHITE_SPACE,
-    characters.LOOKALIKES,
-    characters.MARKS,
-    characters.CASE_CHANGING,
-    characters.COMPATIBILITY,
-    characters.EXCLUDED,
-    characters.HANGUL,
-    characters.IDEOGRAPHS,
-    characters.KANA,
-    characters.EMOJI,
-    characters.PUNCTUATION,
-    characters.CONTRACTIONS,
-    characters.WORDS,
-    "½²٣Ⅳ①৩𝟘〇一二三四十百千零",
-    [chr(code) for code in range(128)],
-    [chr(code) for code in range(128)],
-    [chr(code) for code in range(128, 256)],
-)
 
 
 def _sweep(random: Random, material: Material) -> str:
@@ -234,13 +185,14 @@ CATEGORIES: Mapping[str, Callable[[Random, Material], str]] = {
     "tables and rows": _sweep,
     "scripts": _script,
     "newer characters": _newer,
+    "recent characters": _one(characters.RECENT),
     "marks": _one(characters.MARKS),
-    "combining sequences": _combining,
+    "combining sequences": lambda random, material: combining(random),
     "case": _one(characters.CASE_CHANGING),
     "final sigma": _sigma,
     "compatibility characters": _one(characters.COMPATIBILITY),
     "composition exclusions": _one(characters.EXCLUDED),
-    "hangul": _one(characters.HANGUL),
+    "hangul": _hangul,
     "ideographs": _one(characters.IDEOGRAPHS),
     "kana": _one(characters.KANA),
     "emoji": _one(characters.EMOJI),
@@ -250,6 +202,26 @@ CATEGORIES: Mapping[str, Callable[[Random, Material], str]] = {
     "capitals": _one("AÉÀȘǏĆΩБ"),
     "accents": _one("éàñçÅøłжŵ"),
 }
+
+#: What normalizers turn on, and what pre-tokenizers do.
+NORMALIZED = (
+    *("combining sequences", "combining sequences", "hangul", "case", "final sigma", "compatibility characters"),
+    *("composition exclusions", "marks", "accents", "capitals", "ideographs", "kana", "white space", "categories"),
+    *("invisible characters", "scripts", "recent characters", "letters", "emoji", "carriage returns", "surrogates"),
+)
+CUT = (
+    *("white space", "white space", "spaces", "spaces", "contractions", "contractions", "numbers", "other numbers"),
+    *("punctuation", "punctuation", "words", "letters", "letters", "runs", "categories", "scripts", "marks"),
+    *(
+        "invisible characters",
+        "recent characters",
+        "carriage returns",
+        "emoji",
+        "replacement characters",
+        "capitals",
+        "surrogates",
+    ),
+)
 
 _SPECIAL = ("special tokens",) * 3 + (
     "nested special tokens",

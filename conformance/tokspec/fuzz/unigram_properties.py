@@ -28,7 +28,9 @@ def _broken(example: Example, replies: Sequence[Reply], choices: Choices) -> str
     reply = replies[0]
     tokens = list(reply.result["tokens"]) if isinstance(reply, Answer) else []
     word = example.input.get("word", example.input.get("text", ""))
-    if example.model.get("unknown_token") in tokens or len({token for token, _ in example.model["tokens"]}) < len(example.model["tokens"]):
+    if example.model.get("unknown_token") in tokens or len({token for token, _ in example.model["tokens"]}) < len(
+        example.model["tokens"]
+    ):
         return ""
     costs = costs_of(example.model)
     if "".join(tokens) != word:
