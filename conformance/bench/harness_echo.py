@@ -1,0 +1,62 @@
+"""How many requests a second go through the protocol, with a program that does nothing but answer.
+
+Run ``python conformance/bench/harness_echo.py``. The floor is a loop that asks and a loop that answers, both as short as
+can be, 64 requests in flight: for the program in Python a loop in Python, for that in JavaScript one in Python, as the
+suite is, and one in JavaScript too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from table import Row, paired, print_table
+
+from tokspec.sessions import Answer, ProgramSession, Request
+
+__all__ = ["rows"]
+
+HERE = Path(__file__).resolve().parent
+PYTHON = [sys.executable, str(HERE / "echo.py")]
+NODE = ["node", str(HERE / "echo.mjs")]
+
+#: What answers, and what asks in the floor.
+PAIRS = [
+    ("an echo in Python", PYTHON, "loop in Python", PYTHON),
+    ("an echo in Node", NODE, "loop in Python", PYTHON),
+    ("an echo in Node", NODE, "loop in Node", NODE),
+]
+SHARE = 0.7
+
+
+def rows(runs: int = 7, count: int = 20_000) -> Iterator[Row]:
+    """Measure; the ratio is the share of the floor that is reached."""
+    for what, program, peer, asker in PAIRS:
+        if shutil.which(program[0]):
+            seconds = [(through_the_suite(program, count), floor(asker, program, count)) for _ in range(runs)]
+            yield paired(f"{count} requests to {what}", seconds, SHARE, peer_name=peer)
+
+
+def through_the_suite(program: Sequence[str], count: int) -> float:
+    """Give the seconds in which the suite asks."""
+    requests = [Request("normalize", "m", {}, {"text": f"text {number}"}) for number in range(1, count + 1)]
+    with ProgramSession(program) as session:
+        began = time.perf_counter()
+        replies = dict(session.ask(requests))
+        took = time.perf_counter() - began
+    if any(replies[index] != Answer(dict(request.input)) for index, request in enumerate(requests)):
+        raise SystemExit("an answer is another one")
+    return took
+
+
+def floor(asker: Sequence[str], program: Sequence[str], count: int) -> float:
+    """Give the seconds in which the loop asks."""
+    return float(subprocess.run([*asker, str(count), *program], capture_output=True, check=True, text=True).stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(print_table("Through the protocol", rows()))
