@@ -1,0 +1,37 @@
+"""The published files as people have them: ``tokspec model --read`` tells what each is, and prints what is in it."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from published import model_file
+
+from tokspec.cli import tokspec as group
+from tokspec.strict_yaml import parse_yaml
+
+pytestmark = pytest.mark.interop
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "merges", "stages"),
+    [
+        ("r50k_base", 50_256, 50_000, {"decoder": {"type": "byte_level"}}),
+        ("encoder.json", 50_257, 50_000, {}),
+        ("vocab.bpe", 50_257, 50_000, {}),
+    ],
+)
+def test_a_model_is_printed(name: str, size: int, merges: int, stages: dict[str, object]) -> None:
+    done = CliRunner().invoke(group, ["model", "--read", str(model_file(name))])
+    assert (done.exit_code, done.stderr) == (0, "")
+    model = parse_yaml(done.stdout, "model.yaml").value
+    assert (len(model["vocabulary"]), len(model["merges"])) == (size, merges)
+    assert {key: model[key] for key in stages} == stages
+
+
+def test_what_is_not_covered_is_named() -> None:
+    pytest.importorskip("sentencepiece")
+    file = model_file("mistral")
+    done = CliRunner().invoke(group, ["model", "--read", str(file)])
+    assert done.exit_code != 0
+    refusal = "trainer_spec.byte_fallback: is true, which the specification does not cover"
+    assert str(done.exception) == f"{file}: {refusal}"
