@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from strategies import HARD_TEXTS, TEXTS
 
-from tokref import BYTE_CHARACTERS, Choices, InputError, Token, Tokenizer, decode, encode, from_mapping, tokens_of
+from tokref import (
+    BYTE_CHARACTERS,
+    Choices,
+    InputError,
+    Token,
+    Tokenizer,
+    decode,
+    encode,
+    encode_ids,
+    from_mapping,
+    tokens_of,
+)
 
 BYTES = from_mapping(
     {
@@ -36,6 +47,29 @@ T5 = from_mapping(
         "pre_tokenizer": {"type": "metaspace", "prepend_scheme": "first"},
     }
 )
+
+
+SEQUENCE = from_mapping(
+    {
+        "type": "bpe",
+        "vocabulary": [*"▁abé", "▁a"],
+        "merges": [["▁", "a"]],
+        "normalizer": {"type": "nfc"},
+        "pre_tokenizer": {
+            "type": "sequence",
+            "pre_tokenizers": [{"type": "whitespace_split"}, {"type": "metaspace", "prepend_scheme": "first"}],
+        },
+    }
+)
+
+
+@pytest.mark.parametrize("tokenizer", [BYTES, BERT, T5, SEQUENCE])
+@pytest.mark.parametrize("unknown", ["dropped_before_merging", "dropped_after_merging", "kept"])
+@given(text=TEXTS | HARD_TEXTS)
+def test_ids_alone_are_those_of_the_tokens(tokenizer: Tokenizer, unknown: str, text: str) -> None:
+    choices = Choices.from_mapping({"bpe_unknown_without_token": unknown})
+    for whole in (text, f"{text}<|end|>a a[MASK]{text}"):
+        assert encode_ids(whole, tokenizer, choices) == [token.id for token in encode(whole, tokenizer, choices)]
 
 
 @pytest.mark.parametrize("tokenizer", [BYTES, BERT, T5])

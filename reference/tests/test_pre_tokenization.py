@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import HARD_TEXTS, TEXTS
 
 from tokref import (
@@ -16,6 +17,7 @@ from tokref import (
     join_byte_level,
     pre_tokenize,
 )
+from tokref.pre_tokenization import pieces_of
 
 PRE_TOKENIZERS = {
     "none": None,
@@ -34,6 +36,14 @@ PRE_TOKENIZERS = {
 def pieces(text: str, name: str) -> list[tuple[str, int, int]]:
     found = pre_tokenize(AlignedText(text), PRE_TOKENIZERS[name])
     return [(piece.text, *piece.span(0, len(piece.text))) for piece in found]
+
+
+@pytest.mark.parametrize("name", PRE_TOKENIZERS)
+@given(text=TEXTS | HARD_TEXTS, start=st.integers(0, 1))
+def test_the_quick_way_gives_the_same_pieces(name: str, text: str, start: int) -> None:
+    aligned = AlignedText(text, start)
+    slow = [piece.text for piece in pre_tokenize(aligned, PRE_TOKENIZERS[name])]
+    assert pieces_of(aligned, PRE_TOKENIZERS[name]) == slow
 
 
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)

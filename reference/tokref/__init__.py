@@ -12,8 +12,8 @@ from tokref.errors import InputError
 from tokref.model import Bpe, Token, Tokenizer, Unigram, WordPiece
 from tokref.normal_forms import UnicodeForm, normalize_unicode
 from tokref.normalization import EachCharacter, Lowercase, NormalizerSequence, lowercase, normalize, strip_accents
-from tokref.pairs import count_pairs, replace_pair
-from tokref.pipeline import decode, encode, tokens_of
+from tokref.pairs import count_pairs
+from tokref.pipeline import decode, encode, encode_ids, tokens_of
 from tokref.pre_tokenization import (
     BertPreTokenizer,
     ByteLevel,
@@ -92,6 +92,7 @@ __all__ = [
     "decode",
     "encode",
     "encode_bpe",
+    "encode_ids",
     "encode_unigram",
     "encode_wordpiece",
     "from_mapping",
@@ -110,7 +111,6 @@ __all__ = [
     "prune_step",
     "ranked_substrings",
     "read_words",
-    "replace_pair",
     "score_pairs",
     "segment",
     "segmentations",

@@ -8,12 +8,9 @@ from itertools import groupby, pairwise
 
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.model import Bpe, Token
+from tokref.model import Bpe, Pair, Token
 
-__all__ = ["encode_bpe", "merge_symbols"]
-
-_RankAfter = Callable[[str, str, int], int | None]
-"""Gives the rank that a pair has next, once merges up to a rank are done; None if it is not merged any more."""
+__all__ = ["bpe_ids", "encode_bpe", "merge_symbols"]
 
 
 def encode_bpe(piece: str, model: Bpe, choices: Choices) -> list[Token]:
@@ -65,47 +62,46 @@ def merge_symbols(symbols: str, model: Bpe, choices: Choices) -> list[str]:
     >>> merge_symbols("abc", model, Choices())
     ['a', 'bc']
     """
-    rank_after = _rank_after(model, choices)
-    tokens: list[str | None] = list(symbols)  # None where a token was merged into the one before
-    after = list(range(1, len(tokens) + 1))
-    before = list(range(-1, len(tokens) - 1))
-    ranks = [rank_after(left, right, -1) for left, right in pairwise(symbols)]
-    heap = [(rank, left) for left, rank in enumerate(ranks) if rank is not None]
+    rank_of, size = _rank_of(model, choices), len(symbols)
+    once = choices.bpe_merge_order == "single_pass" and choices.bpe_pairs == "listed"
+    tokens = list(symbols)  # empty where one was merged into the one before
+    starts = list(range(-1, size))  # of the token that ends at a place
+    ranks = [*map(rank_of, pairwise(symbols)), None]  # of each token with the one after it
+    # One number for both: BPE-ENC-3, the lowest rank; BPE-ENC-4, of one rank, from left to right
+    heap = [rank * size + left for left, rank in enumerate(ranks) if rank is not None]
     heapq.heapify(heap)
     while heap:
-        rank, left = heapq.heappop(heap)  # BPE-ENC-3: the lowest rank; BPE-ENC-4: of one rank, from left to right
-        first, right = tokens[left], after[left]
-        second = tokens[right] if right < len(tokens) else None
-        if first is None or second is None or rank_after(first, second, rank - 1) != rank:
+        rank, left = divmod(heapq.heappop(heap), size)
+        if ranks[left] != rank:
             continue  # one of the two was merged since; what stands there now was offered by itself
-        tokens[left], tokens[right] = first + second, None
-        after[left] = after[right]
-        if after[left] < len(tokens):
-            before[after[left]] = left
-        for start in (before[left], left):
-            end = after[start] if start >= 0 else len(tokens)
-            next_rank = rank_after(tokens[start] or "", tokens[end] or "", rank) if end < len(tokens) else None
-            if next_rank is not None:
-                heapq.heappush(heap, (next_rank, start))
-    return [token for token in tokens if token is not None]
+        right = left + len(tokens[left])
+        token = tokens[left] + tokens[right]
+        end = left + len(token)
+        tokens[left], tokens[right], starts[end] = token, "", left
+        ranks[left] = ranks[right] = None
+        for first, second in ((starts[left], left), (left, end)):
+            if first >= 0 and second < size:
+                pair = tokens[first], tokens[second]
+                offered = rank_of(pair)
+                if once and offered is not None and offered < rank:
+                    offered = model.rank_after(pair, rank)  # BPE-ENC-5
+                ranks[first] = offered
+                if offered is not None:
+                    heapq.heappush(heap, offered * size + first)
+    return [token for token in tokens if token]
 
 
-def _rank_after(model: Bpe, choices: Choices) -> _RankAfter:
+def bpe_ids(piece: str, model: Bpe, choices: Choices) -> list[int | None]:
+    """Encode one piece to ids alone, which is quicker where all of its characters are known."""
+    if all(map(model.ids.__contains__, piece)):
+        return [model.ids[token] for token in merge_symbols(piece, model, choices)]
+    return [token.id for token in encode_bpe(piece, model, choices)]
+
+
+def _rank_of(model: Bpe, choices: Choices) -> Callable[[Pair], int | None]:
     if choices.bpe_pairs == "in_vocabulary":  # BPE-ENC-2
-        return lambda left, right, done: model.ids.get(left + right)
-    ranks = model.ranks
-
-    def lowest(left: str, right: str, done: int) -> int | None:
-        found = ranks.get((left, right))
-        return found[0] if found else None
-
-    def later(left: str, right: str, done: int) -> int | None:
-        for rank in ranks.get((left, right), ()):
-            if rank > done:
-                return rank
-        return None
-
-    return later if choices.bpe_merge_order == "single_pass" else lowest  # BPE-ENC-5
+        return lambda pair: model.ids.get(pair[0] + pair[1])
+    return model.first_ranks.get
 
 
 def _unknown(symbols: str, start: int, model: Bpe, choices: Choices) -> Iterator[Token]:

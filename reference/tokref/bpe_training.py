@@ -56,7 +56,7 @@ def base_vocabulary(words: Words, special_tokens: Sequence[str] = ()) -> tuple[s
 def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choices: Choices) -> BpeTraining:
     """Learn merges until the target is reached.
 
-    Clauses: BPE-TRAIN-4, BPE-TRAIN-7, BPE-TRAIN-8, BPE-TRAIN-10, BPE-TRAIN-11, BPE-TRAIN-12.
+    Clauses: BPE-TRAIN-4, BPE-TRAIN-7, BPE-TRAIN-8, BPE-TRAIN-9, BPE-TRAIN-10, BPE-TRAIN-11, BPE-TRAIN-12.
 
     >>> words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     >>> train_bpe(words, [], Target(merge_count=3), Choices()).steps
@@ -70,7 +70,7 @@ def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choic
         queue.offer(pair, key(pair))
     steps: list[tuple[str, str, int]] = []
     while not target.is_reached(len(ids), len(steps)):  # BPE-TRAIN-11, BPE-TRAIN-12
-        best = queue.best(lambda pair: None if corpus.first_place(pair) is None else key(pair))
+        best = queue.best(lambda pair: key(pair) if corpus.recount(pair) else None)
         if best is None or corpus.pair_counts[best] < target.min_frequency:  # BPE-TRAIN-11
             break
         steps.append((*best, corpus.pair_counts[best]))
@@ -120,7 +120,7 @@ def best_bpe_pair(state: BpeTraining, choices: Choices) -> tuple[Pair, int] | No
 
 
 def _first_met(corpus: SplitCorpus, ids: Mapping[str, int]) -> Callable[[Pair], Key]:
-    return lambda pair: (-corpus.pair_counts[pair], *corpus.bounds[pair])
+    return lambda pair: (-corpus.pair_counts[pair], corpus.first(pair))
 
 
 def _smallest_ids(corpus: SplitCorpus, ids: Mapping[str, int]) -> Callable[[Pair], Key]:

@@ -32,7 +32,7 @@ def byte_characters(text: str) -> str:
     >>> byte_characters(" é")
     'ĠÃ©'
     """
-    return "".join(BYTE_CHARACTERS[byte] for byte in _utf_8(text))  # BPE-BYTE-1: every byte has its character
+    return _utf_8(text).decode("latin-1").translate(BYTE_CHARACTERS)  # BPE-BYTE-1: every byte has its character
 
 
 def character_bytes(token: str) -> bytes:

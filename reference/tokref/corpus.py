@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from tokref.choices import Choices
 from tokref.errors import InputError, shown
 from tokref.model import Tokenizer
 from tokref.normalization import normalize
-from tokref.pre_tokenization import pre_tokenize
+from tokref.pre_tokenization import pieces_of
 
 __all__ = ["Words", "count_words", "read_words"]
 
@@ -30,12 +31,11 @@ def count_words(texts: list[str], tokenizer: Tokenizer, choices: Choices) -> Wor
     >>> count_words(["b a b"], Tokenizer(pre_tokenizer=WhitespaceSplit()), Choices())
     {'b': 2, 'a': 1}
     """
-    words: dict[str, int] = {}  # BPE-TRAIN-1: a dictionary keeps the order of first meeting
+    words: Counter[str] = Counter()  # BPE-TRAIN-1: it keeps the order of first meeting
     for text in texts:
         normalized = AlignedText(normalize(text, tokenizer.normalizer, choices))
-        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
-            words[piece.text] = words.get(piece.text, 0) + 1
-    return words
+        words.update(pieces_of(normalized, tokenizer.pre_tokenizer))
+    return dict(words)
 
 
 def read_words(corpus: Mapping[str, Any], tokenizer: Tokenizer, choices: Choices) -> Words:

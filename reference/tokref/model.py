@@ -77,6 +77,15 @@ class Bpe(_Vocabulary):
             ranks.setdefault(pair, []).append(rank)
         return {pair: tuple(found) for pair, found in ranks.items()}
 
+    @cached_property
+    def first_ranks(self) -> Mapping[Pair, int]:
+        """The first rank of every merge."""
+        return {pair: found[0] for pair, found in self.ranks.items()}
+
+    def rank_after(self, pair: Pair, rank: int) -> int | None:
+        """Give the rank of a merge that comes next after a rank, or None where none does."""
+        return next((later for later in self.ranks[pair] if later > rank), None)
+
 
 @dataclass(frozen=True)
 class WordPiece(_Vocabulary):

@@ -1,26 +1,25 @@
 """What BPE and WordPiece training share: the pairs of a split corpus, and a queue of them that is put right lazily.
 
-A merge touches only the words in which its pair stands. Counts are exact after every merge. The place where a pair
-first stands is found only when it is asked for; until then a bound that is never too late is known.
+All symbols of the corpus stand in one row, with a gap before and after every word. A merge goes to the places of its
+pair alone. That another pair has lost a place by it is found only when that pair is counted again: until then its count
+may be too large and its first place too early, never the other way.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from tokref.model import Pair
 
-__all__ = ["PairQueue", "Place", "Split", "SplitCorpus", "count_pairs", "replace_pair"]
-
-Place = tuple[int, int]
-"""Where a pair stands: the word's place in the corpus and, in the word, the place of the pair's first symbol."""
+__all__ = ["Key", "PairQueue", "Split", "SplitCorpus", "count_pairs"]
 
 Split = tuple[tuple[str, ...], int]
 """A word as tokens, with its count."""
 
-Key = tuple[float, int, int]
+Key = tuple[float, ...]
 """What the queue is sorted by, the smallest first."""
 
 
@@ -42,101 +41,91 @@ def count_pairs(splits: Iterable[Split]) -> dict[Pair, int]:
 class SplitCorpus:
     """The words of a corpus as tokens, with what training asks of them.
 
-    >>> corpus = SplitCorpus([("a", "b", "a", "b")], [3])
+    A place is one in the row of all symbols: that of an earlier word, or further left in a word, is smaller.
+
+    >>> corpus = SplitCorpus([("a", "b", "c")], [3])
     >>> corpus.merge(("a", "b"), "ab"), corpus.splits()
-    ({('ab', 'ab')}, ((('ab', 'ab'), 3),))
+    ([('ab', 'c')], ((('ab', 'c'), 3),))
     """
 
     def __init__(self, words: Iterable[Sequence[str]], counts: Iterable[int]) -> None:
-        self.pair_counts: dict[Pair, int] = {}
-        self.token_counts: dict[str, int] = {}
-        self.bounds: dict[Pair, Place] = {}  # never after the pair's first place
-        self._tokens = [list(word) for word in words]
-        self._starts = [list(range(len(tokens))) for tokens in self._tokens]
-        self._counts = list(counts)
-        self._words: dict[Pair, list[int]] = {}  # heaps of words; some may have lost the pair, or be there twice
-        for word, tokens in enumerate(self._tokens):
-            for token in tokens:
-                self.token_counts[token] = self.token_counts.get(token, 0) + self._counts[word]
-            for start, pair in enumerate(pairwise(tokens)):
-                self._gain(pair, (word, start))
-                self.pair_counts[pair] = self.pair_counts.get(pair, 0) + self._counts[word]
+        self.token_counts: dict[str, int] = defaultdict(int)
+        self._tokens = [""]  # empty in the gaps, and where a token was merged into the one before
+        self._counts = [0]  # at every place that of its word
+        self._gaps = [0]
+        symbols: dict[str, str] = {}  # equal ones are one string, which is quick to compare
+        for word, count in zip(words, counts, strict=True):
+            self._tokens += [symbols.setdefault(symbol, symbol) for symbol in word]
+            self._gaps.append(len(self._tokens))
+            self._tokens.append("")
+            self._counts += [count] * (len(word) + 1)
+        self._widths = [1] * len(self._tokens)  # in symbols, at the first and the last place of every token
+        self._places: dict[Pair, list[int]] = defaultdict(list)  # rising; some of them may have lost the pair
+        for place, pair in enumerate(pairwise(self._tokens)):
+            self.token_counts[pair[0]] += self._counts[place]
+            if pair[0] and pair[1]:
+                self._places[pair].append(place)
+        self.pair_counts = {pair: self._sum(places) for pair, places in self._places.items()}
 
     def splits(self) -> tuple[Split, ...]:
         """Give every word as it is split now, with its count."""
-        return tuple((tuple(tokens), count) for tokens, count in zip(self._tokens, self._counts, strict=True))
+        words = [(self._tokens[begin:end], self._counts[end]) for begin, end in pairwise(self._gaps)]
+        return tuple((tuple(filter(None, tokens)), count) for tokens, count in words)
 
-    def first_place(self, pair: Pair) -> Place | None:
-        """Find where a pair stands first, or None where it stands nowhere any more."""
-        words = self._words.get(pair, [])
-        while words:
-            tokens = self._tokens[words[0]]
-            for index, found in enumerate(pairwise(tokens)):
-                if found == pair:
-                    self.bounds[pair] = words[0], self._starts[words[0]][index]
-                    return self.bounds[pair]
-            heapq.heappop(words)
-        return None
+    def first(self, pair: Pair) -> int:
+        """Give the first place of a pair as far as it is known."""
+        return self._places[pair][0]
 
-    def merge(self, pair: Pair, merged: str) -> set[Pair]:
-        """Replace a pair in every word (BPE-TRAIN-9); give the pairs that have gained a place by it."""
-        gained: set[Pair] = set()
-        for word in sorted(set(self._words.pop(pair, ()))):
-            self._merge_in(word, pair, merged, gained)
-        return gained
+    def recount(self, pair: Pair) -> bool:
+        """Forget the places at which a pair does not stand any more; say whether it stands anywhere."""
+        (left, right), tokens, widths = pair, self._tokens, self._widths
+        places = self._places.pop(pair, ())
+        standing = [at for at in places if tokens[at] == left and tokens[at + widths[at]] == right]
+        self._keep(pair, standing)
+        return bool(standing)
 
-    def _merge_in(self, word: int, pair: Pair, merged: str, gained: set[Pair]) -> None:
-        old, count = self._tokens[word], self._counts[word]
-        tokens, starts = replace_pair(old, self._starts[word], pair, merged)
-        lost = (len(old) - len(tokens)) * count
-        if len(tokens) == len(old):
-            return
-        self._tokens[word], self._starts[word] = tokens, starts
-        for token, change in ((pair[0], -lost), (pair[1], -lost), (merged, lost)):
-            self.token_counts[token] = self.token_counts.get(token, 0) + change
-        for neighbours in pairwise(old):
-            self.pair_counts[neighbours] -= count
-        for index, neighbours in enumerate(pairwise(tokens)):
-            self.pair_counts[neighbours] = self.pair_counts.get(neighbours, 0) + count
-            if merged in neighbours:
-                self._gain(neighbours, (word, starts[index]))
-                gained.add(neighbours)
+    def merge(self, pair: Pair, merged: str) -> list[Pair]:
+        """Replace a pair from left to right (BPE-TRAIN-9); give the pairs that have gained a place by it."""
+        (left, right), tokens, widths = pair, self._tokens, self._widths
+        befores: dict[str, list[int]] = defaultdict(list)
+        afters: dict[str, list[int]] = defaultdict(list)
+        count = 0
+        for place in self._places.pop(pair):
+            middle = place + widths[place]
+            if tokens[place] != left or tokens[middle] != right:
+                continue  # one of the two was merged since, perhaps with the same token on its other side
+            start, end = place - widths[place - 1], middle + widths[middle]
+            tokens[place], tokens[middle] = merged, ""
+            widths[place] = widths[end - 1] = end - place
+            befores[tokens[start]].append(start)
+            afters[tokens[end]].append(place)
+            count += self._counts[place]
+        for token, change in ((left, -count), (right, -count), (merged, count)):
+            self.token_counts[token] += change
+        del self.pair_counts[pair]
+        gained = [((token, merged), places) for token, places in befores.items() if token]
+        gained += [((merged, token), places) for token, places in afters.items() if token]
+        for neighbours, places in gained:
+            self._keep(neighbours, sorted(self._places.get(neighbours, []) + places))
+        return [neighbours for neighbours, _ in gained]
 
-    def _gain(self, pair: Pair, place: Place) -> None:
-        heapq.heappush(self._words.setdefault(pair, []), place[0])
-        self.bounds[pair] = min(self.bounds.get(pair, place), place)
-
-
-def replace_pair(tokens: Sequence[str], starts: Sequence[int], pair: Pair, merged: str) -> tuple[list[str], list[int]]:
-    """Replace a pair in one word, from left to right without overlap; starts are those of the tokens.
-
-    Clauses: BPE-TRAIN-9.
-
-    >>> replace_pair(["a", "a", "a"], [0, 1, 2], ("a", "a"), "aa")
-    (['aa', 'a'], [0, 2])
-    """
-    left, right = pair
-    new_tokens: list[str] = []
-    new_starts: list[int] = []
-    index, last = 0, len(tokens) - 1
-    while index <= last:
-        new_starts.append(starts[index])
-        if tokens[index] == left and index < last and tokens[index + 1] == right:
-            new_tokens.append(merged)
-            index += 2
+    def _keep(self, pair: Pair, places: list[int]) -> None:
+        if places:
+            self._places[pair], self.pair_counts[pair] = places, self._sum(places)
         else:
-            new_tokens.append(tokens[index])
-            index += 1
-    return new_tokens, new_starts
+            self.pair_counts.pop(pair, None)
+
+    def _sum(self, places: list[int]) -> int:
+        return sum(map(self._counts.__getitem__, places))
 
 
 class PairQueue:
     """Pairs by a key that may only have risen since they were offered; whatever makes it fall offers the pair again.
 
     >>> queue = PairQueue()
-    >>> queue.offer(("a", "b"), (-2, 0, 0))
-    >>> queue.offer(("b", "c"), (-1, 0, 1))
-    >>> queue.best({("a", "b"): (-1, 7, 0), ("b", "c"): (-1, 0, 1)}.get)
+    >>> queue.offer(("a", "b"), (-2, 1))
+    >>> queue.offer(("b", "c"), (-1, 2))
+    >>> queue.best({("a", "b"): (-1, 7), ("b", "c"): (-1, 2)}.get)
     ('b', 'c')
     """
 

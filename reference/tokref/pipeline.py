@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from tokref.alignment import AlignedText
-from tokref.bpe_encoding import encode_bpe
+from tokref.bpe_encoding import bpe_ids, encode_bpe
 from tokref.choices import Choices
 from tokref.decoding import join_tokens
 from tokref.errors import InputError
 from tokref.model import Bpe, Token, Tokenizer, Unigram, WordPiece
-from tokref.pre_tokenization import pre_tokenize
+from tokref.normalization import normalize
+from tokref.pre_tokenization import pieces_of, pre_tokenize
 from tokref.special_tokens import split_special_tokens
 from tokref.unigram import encode_unigram
 from tokref.wordpiece_encoding import encode_wordpiece
 
-__all__ = ["decode", "encode", "tokens_of"]
+__all__ = ["decode", "encode", "encode_ids", "tokens_of"]
 
 _ENCODERS: Mapping[type, Callable[[str, Any, Choices], list[Token]]] = {
     Bpe: encode_bpe,
     WordPiece: lambda piece, model, choices: encode_wordpiece(piece, model),
     Unigram: encode_unigram,
+}
+_ID_ENCODERS: Mapping[type, Callable[[str, Any, Choices], list[int | None]]] = {
+    Bpe: bpe_ids,
+    WordPiece: lambda piece, model, choices: [token.id for token in encode_wordpiece(piece, model)],
+    Unigram: lambda piece, model, choices: [token.id for token in encode_unigram(piece, model, choices)],
 }
 
 
@@ -46,6 +53,25 @@ def encode(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
         else:
             tokens += _encode_stretch(AlignedText(stretch, start), tokenizer, choices)  # SPECIAL-4
     return tokens
+
+
+def encode_ids(text: str, tokenizer: Tokenizer, choices: Choices) -> list[int | None]:
+    """Encode a text to ids alone, which is quicker than :func:`encode` where texts are long; None has no entry.
+
+    Clauses: ENC-2.
+
+    Raises:
+        InputError: as :func:`encode`.
+
+    >>> encode_ids("ug", Tokenizer(Bpe(("g", "u", "ug"), merges=(("u", "g"),))), Choices())
+    [2]
+    """
+    if tokenizer.model is None:
+        raise InputError("unsupported", "encoding needs a model")
+    ids: list[int | None] = []
+    for stretch, start, special in split_special_tokens(text, tokenizer.special_tokens):
+        ids += [tokenizer.model.ids.get(stretch)] if special else _stretch_ids(stretch, start, tokenizer, choices)
+    return ids
 
 
 def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices) -> str:
@@ -98,3 +124,14 @@ def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -
         for piece in pre_tokenize(text, tokenizer.pre_tokenizer)
         for token in encode_piece(piece.text)
     ]
+
+
+def _stretch_ids(text: str, start: int, tokenizer: Tokenizer, choices: Choices) -> Iterator[int | None]:
+    normalized = AlignedText(normalize(text, tokenizer.normalizer, choices), start)
+    model, ids_by_type = tokenizer.model, _ID_ENCODERS[type(tokenizer.model)]
+
+    @cache
+    def ids_of(piece: str) -> list[int | None]:
+        return ids_by_type(piece, model, choices)
+
+    return chain.from_iterable(map(ids_of, pieces_of(normalized, tokenizer.pre_tokenizer)))

@@ -1,9 +1,13 @@
-"""The second stage: normalized text to pieces (``spec/02-pre-tokenization.md``)."""
+"""The second stage: normalized text to pieces (``spec/02-pre-tokenization.md``).
+
+A pre-tokenizer has a way that keeps the alignment, ``split``, and a quick one, ``pieces``; both give the same pieces.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 
 import regex
@@ -18,6 +22,7 @@ __all__ = [
     "PreTokenizer",
     "PreTokenizerSequence",
     "WhitespaceSplit",
+    "pieces_of",
     "pre_tokenize",
     "split_bert",
     "split_byte_level",
@@ -37,12 +42,15 @@ _BYTE_LEVEL = regex.compile(  # PRE-BYTE-1; the last but one is what leaves a sp
     r"|\p{White_Space}+(?!\P{White_Space})"
     r"|\p{White_Space}+"
 )
+_WHOLE = regex.compile(r"(?s).+")
 
 
 class PreTokenizer(Protocol):
     """What cuts text into pieces; the text is not empty."""
 
     def split(self, text: AlignedText) -> list[AlignedText]: ...
+
+    def pieces(self, text: AlignedText) -> list[str]: ...
 
 
 def pre_tokenize(text: AlignedText, pre_tokenizer: PreTokenizer | None) -> list[AlignedText]:
@@ -56,6 +64,17 @@ def pre_tokenize(text: AlignedText, pre_tokenizer: PreTokenizer | None) -> list[
     if not text.text:  # PRE-2
         return []
     return [text] if pre_tokenizer is None else pre_tokenizer.split(text)
+
+
+def pieces_of(text: AlignedText, pre_tokenizer: PreTokenizer | None) -> list[str]:
+    """Cut a text into pieces in the order of the text, without alignment.
+
+    >>> pieces_of(AlignedText("a b"), WhitespaceSplit())
+    ['a', 'b']
+    """
+    if not text.text:  # PRE-2
+        return []
+    return [text.text] if pre_tokenizer is None else pre_tokenizer.pieces(text)
 
 
 def split_whitespace(text: AlignedText) -> list[AlignedText]:
@@ -88,9 +107,7 @@ def split_byte_level(text: AlignedText, add_prefix_space: bool = False, use_rege
     >>> [piece.text for piece in split_byte_level(AlignedText("Hello, how are  you?"))]
     ['Hello', ',', 'Ġhow', 'Ġare', 'Ġ', 'Ġyou', '?']
     """
-    if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
-        text = text.prefixed(" ")
-    pieces = _matches(_BYTE_LEVEL, text) if use_regex else [text]  # PRE-BYTE-1, PRE-BYTE-5
+    pieces = _matches(_byte_level(use_regex), _with_space(text, add_prefix_space))
     return [_as_bytes(piece) for piece in pieces]
 
 
@@ -107,14 +124,7 @@ def split_metaspace(
     >>> [piece.text for piece in split_metaspace(AlignedText("Hello, how  are"))]
     ['▁Hello,', '▁how', '▁', '▁are']
     """
-    text = text.replaced(text.text.replace(" ", replacement))  # PRE-META-1
-    wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.start == 0)
-    if wanted and not text.text.startswith(replacement):  # PRE-META-2
-        text = text.prefixed(replacement)
-    if not split:
-        return [text]
-    begins = [index for index, character in enumerate(text.text) if character == replacement and index]  # PRE-META-3
-    return [text.cut(begin, end) for begin, end in zip([0, *begins], [*begins, len(text.text)], strict=True)]
+    return _matches(_metaspace(replacement, split), _with_replacements(text, replacement, prepend_scheme))
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,10 @@ class WhitespaceSplit:
         """Cut a text into pieces."""
         return split_whitespace(text)
 
+    def pieces(self, text: AlignedText) -> list[str]:
+        """Cut a text into pieces without alignment."""
+        return _NO_SPACE.findall(text.text)
+
 
 @dataclass(frozen=True)
 class BertPreTokenizer:
@@ -133,6 +147,10 @@ class BertPreTokenizer:
     def split(self, text: AlignedText) -> list[AlignedText]:
         """Cut a text into pieces."""
         return split_bert(text)
+
+    def pieces(self, text: AlignedText) -> list[str]:
+        """Cut a text into pieces without alignment."""
+        return _BERT.findall(text.text)
 
 
 @dataclass(frozen=True)
@@ -145,6 +163,12 @@ class ByteLevel:
     def split(self, text: AlignedText) -> list[AlignedText]:
         """Cut a text into pieces."""
         return split_byte_level(text, self.add_prefix_space, self.use_regex)
+
+    def pieces(self, text: AlignedText) -> list[str]:
+        """Cut a text into pieces without alignment; of equal ones the bytes are written once."""
+        pieces = _byte_level(self.use_regex).findall(_with_space(text, self.add_prefix_space).text)
+        written = {piece: byte_characters(piece) for piece in set(pieces)}
+        return [written[piece] for piece in pieces]
 
 
 @dataclass(frozen=True)
@@ -159,6 +183,11 @@ class Metaspace:
         """Cut a text into pieces."""
         return split_metaspace(text, self.replacement, self.prepend_scheme, self.split_at_replacement)
 
+    def pieces(self, text: AlignedText) -> list[str]:
+        """Cut a text into pieces without alignment."""
+        text = _with_replacements(text, self.replacement, self.prepend_scheme)
+        return _metaspace(self.replacement, self.split_at_replacement).findall(text.text)
+
 
 @dataclass(frozen=True)
 class PreTokenizerSequence:
@@ -169,6 +198,10 @@ class PreTokenizerSequence:
     def split(self, text: AlignedText) -> list[AlignedText]:
         """Apply each to every piece of the one before."""
         return split_sequence(text, self.pre_tokenizers)
+
+    def pieces(self, text: AlignedText) -> list[str]:
+        """Cut a text into pieces; where each begins decides what is done to it next."""
+        return [piece.text for piece in self.split(text)]
 
 
 def split_sequence(text: AlignedText, pre_tokenizers: Iterable[PreTokenizer]) -> list[AlignedText]:
@@ -184,6 +217,31 @@ def split_sequence(text: AlignedText, pre_tokenizers: Iterable[PreTokenizer]) ->
     for pre_tokenizer in pre_tokenizers:  # PRE-SEQUENCE-1
         pieces = [part for piece in pieces for part in pre_tokenizer.split(piece)]
     return pieces
+
+
+def _with_space(text: AlignedText, add_prefix_space: bool) -> AlignedText:
+    if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
+        text = text.prefixed(" ")
+    return text
+
+
+def _byte_level(use_regex: bool) -> regex.Pattern[str]:
+    return _BYTE_LEVEL if use_regex else _WHOLE  # PRE-BYTE-1, PRE-BYTE-5
+
+
+def _with_replacements(text: AlignedText, replacement: str, prepend_scheme: str) -> AlignedText:
+    text = text.replaced(text.text.replace(" ", replacement))  # PRE-META-1
+    wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.start == 0)
+    if wanted and not text.text.startswith(replacement):  # PRE-META-2
+        text = text.prefixed(replacement)
+    return text
+
+
+@lru_cache(maxsize=64)
+def _metaspace(replacement: str, split: bool) -> regex.Pattern[str]:
+    if not split:
+        return _WHOLE
+    return regex.compile(rf"(?s).[^{regex.escape(replacement)}]*")  # PRE-META-3
 
 
 def _matches(pattern: regex.Pattern[str], text: AlignedText) -> list[AlignedText]:

@@ -141,16 +141,16 @@ class _Scores:
     def key(self, pair: Pair) -> Key:
         tokens = self._corpus.token_counts
         score = _score(self._corpus.pair_counts[pair], tokens[pair[0]], tokens[pair[1]])
-        return -score, *self._corpus.bounds[pair]
+        return -score, self._corpus.first(pair)
 
     def best(self) -> Pair | None:
-        return self._queue.best(lambda pair: None if self._corpus.first_place(pair) is None else self.key(pair))
+        return self._queue.best(lambda pair: self.key(pair) if self._corpus.recount(pair) else None)
 
     def merge(self, pair: Pair, merged: str) -> None:
         gained = self._corpus.merge(pair, merged)
         self._offer(gained)
         for token in {*pair}:
-            self._pairs[token] = {known for known in self._pairs[token] if self._stands(known)}
+            self._pairs[token] = {known for known in self._pairs[token] if known in self._corpus.pair_counts}
             self._offer(self._pairs[token])
 
     def _offer(self, pairs: Iterable[Pair]) -> None:
@@ -159,10 +159,7 @@ class _Scores:
             for token in pair:
                 self._pairs.setdefault(token, set()).add(pair)
 
-    def _stands(self, pair: Pair) -> bool:
-        return self._corpus.pair_counts[pair] > 0 or self._corpus.first_place(pair) is not None
-
 
 def _score(count: int, left: int, right: int) -> float:
     """Divide once, as the documents' program does: equal scores are then equal to the last bit (WP-TRAIN-3)."""
-    return count / (left * right) if count else 0.0
+    return count / (left * right) if left * right else 0.0
