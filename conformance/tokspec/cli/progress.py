@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["ProgressBar"]
+__all__ = ["ProgressBar", "may_be_seen"]
 
 #: Variables of the environment with which people make a terminal of what is none.
 _FORCING = ("FORCE_COLOR", "TTY_COMPATIBLE")
@@ -22,7 +22,7 @@ class ProgressBar:
     _task: TaskID
 
     def __init__(self, doing: str, total: int | None) -> None:
-        if not _may_be_seen():
+        if not may_be_seen():
             return
         from rich.console import Console  # here, because it takes a while, and no gate has a terminal
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -46,6 +46,6 @@ class ProgressBar:
             self._bar.advance(self._task)
 
 
-def _may_be_seen() -> bool:
+def may_be_seen() -> bool:
     """Whether standard error is a terminal, or is to be taken for one; ``rich`` decides which of the latter counts."""
     return sys.stderr.isatty() or any(name in os.environ for name in _FORCING)

@@ -1,126 +1,153 @@
-"""``tokspec sweep``: two implementations over a corpus."""
+"""``tokspec sweep``: two implementations over a corpus of any size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
-from tokspec.cli.options import Target, choices_option, implementation_options, parse_choices
-from tokspec.formats.own import read_own
+from tokspec.cli.options import choices_option, implementation_options, parse_choices
+from tokspec.cli.sweep_options import Sweeping, sweep_options
+from tokspec.cli.sweep_progress import SweepProgress
+from tokspec.errors import DataError
+from tokspec.formats.own import OwnModel, read_own
+from tokspec.fuzz.saving import save
 from tokspec.report.safe import visible
+from tokspec.report.whole_file import write_whole
+from tokspec.sweep import report
+from tokspec.sweep.causes import Explainer, ordered, outcome_of
+from tokspec.sweep.describing import described
+from tokspec.sweep.documents import Selection
+from tokspec.sweep.engines import open_engine
+from tokspec.sweep.estimate import estimate
+from tokspec.sweep.plan import Header, Plan, make_plan
+from tokspec.sweep.results import alone_in, done, sum_of
+from tokspec.sweep.running import Progress, prepare, sweep
 
 __all__ = ["sweep_command"]
 
 _MEGABYTE = 1024**2
 
+#: The exit status of a sweep that was interrupted, as shells give it.
+_INTERRUPTED = 130
+
 
 @click.command("sweep", short_help="Compare two implementations over a corpus of any size.")
-@click.argument("inputs", nargs=-1, metavar="FILES...")
+@click.argument("inputs", nargs=-1, required=True, metavar="FILES...")
 @implementation_options
-@click.option("--against", metavar="NAME", help="The other implementation; the reference unless given.")
-@click.option("--against-cmd", "against_program", metavar="COMMAND", help="The other implementation as a program.")
-@click.option(
-    "--model", type=click.Path(path_type=Path), metavar="FILE", help="The model: tokenizer.json, vocab.txt, …"
-)
-@click.option("--model-b", type=click.Path(path_type=Path), metavar="FILE", help="Another model for the other one.")
 @choices_option
-@click.option(
-    "-o",
-    "--output",
-    default="tokspec-sweep",
-    show_default=True,
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Keep plan and results there; the same command goes on with them.",
-)
-@click.option(
-    "--as",
-    "kind",
-    type=click.Choice(["lines", "whole", "jsonl", "parquet"]),
-    help="What the files are; else by their names.",
-)
-@click.option(
-    "--field", default="text", show_default=True, metavar="NAME", help="Field of JSON lines, column of Parquet."
-)
-@click.option(
-    "--sample",
-    default=1.0,
-    type=click.FloatRange(0, 1, min_open=True),
-    metavar="SHARE",
-    help="Take this share of the documents.",
-)
-@click.option("--seed", default=0, help="Choose another sample.")
-@click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Units at once; as many as processors unless given."
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["builtin", "ray", "dask"]),
-    default="builtin",
-    show_default=True,
-    help="What does the units.",
-)
-@click.option("--address", metavar="ADDRESS", help="Of a Ray or Dask cluster that is there.")
-@click.option("--unit-mb", default=4.0, show_default=True, type=click.FloatRange(0.001), help="Size of a unit.")
-@click.option("--dry-run", is_flag=True, help="Print the plan and an estimate, and do nothing.")
-def sweep_command(
-    inputs: tuple[str, ...],
-    target: Target,
-    against: str | None,
-    against_program: str | None,
-    model: Path | None,
-    model_b: Path | None,
-    choices: tuple[str, ...],
-    output: Path,
-    kind: str | None,
-    field: str,
-    sample: float,
-    seed: int,
-    workers: int | None,
-    engine: str,
-    address: str | None,
-    unit_mb: float,
-    dry_run: bool,
-) -> int:
-    """Compare two implementations over FILES: what differs, how often, where and why."""
-    from tokspec.sweep.describing import described
-    from tokspec.sweep.documents import Selection
-    from tokspec.sweep.engines import open_engine
-    from tokspec.sweep.plan import Header, make_plan
-    from tokspec.sweep.results import alone_in, sum_of
-    from tokspec.sweep.running import prepare, sweep
+@sweep_options
+def sweep_command(sweeping: Sweeping) -> int:
+    """Compare two implementations over FILES: what differs, how often, where, and the few causes of it.
 
-    if not inputs or model is None:
-        raise click.UsageError("give FILES and --model FILE")
-    models = [read_own(model)] * 2 if model_b is None else [read_own(model), read_own(model_b)]
+    \b
+    tokspec sweep --impl tokenizers --model tokenizer.json texts/             with the reference
+    tokspec sweep --impl tokenizers --against tiktoken --model r50k_base.tiktoken 'logs/*.jsonl.gz'
+
+    FILES are files, folders, patterns or addresses. Each line is a document; of JSON Lines and Parquet a field. What
+    was done stays in the folder of the results: the same command goes on where the last one ended.
+
+    Exit status: 0 if nothing differs, 1 if something does, 2 if not all could be done, 130 after an interruption.
+    """
+    return _Sweep.of(sweeping).run()
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """A sweep that is about to begin."""
+
+    sweeping: Sweeping
+    models: Sequence[OwnModel]
+    contents: Sequence[Any]
+    plan: Plan
+
+    @classmethod
+    def of(cls, sweeping: Sweeping) -> _Sweep:
+        """Find out who is compared, and make the plan."""
+        limits = sweeping.target.limits
+        first = read_own(sweeping.model, sweeping.format)
+        models = [first, first if sweeping.other_model is None else read_own(sweeping.other_model, sweeping.format)]
+        named = _named(sweeping)
+        sides, contents, field = described(named, models, limits, parse_choices(sweeping.choices))
+        allowed = {
+            "case_seconds": limits.case_seconds,
+            "start_seconds": limits.start_seconds,
+            "memory_mb": limits.memory_mb,
+        }
+        selection = Selection(sweeping.field, sweeping.sample, sweeping.seed)
+        header = Header((sides[0], sides[1]), field, selection, str(Path.cwd()), allowed)
+        plan = make_plan(header, sweeping.inputs, sweeping.kind, int(sweeping.unit_mb * _MEGABYTE))
+        return cls(sweeping, models, contents, plan)
+
+    def run(self) -> int:
+        """Do what is left, and report all."""
+        engine = open_engine(self.sweeping.engine, self.sweeping.workers, self.sweeping.address)
+        folder = self.sweeping.output
+        if self.sweeping.dry_run:
+            click.echo("\n".join(map(visible, estimate(self.plan, self.contents, engine.workers, folder))))
+            return 0
+        with alone_in(folder):
+            prepare(folder, self.plan, self.contents)
+            with SweepProgress(self.plan, done(folder, self.plan.units)) as tell:
+                progress = sweep(folder, self.plan, engine, tell)
+            self._report(folder, progress)
+        return self._status(progress)
+
+    def _report(self, folder: Path, progress: Progress) -> None:
+        total = sum_of(folder, self.plan.units)
+        explainer = Explainer(self.plan.header, self.models, self.sweeping.target.limits)
+        causes = ordered(total.causes.values())
+        explained = [*explainer.explain(causes)] if not progress.interrupted else [*explainer.bare(causes)]
+        summary = report.Summary(
+            self.plan.header, total, explained, len(self.plan.units), progress.earlier + len(progress.finished)
+        )
+        for file in self.sweeping.reports:
+            write_whole(file, _WRITERS[_ending(file)](summary))
+        if self.sweeping.saved is not None:
+            for name in self._saved(summary, self.sweeping.saved):
+                click.echo(visible(f"wrote {name}"))
+        for fault in progress.faults:
+            click.echo(visible(f"not done: {fault}"), err=True)
+        click.echo("\n".join(report.text(summary, self.sweeping.show)))
+
+    def _saved(self, summary: report.Summary, folder: Path) -> Iterator[Path]:
+        """Write each cause that is about a rule as a fixture."""
+        findings = {each.finding.example.key: (each.finding, each.who) for each in summary.causes if each.finding}
+        for finding, who in findings.values():
+            yield from save([finding], folder, who, outcome_of)
+
+    def _status(self, progress: Progress) -> int:
+        if progress.interrupted:
+            click.echo("interrupted; the same command goes on", err=True)
+            return _INTERRUPTED
+        if progress.faults:
+            return 2
+        return 1 if sum_of(self.sweeping.output, self.plan.units).different else 0
+
+
+def _named(sweeping: Sweeping) -> list[dict[str, str | None]]:
+    target, other, program = sweeping.target, sweeping.against, sweeping.against_program
+    if other and program:
+        raise click.UsageError("--against and --against-cmd name two implementations; give one")
     named = [
         {"impl": None if target.program else target.impl or "reference", "command": target.program},
-        {"impl": None if against_program else against or "reference", "command": against_program},
+        {"impl": None if program else other or "reference", "command": program},
     ]
-    if named[0] == named[1] and model_b is None:
-        raise click.UsageError("these are the same twice; name another with --impl or --against")
-    limits = target.limits
-    sides, contents, compared = described(named, models, limits, parse_choices(choices))
-    allowed = {
-        "case_seconds": limits.case_seconds,
-        "start_seconds": limits.start_seconds,
-        "memory_mb": limits.memory_mb,
-    }
-    header = Header((sides[0], sides[1]), compared, Selection(field, sample, seed), str(Path.cwd()), allowed)
-    plan = make_plan(header, inputs, kind, int(unit_mb * _MEGABYTE))
-    with alone_in(output):
-        prepare(output, plan, contents)
-        progress = sweep(output, plan, open_engine(engine, workers, address))
-        total = sum_of(output, plan.units)
-    for fault in progress.faults:
-        click.echo(visible(fault), err=True)
-    click.echo(f"{total.documents} documents, {total.bytes} bytes, {total.different} differ, {total.left} {total.bad}")
-    for cause in total.causes.values():
-        place = f"{cause.file} {cause.at}"
-        click.echo(
-            visible(
-                f"{cause.count} {cause.kind} {cause.pattern} {cause.text!r} {cause.example!r} {place} {cause.detail}"
-            )
-        )
-    return 1 if total.different else 0
+    if named[0] == named[1] and sweeping.other_model is None:
+        raise click.UsageError("this compares an implementation with itself; name another with --impl or --against")
+    return named
+
+
+_WRITERS: Mapping[str, Callable[[report.Summary], bytes]] = {
+    ".ndjson": lambda summary: b"".join(report.ndjson(summary)),
+    ".md": lambda summary: ("\n".join(report.markdown(summary)) + "\n").encode(),
+}
+
+
+def _ending(file: Path) -> str:
+    if file.suffix not in _WRITERS:
+        raise DataError(f"does not say by its end what to write; give one of {', '.join(_WRITERS)}", str(file))
+    return file.suffix

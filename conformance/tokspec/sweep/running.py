@@ -80,7 +80,9 @@ def sweep(folder: Path, plan: Plan, engine: Engine, tell: Callable[[Done], objec
                 tell(each)
                 if progress.ends or len(progress.faults) >= _FAULTS:
                     break
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interruption:
+        if type(interruption) is not KeyboardInterrupt:
+            raise
         progress.interrupted = True
     return progress
 

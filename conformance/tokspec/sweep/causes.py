@@ -1,0 +1,143 @@
+"""What stands behind a cause: the stage that differs first, the clause that it is about, and who leaves the rule.
+
+The minimised text of a cause is put to each implementation and to the reference, with what of the model can matter to
+it, and shrunk further as fuzzing does. Where the model says what the specification does not cover, none is found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tokspec.discovery import open_session
+from tokspec.errors import AdapterFault, DataError, Unsupported
+from tokspec.formats.own import OwnModel
+from tokspec.fuzz.checker import Checker, Conversations, reference_with
+from tokspec.fuzz.dependence import by_choice
+from tokspec.fuzz.example import Example
+from tokspec.fuzz.findings import Finding, finding_of
+from tokspec.fuzz.oracle import Comparison
+from tokspec.fuzz.shrink import shrunk
+from tokspec.sessions import Limits
+from tokspec.sweep.plan import Header
+from tokspec.sweep.reducing import reduced
+from tokspec.sweep.tally import Cause
+
+__all__ = ["Explained", "Explainer", "ordered", "outcome_of"]
+
+#: Seconds for which one cause is shrunk, and how many causes are looked into.
+_SECONDS = 5.0
+MOST = 40
+
+#: Characters of the longest text that is looked into.
+_LONGEST = 64
+
+_STAGES = ("normalize", "pre_tokenize", "encode")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A cause with the first stage that differs from the reference, its clause, and who does so; empty if unknown."""
+
+    cause: Cause
+    stage: str = ""
+    clause: str = ""
+    who: str = ""
+    finding: Finding | None = None
+
+
+def ordered(causes: Iterable[Cause]) -> list[Cause]:
+    """Put causes in order, those of the most documents first."""
+    return sorted(causes, key=lambda cause: (-cause.documents, -cause.count, cause.kind, cause.pattern, cause.detail))
+
+
+class Explainer:
+    """Looks into causes.
+
+    Args:
+        header: of the plan.
+        models: of both sides.
+        limits: of processes.
+    """
+
+    def __init__(self, header: Header, models: Sequence[OwnModel], limits: Limits) -> None:
+        self._header, self._models, self._limits = header, models, limits
+        self._checkers: dict[int, Checker | None] = {}
+        self._reference = reference_with({})
+
+    def explain(self, causes: Sequence[Cause]) -> Iterator[Explained]:
+        """Look into causes, the first ones; the others are given as they are."""
+        try:
+            for place, cause in enumerate(causes):
+                is_about_rules = not cause.detail and len(cause.text) <= _LONGEST
+                yield self._explained(cause) if place < MOST and is_about_rules else Explained(cause)
+        finally:
+            for checker in self._checkers.values():
+                if checker is not None:
+                    checker.judged.close()
+
+    def bare(self, causes: Sequence[Cause]) -> Iterator[Explained]:
+        """Give causes as they are."""
+        return map(Explained, causes)
+
+    def _explained(self, cause: Cause) -> Explained:
+        """Look into one cause; where both leave the reference, what the first does is taken, and both are named."""
+        found = {index: finding for index in (0, 1) if (finding := self._found(index, cause.text)) is not None}
+        if not found:
+            return Explained(cause)
+        finding = next(iter(found.values()))
+        who = " and ".join(self._header.labels[index] for index in found)
+        return Explained(cause, finding.example.operation, finding.clause, who, finding)
+
+    def _found(self, index: int, text: str) -> Finding | None:
+        """Find where a side leaves the reference; nowhere, if that cannot be said."""
+        checker = None if self._header.sides[index]["impl"] == "reference" else self._checker(index)
+        if checker is None:
+            return None
+        try:
+            return self._finding(checker, self._models[index], text)
+        except (Unsupported, DataError, AdapterFault):
+            return None
+
+    def _checker(self, index: int) -> Checker | None:
+        if index not in self._checkers:
+            side = self._header.sides[index]
+            try:
+                judged = Conversations(lambda: open_session(side["impl"], side["command"], limits=self._limits))
+                self._checkers[index] = Checker(judged, None, None)
+            except (AdapterFault, DataError):
+                self._checkers[index] = None
+        return self._checkers[index]
+
+    def _finding(self, checker: Checker, own: OwnModel, text: str) -> Finding | None:
+        """Find the first stage in which an implementation leaves the reference, with as small an example as it gets."""
+        model = reduced(own.neutral, text, self._reference)
+        for stage in _STAGES:
+            if stage not in checker.judged.session.hello.operations:
+                continue
+            example = Example(model, stage, {"text": text}, "sweep")
+            (comparison,) = checker.compare([example])
+            if comparison.state == "differs":
+                return self._shrunk(checker, example, comparison)
+        return None
+
+    def _shrunk(self, checker: Checker, example: Example, comparison: Comparison) -> Finding:
+        latest = {example.key: comparison}
+
+        def shows(candidates: Sequence[Example]) -> list[bool]:
+            compared = checker.compare(candidates)
+            latest.update({each.key: one for each, one in zip(candidates, compared, strict=True)})
+            return [one.state == "differs" and one.kind == comparison.kind for one in compared]
+
+        small = shrunk(example, shows, _SECONDS, checker.batch)
+        return finding_of("sweep", "", small, example, latest[small.key])
+
+
+def outcome_of(finding: Finding) -> Mapping[str, Any]:
+    """Give what the reference answers, under every option of the choices on which that depends, for a fixture."""
+
+    def outcome(choices: Mapping[str, str]) -> Mapping[str, Any]:
+        return dict(Checker.right_of(Conversations(lambda: reference_with(choices)), finding.example))
+
+    return by_choice(outcome, reference_with({}).hello.choices)

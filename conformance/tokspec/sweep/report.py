@@ -1,0 +1,135 @@
+"""What a sweep has found, for a terminal, as lines of JSON, and in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+from tokspec import __version__
+from tokspec.report.safe import compact, shorten, visible
+from tokspec.sweep.causes import Explained
+from tokspec.sweep.plan import Header
+from tokspec.sweep.tally import Tally
+from tokspec.wire import encode_line
+
+__all__ = ["Summary", "markdown", "ndjson", "text"]
+
+#: Characters of a text that a line shows.
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A sweep: all that was counted, the causes in order, and how many units of how many are done."""
+
+    header: Header
+    total: Tally
+    causes: Sequence[Explained]
+    units: int
+    done: int
+
+    @property
+    def headline(self) -> str:
+        """Say in a sentence what it came to."""
+        sides = [f"{side['name']} {side['version']}" for side in self.header.sides]
+        total = self.total
+        compared = total.documents - sum(total.left.values())
+        what = "agree on" if not total.different else f"differ in {total.different:,} of"
+        share = f" ({_percent(total.different, compared)})" if total.different else ""
+        return f"{sides[0]} and {sides[1]} {what} {compared:,} documents{share}, {total.bytes / 1e6:,.1f} MB"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Write a share.
+
+    >>> _percent(1, 3), _percent(1, 1_000_000)
+    ('33.3 %', '0.0001 %')
+    """
+    share = 100 * part / whole if whole else 0.0
+    return f"{share:.3g} %" if share >= 0.001 or not share else f"{share:.4f} %"
+
+
+def _counts(summary: Summary) -> Iterator[str]:
+    total = summary.total
+    yield f"tokens: {total.tokens[0]:,} and {total.tokens[1]:,}; {_tokens(total)} differ"
+    for reason, count in sorted(total.left.items()):
+        yield f"not compared: {count:,} documents: {reason}"
+    for reason, count in sorted(total.bad.items()):
+        file, at, _ = next(place for place in total.bad_places if _is_of(reason, place[2]))
+        yield f"bad records: {count:,}: {reason}; first in {file} at {at:,}"
+    if summary.done < summary.units:
+        yield f"done: {summary.done:,} of {summary.units:,} units; the same command goes on"
+
+
+def _is_of(reason: str, why: str) -> bool:
+    return why.startswith(reason)
+
+
+def _tokens(total: Tally) -> str:
+    return f"{total.different_tokens:,} ({_percent(total.different_tokens, max(total.tokens))})"
+
+
+def text(summary: Summary, show: int) -> Iterator[str]:
+    """Give the lines for a terminal, with ``show`` causes."""
+    for number, each in enumerate(summary.causes[:show], 1):
+        yield from (visible(line) for line in _block(number, each))
+    if len(summary.causes) > show:
+        yield f"… and {len(summary.causes) - show} more causes; --show {len(summary.causes)} shows them all\n"
+    yield from map(visible, _counts(summary))
+    yield visible(summary.headline)
+
+
+def _block(number: int, each: Explained) -> Iterator[str]:
+    cause = each.cause
+    yield f"{number}. {cause.kind}: {cause.documents:,} documents, {cause.count:,} places"
+    yield f"   text     {shorten(compact(cause.text), _SHOWN)}  ({cause.pattern})"
+    if cause.example != cause.text:
+        yield f"   in       {shorten(compact(cause.example), _SHOWN)}"
+    yield f"   first    {cause.file} at {cause.at:,}"
+    if cause.detail:
+        yield f"   said     {shorten(cause.detail, 100)}"
+    if each.clause:
+        yield f"   rule     {each.clause} ({each.stage}), left by {each.who}"
+    yield ""
+
+
+def ndjson(summary: Summary) -> Iterator[bytes]:
+    """Give a header, a line a cause, and a footer with the counts."""
+    header = summary.header
+    origin = {"suite": __version__, "sides": list(header.sides), "selection": asdict(header.selection)}
+    yield encode_line({"tokspec_sweep_report": 1, **origin})
+    for each in summary.causes:
+        yield encode_line({**asdict(each.cause), "stage": each.stage, "clause": each.clause, "who": each.who})
+    counts: dict[str, Any] = {name: value for name, value in summary.total.to_json().items() if name != "causes"}
+    yield encode_line({**counts, "units": summary.units, "done": summary.done})
+
+
+def markdown(summary: Summary) -> Iterator[str]:
+    """Give a table of causes and a list of counts."""
+    yield f"## {_plain(summary.headline)}\n"
+    if summary.causes:
+        yield "| documents | places | what | text | characters | rule | first |"
+        yield "| ---: | ---: | --- | --- | --- | --- | --- |"
+    for each in summary.causes:
+        yield "| " + " | ".join(map(_plain, _row(each))) + " |"
+    yield ""
+    for line in _counts(summary):
+        yield f"- {_plain(line)}"
+
+
+def _row(each: Explained) -> Sequence[str]:
+    cause = each.cause
+    what = f"{cause.kind}: {shorten(cause.detail, 100)}" if cause.detail else cause.kind
+    rule = f"{each.clause} ({each.stage}, {each.who})" if each.clause else ""
+    shown = shorten(compact(cause.text), _SHOWN)
+    place = f"{cause.file} at {cause.at:,}"
+    return (f"{cause.documents:,}", f"{cause.count:,}", what, shown, cause.pattern, rule, place)
+
+
+_MARKUP: Mapping[int, str] = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]|~$"})
+
+
+def _plain(text: str) -> str:
+    return escape(visible(text), quote=False).translate(_MARKUP)
