@@ -83,6 +83,8 @@ class TokieAdapter:
         ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
         if None in ids:
             raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
+        if any(id >= 2**32 for id in ids):
+            raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
         text = tokenizer.decode(list(ids))
         if text is None:
             raise Unsupported("gives no text for bytes that are not UTF-8")
