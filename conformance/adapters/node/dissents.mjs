@@ -101,7 +101,11 @@ const DISSENTS = {
   ],
 };
 
-// The vocabulary of a model.
+// The vocabulary of a model, made once: a real one has a hundred thousand tokens.
+const vocabularies = new WeakMap();
 function tokens({ vocab }) {
-  return new Set(Array.isArray(vocab) ? vocab.map(([token]) => token) : Object.keys(vocab));
+  if (!vocabularies.has(vocab)) {
+    vocabularies.set(vocab, new Set(Array.isArray(vocab) ? vocab.map(([token]) => token) : Object.keys(vocab)));
+  }
+  return vocabularies.get(vocab);
 }
