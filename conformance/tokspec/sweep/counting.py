@@ -8,7 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 from tokspec.errors import DataError
-from tokspec.sweep.documents import Bad, Document, Selection, documents
+from tokspec.sweep.batches import BadAt, Batch, batches
+from tokspec.sweep.documents import Selection
 from tokspec.sweep.marker import ASKING, NARROWING
 from tokspec.sweep.narrow import narrowed
 from tokspec.sweep.plan import Unit
@@ -16,10 +17,6 @@ from tokspec.sweep.sides import Outcome, Side, Trouble
 from tokspec.sweep.tally import Cause, Tally, pattern_of
 
 __all__ = ["Counter", "placed_record"]
-
-#: Documents, and characters of them, that are asked at once.
-_BATCH = 64
-_BATCH_CHARACTERS = 1 << 18
 
 #: Places of one document that are made small.
 _PLACES = 8
@@ -34,17 +31,18 @@ _ALIGNED = 1_000_000
 
 def placed_record(unit: Unit, number: int, selection: Selection) -> tuple[str, int, str]:
     """Give the file, the place and the text of the document of this number, for one that nobody can be asked about."""
-    records = ((part.path, record) for part in unit.parts for record in documents(part, selection))
-    for place, (file, record) in enumerate(records):
-        if place == number and isinstance(record, Document):
-            return file, record.at, record.text
+    for batch in batches(unit, selection):
+        if isinstance(batch, Batch) and batch.first <= number < batch.first + len(batch.texts):
+            index = number - batch.first
+            return batch.file, batch.place(index), batch.texts[index]
     raise DataError(f"has no document {number} any more", key=f"unit {unit.id}")
 
 
 class _Placed(NamedTuple):
     number: int
     file: str
-    document: Document
+    at: int
+    text: str
 
 
 class Counter:
@@ -69,66 +67,49 @@ class Counter:
             bare: documents whose differences are not made small, because that ends the process.
             asks: whether they are compared at all; otherwise they are only counted.
         """
-        tally, batch, characters = Tally(), list[_Placed](), 0
-        for number, file, record in self._records(unit):
-            if number < first:
-                continue
+        tally = Tally()
+        for each in batches(unit, self._selection):
+            number = each.number if isinstance(each, BadAt) else each.first
             if last is not None and number >= last:
                 break
-            if isinstance(record, Bad):
-                tally.note_bad(file, record.at, record.why)
-                continue
-            tally.documents += 1
-            if not asks:
-                continue
-            batch.append(_Placed(number, file, record))
-            characters += len(record.text)
-            if len(batch) >= _BATCH or characters >= _BATCH_CHARACTERS:
-                self._compare(batch, tally, bare)
-                batch, characters = [], 0
-        self._compare(batch, tally, bare)
+            if isinstance(each, Batch):
+                self._count(each.cut(first, last), tally, bare, asks)
+            elif number >= first:
+                tally.note_bad(each.file, each.bad.at, each.bad.why)
         return tally
 
-    def _records(self, unit: Unit) -> Iterator[tuple[int, str, Document | Bad]]:
-        number = 0
-        for part in unit.parts:
-            for record in documents(part, self._selection):
-                yield number, part.path, record
-                number += 1
-
-    def _compare(self, batch: Sequence[_Placed], tally: Tally, bare: Collection[int]) -> None:
-        if not batch:
+    def _count(self, batch: Batch, tally: Tally, bare: Collection[int], asks: bool) -> None:
+        tally.documents += len(batch.texts)
+        if not asks or not batch.texts:
             return
-        first, second = (self._outcomes(side, batch) for side in self._sides)
-        compared, sizes = 0, 0
-        for placed, mine, other in zip(batch, first, second, strict=True):
-            if type(mine) is list and mine == other:
-                compared += len(mine)
-                text = placed.document.text
-                sizes += len(text) if text.isascii() else len(text.encode())
-            else:
-                self._differs(placed, mine, other, tally, placed.number not in bare)
-        tally.tokens[0] += compared
-        tally.tokens[1] += compared
-        tally.bytes += sizes
+        mine, other = (side.ask(batch.texts, batch.first, ASKING) for side in self._sides)
+        if mine == other and {*map(type, mine)} == {list}:  # as nearly always, and then nothing is done for each
+            count = sum(len(ids) for ids in mine if isinstance(ids, list))
+            tally.tokens[0] += count
+            tally.tokens[1] += count
+            tally.bytes += batch.size
+            return
+        for index, (one, two) in enumerate(zip(mine, other, strict=True)):
+            self._compare(batch, index, one, two, tally, bare)
 
-    def _outcomes(self, side: Side, batch: Sequence[_Placed]) -> list[Outcome]:
-        """Ask one side; numbers have gaps where records are no documents."""
-        outcomes: list[Outcome] = []
-        start = 0
-        for place in range(1, len(batch) + 1):
-            if place == len(batch) or batch[place].number != batch[place - 1].number + 1:
-                texts = [placed.document.text for placed in batch[start:place]]
-                outcomes += side.ask(texts, batch[start].number, ASKING)
-                start = place
-        return outcomes
+    def _compare(
+        self, batch: Batch, index: int, mine: Outcome, other: Outcome, tally: Tally, bare: Collection[int]
+    ) -> None:
+        text, number = batch.texts[index], batch.first + index
+        if isinstance(mine, list) and mine == other:
+            tally.tokens[0] += len(mine)
+            tally.tokens[1] += len(mine)
+            tally.bytes += len(text.encode())
+        else:
+            placed = _Placed(number, batch.file, batch.place(index), text)
+            self._differs(placed, mine, other, tally, number not in bare)
 
     def _differs(self, placed: _Placed, mine: Outcome, other: Outcome, tally: Tally, narrows: bool) -> None:
         reason = self._not_comparable(mine, other)
         if reason:
             tally.leave(reason)
             return
-        text = placed.document.text
+        text = placed.text
         tally.bytes += len(text.encode())
         tally.different += 1
         if isinstance(mine, list) and isinstance(other, list):
@@ -155,7 +136,7 @@ class Counter:
         return ""
 
     def _causes(self, placed: _Placed, mine: Outcome, other: Outcome, narrows: bool) -> Iterator[Cause]:
-        text = placed.document.text
+        text = placed.text
         for _ in range(_PLACES):
             kinds = self._kinds(mine, other)
             if not narrows or not self._can_narrow(mine, other):
@@ -171,9 +152,7 @@ class Counter:
                 return
 
     def _cause(self, placed: _Placed, kind: str, detail: str, small: str, example: str) -> Cause:
-        return Cause(
-            kind, pattern_of(small), small[:_SHOWN], example[:_SHOWN], placed.file, placed.document.at, detail=detail
-        )
+        return Cause(kind, pattern_of(small), small[:_SHOWN], example[:_SHOWN], placed.file, placed.at, detail=detail)
 
     def _can_narrow(self, mine: Outcome, other: Outcome) -> bool:
         """Whether asking again is cheap, which it is not where a program ends each time."""

@@ -13,7 +13,7 @@ from tokspec.errors import DataError
 from tokspec.records import FIELD, BadRecord, Record, records_of
 from tokspec.sweep.opening import open_bytes
 
-__all__ = ["LONGEST", "Bad", "Document", "Part", "Selection", "documents"]
+__all__ = ["LONGEST", "Bad", "Document", "Part", "Selection", "documents", "stretch"]
 
 #: Bytes of the longest document: a document is in memory as a whole.
 LONGEST = 16 * 1024**2
@@ -105,18 +105,23 @@ def _records(stream: BinaryIO, part: Part, field: str) -> Iterator[tuple[Record 
 
 
 def _stretch(stream: BinaryIO, part: Part, field: str) -> Iterator[tuple[Record | BadRecord, int]]:
-    """Give the records of the lines that begin in a part."""
+    data, start = stretch(stream, part)
+    for record in records_of(BytesIO(data), part.path, part.kind, field, largest=LONGEST):
+        yield record, start
+
+
+def stretch(stream: BinaryIO, part: Part) -> tuple[bytes, int]:
+    """Give the bytes of the lines that begin in a part, and where the first of them does."""
     start = part.start
     if start:
         stream.seek(start - 1)
         start += _skip(stream) - 1
     if start >= part.end:
-        return
+        return b"", start
     data = stream.read(part.end - start)
     if not data.endswith(b"\n"):
         data += stream.readline(_LINE)
-    for record in records_of(BytesIO(data), part.path, part.kind, field, largest=LONGEST):
-        yield record, start
+    return data, start
 
 
 def _skip(stream: BinaryIO) -> int:

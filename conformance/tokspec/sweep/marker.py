@@ -46,6 +46,8 @@ def new_memory() -> IO[bytes]:
 class Marker:
     """The shared memory, by the descriptor of its file.
 
+    ``numbers`` are its four numbers in the order of :class:`Place`, for who moves on millions of times.
+
     >>> with new_memory() as file:
     ...     marker = Marker(file.fileno())
     ...     marker.move(7, ASKING, 100)
@@ -55,6 +57,7 @@ class Marker:
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, _FORM.size)
+        self.numbers = memoryview(self._memory).cast("q")
         self._tick = 0
 
     def move(self, document: int, stage: int, length: int = 0) -> None:

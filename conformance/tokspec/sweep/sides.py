@@ -109,17 +109,18 @@ class LocalSide:
 
     def ask(self, texts: Sequence[str], first: int, stage: int) -> list[Outcome]:
         """Encode texts, of which the first is document ``first``."""
-        encode, move, stage = self._encode, self._marker.move, stage + self._index
+        encode, numbers = self._encode, self._marker.numbers
+        self._marker.move(first, stage + self._index, max(map(len, texts)))
         outcomes: list[Outcome] = []
         for number, text in enumerate(texts, first):
-            move(number, stage, len(text))
+            numbers[1] = number
             try:
                 outcomes.append(encode(text))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # a panic of an extension and SystemExit are no Exception
                 outcomes.append(_trouble(error))
-        move(-1, 0)
+        self._marker.move(-1, 0)
         return outcomes
 
     def close(self) -> None:

@@ -244,13 +244,13 @@ class _Watch:
         with suppress(psutil.Error):
             self._process = psutil.Process(process)
         self._limits, self._marker = header.limits, marker
-        self._tick, self._since, self._memory_at = -1, time.monotonic(), 0.0
+        self._place, self._since, self._memory_at = marker.read(), time.monotonic(), 0.0
 
     def look(self) -> tuple[str, str] | None:
         """Say what is wrong, if anything."""
         now, place = time.monotonic(), self._marker.read()
-        if place.tick != self._tick:
-            self._tick, self._since = place.tick, now
+        if place != self._place:
+            self._place, self._since = place, now
         allowed = self._allowed(place)
         if allowed is not None and now - self._since > allowed:
             return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from logging import ERROR
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class DaskEngine:
 
             return nullcontext(self._address)
         return self._library.LocalCluster(
-            n_workers=self.workers, threads_per_worker=1, dashboard_address=None, silence_logs="error"
+            n_workers=self.workers, threads_per_worker=1, dashboard_address=None, silence_logs=ERROR
         )
 
     def _client(self, cluster: Any) -> Any:

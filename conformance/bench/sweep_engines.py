@@ -1,0 +1,168 @@
+"""What a sweep costs: every engine against a bare loop over the same two implementations, on one file.
+
+    python conformance/bench/sweep_engines.py TEXT MODEL --impl tokenizers --against tiktoken --megabytes 1000
+
+repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes of memory
+of all processes at their peak, and how it compares with the bare loop. The loop decodes each line, encodes it twice by
+the fastest call of each library, compares the ids and does nothing else. Results are held to be the same, byte by byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import psutil
+from tokspec.discovery import find
+from tokspec.formats.own import read_own
+from tokspec.sweep.models import content_for
+
+LOOK_SECONDS = 0.5
+
+
+class Measured(NamedTuple):
+    """A run: its name, its seconds, and the peak of its memory in megabytes."""
+
+    name: str
+    seconds: float
+    memory: float
+
+
+def main() -> int:
+    """Measure, print, and say whether all results are the same."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("text", type=Path)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--impl", default="tokenizers")
+    parser.add_argument("--against", default="tiktoken")
+    parser.add_argument("--megabytes", type=int, default=1000)
+    parser.add_argument("--runs", default="bare,builtin-1,builtin-2,ray-2,dask-2")
+    parser.add_argument("--bare", action="store_true", help="only the loop, over TEXT as it is")
+    given = parser.parse_args()
+    if given.bare:
+        return bare(given.text, given.model, (given.impl, given.against))
+    with TemporaryDirectory(dir=given.text.parent) as name:
+        folder = Path(name)
+        corpus = repeated(given.text, folder / "corpus.txt", given.megabytes * 10**6)
+        return measure_all(corpus, folder, given)
+
+
+def measure_all(corpus: Path, folder: Path, given: argparse.Namespace) -> int:
+    """Measure one run after the other."""
+    size, first, digests = corpus.stat().st_size / 1e6, 0.0, {}
+    print(f"{size:,.0f} MB; {given.impl} against {given.against}; {os.cpu_count()} processors", flush=True)
+    print("| run | s | MB/s | peak MB | of the bare loop |\n| --- | ---: | ---: | ---: | ---: |", flush=True)
+    for run in given.runs.split(","):
+        if run == "bare":
+            command = [*sys.argv[:1], str(corpus), str(given.model), "--bare"]
+            command += ["--impl", given.impl, "--against", given.against]
+        else:
+            command = ["-m", "tokspec", *sweep(run, corpus, folder / run, given)]
+        measured = measure(run, command)
+        first = first or measured.seconds
+        share = measured.seconds / first
+        row = (
+            run,
+            f"{measured.seconds:.1f}",
+            f"{size / measured.seconds:.2f}",
+            f"{measured.memory:.0f}",
+            f"{share:.2f}",
+        )
+        print(f"| {' | '.join(row)} |", flush=True)
+        if run != "bare":
+            digests[run] = digest(folder / run / "results")
+            shutil.rmtree(folder / run)
+    same = len(set(digests.values())) <= 1
+    print(f"results of {', '.join(digests)}: {'the same' if same else digests}")
+    return 0 if same else 1
+
+
+def sweep(run: str, corpus: Path, output: Path, given: argparse.Namespace) -> list[str]:
+    """Give the arguments of a sweep by ``ENGINE-WORKERS``."""
+    engine, _, workers = run.partition("-")
+    sides = ["--impl", given.impl, "--against", given.against, "--model", str(given.model)]
+    return ["sweep", str(corpus), *sides, "--engine", engine, "--workers", workers, "-o", str(output)]
+
+
+def repeated(text: Path, target: Path, size: int) -> Path:
+    """Write a file again and again until the size is reached, whole lines only."""
+    with target.open("wb") as stream:
+        while stream.tell() < size:
+            with text.open("rb") as source:
+                for line in source:
+                    stream.write(line if line.endswith(b"\n") else line + b"\n")
+                    if stream.tell() >= size:
+                        break
+    return target
+
+
+def measure(name: str, arguments: Sequence[str]) -> Measured:
+    """Run a command of this Python, and look at the memory of it and of all that it starts."""
+    environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
+    begin, peak = time.monotonic(), 0.0
+    process = subprocess.Popen([sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        peak = max(peak, sum(memory(each) for each in family(process.pid)) / 1e6)
+        time.sleep(LOOK_SECONDS)
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"{name}: exit status {process.returncode}")
+    return Measured(name, time.monotonic() - begin, peak)
+
+
+def family(process: int) -> Iterator[psutil.Process]:
+    """Give a process and its descendants."""
+    try:
+        parent = psutil.Process(process)
+        yield from (parent, *parent.children(recursive=True))
+    except psutil.Error:
+        return
+
+
+def memory(process: psutil.Process) -> int:
+    """Give the bytes that are a process's own; what is shared counts once in none."""
+    try:
+        return int(process.memory_full_info().uss)
+    except psutil.Error:
+        return 0
+
+
+def digest(folder: Path) -> str:
+    """Give what no other results have."""
+    whole = hashlib.sha256()
+    for file in sorted(folder.glob("??/*.json")):
+        whole.update(file.name.encode() + file.read_bytes())
+    return whole.hexdigest()
+
+
+def bare(text: Path, model: Path, names: Sequence[str]) -> int:
+    """Encode every line twice, and compare."""
+    encoders = []
+    own = read_own(model)
+    for name in names:
+        adapter = find(name).make()
+        format, content = content_for(own, adapter.hello().formats, name)
+        encoders.append(adapter.encoder(adapter.load(format, content)))
+    one, other = encoders
+    documents = different = 0
+    with text.open("rb") as stream:
+        for line in stream:
+            document = line.decode().rstrip("\n")
+            documents += 1
+            if one(document) != other(document):
+                different += 1
+    print(json.dumps({"documents": documents, "different": different}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
