@@ -20,6 +20,7 @@ from tokspec.sessions import Answer, InProcessSession, Limits, Refused, Request,
 from tokspec.texts import load_texts
 
 __all__ = [
+    "OTHER_WHITE",
     "TEXTS",
     "Encoded",
     "differing",
@@ -35,6 +36,9 @@ TEXTS: Mapping[str, str] = {
     "all/joined": "".join(text.text for text in load_texts()),
     "all/lines": "\n".join(text.text for text in load_texts()),
 }
+
+#: Those with a character that JavaScript takes for white space where Unicode does not, or the other way.
+OTHER_WHITE = {text for text, content in TEXTS.items() if {"\ufeff", "\x85"} & {*content}}
 
 #: The tokens of each text; what was refused says why.
 Encoded = Mapping[str, list[str] | str]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from asking import TEXTS, Encoded, differing, of_published, of_reference, refused
+from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_reference, refused
 from published import encoded_in_node, model_file, tiktoken_encoding
 
 from tokspec.formats import read
@@ -62,9 +62,6 @@ DIFFERING: Mapping[str, tuple[Mapping[str, set[str]], str]] = {
         "tokens (SPECIAL-1)",
     ),
 }
-
-#: Those with a character that JavaScript takes for white space where Unicode does not, or the other way.
-OTHER_WHITE = {text for text, content in TEXTS.items() if {"\ufeff", "\x85"} & {*content}}
 
 #: Who refuses: a part of what it says, and the texts.
 REFUSING: Mapping[str, tuple[str, Mapping[str, set[str]]]] = {

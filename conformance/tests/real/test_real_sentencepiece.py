@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from asking import TEXTS, Encoded, differing, of_published, of_reference, refused, with_content
+from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_reference, refused, with_content
 from published import model_file
 
 from tokspec.adapters.reference import ReferenceAdapter
@@ -31,8 +31,6 @@ CHOICES = {"bpe_merge_order": "lowest_rank"}
 MARKED = {text for text, content in TEXTS.items() if content.startswith((" ", MARK))}
 #: Those in which the unknown token is written out.
 UNKNOWN = {text for text, content in TEXTS.items() if "<unk>" in content}
-#: Those with a character that JavaScript takes for white space where Unicode does not, or the other way.
-OTHER_WHITE = {text for text, content in TEXTS.items() if {"\ufeff", "\x85"} & {*content}}
 
 
 @pytest.fixture(scope="module")
