@@ -98,29 +98,11 @@ RECENT = (
 )
 
 #: Ranges that versions of Unicode since 15 assign: a table of an older version does not have them.
-NEWER = tuple(
-    (int(low, 16), int(high, 16))
-    for low, _, high in (
-        part.partition("-")
-        for part in [
-            "1C89-1C8A",
-            "A7CB-A7CD",
-            "A7DA-A7DC",
-            "10D40-10D65",
-            "105C0-105F3",
-            "11BC0-11BE1",
-            "11F00-11F10",
-            "1E4D0-1E4F9",
-            "1E5D0-1E5F0",
-            "1E030-1E06D",
-            "2EBF0-2EE5D",
-            "2FFC-2FFF",
-            "31350-323AF",
-            "1FAE8-1FAE9",
-            "1CCF0-1CCF9",
-        ]
-    )
+_NEWER = (
+    "1C89-1C8A A7CB-A7CD A7DA-A7DC 10D40-10D65 105C0-105F3 11BC0-11BE1 11F00-11F10 1E4D0-1E4F9 1E5D0-1E5F0 "
+    "1E030-1E06D 2EBF0-2EE5D 2FFC-2FFF 31350-323AF 1FAE8-1FAE9 1CCF0-1CCF9"
 )
+NEWER = tuple((int(low, 16), int(high, 16)) for low, _, high in (part.partition("-") for part in _NEWER.split()))
 
 
 @cache
@@ -145,9 +127,8 @@ def assigned_rows() -> tuple[int, ...]:
     >>> assigned_rows()[:2]
     (0, 64)
     """
-    rows = range(0, 0x110000, 64)
-    return tuple(
-        row
-        for row in rows
-        if any(unicodedata.category(chr(code)) not in ("Cn", "Co", "Cs") for code in range(row, row + 64, 7))
-    )
+    return tuple(row for row in range(0, 0x110000, 64) if any(map(_is_assigned, range(row, row + 64, 7))))
+
+
+def _is_assigned(code: int) -> bool:
+    return unicodedata.category(chr(code)) not in ("Cn", "Co", "Cs")

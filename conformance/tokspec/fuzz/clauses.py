@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from tokspec.fuzz import clauses_of_encoding, clauses_of_stages
 from tokspec.fuzz.example import Example
+from tokspec.fuzz.recent import is_recent
 
 __all__ = ["clause_of"]
 
@@ -26,10 +27,17 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
     """
     if kind == "not refused as invalid_model" or kind == "refused as invalid_model":
         return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-4"
+    if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(_texts(example)):
+        return "TERM-6"
     by_operation = _BY_OPERATION.get(example.operation)
     if by_operation is not None:
         return by_operation(example, kind, right, given)
     return _of_training(example, kind, right, given)
+
+
+def _texts(example: Example) -> str:
+    texts: list[str] = [example.input.get("text", ""), *example.input.get("corpus", {}).get("texts", ())]
+    return "".join(texts)
 
 
 def _has_double(model: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -121,8 +122,12 @@ def _characters(example: Example) -> Iterator[Example]:
     used = sorted({character for text in _texts(example) for character in text})
     for character in used:
         smaller = _SIMPLE.partition(character)[0]
-        for other in [new for new in smaller if new not in used][:2]:
+        for other in [*[new for new in smaller if new not in used][:2], *(new for new in smaller if new in used)]:
             yield _mapped(example, lambda text, old=character, new=other: text.replace(old, new))  # type: ignore[misc]
+    for character in used:
+        plainer = _PLAINER.get(unicodedata.category(character))
+        if plainer is not None and plainer not in used and character not in _PLAINER.values() and character > "\x7f":
+            yield _mapped(example, lambda text, old=character, new=plainer: text.replace(old, new))  # type: ignore[misc]
     for character in used:
         if character not in _SIMPLE:
             for other in [old for old in used if old in _SIMPLE][:2]:
@@ -130,6 +135,12 @@ def _characters(example: Example) -> Iterator[Example]:
 
 
 _SIMPLE = "abcdefghijklmnop"
+
+#: A well-known character of each category, to stand for one that is not.
+_PLAINER = {
+    **{"Ll": "é", "Lu": "É", "Lo": "中", "Mn": "\u0301", "Mc": "\u093e", "Nd": "٣", "No": "²", "Po": "¿", "So": "©"},
+    **{"Sm": "±", "Sc": "€", "Zs": "\u00a0", "Cf": "\u200b", "Cc": "\x01", "Co": "\ue000", "Cn": "\uffff", "Pd": "–"},
+}
 
 
 def _mapped(example: Example, change: Callable[[str], str]) -> Example:

@@ -29,6 +29,8 @@ def lines_of(finding: Finding, again: str, session: Session | None, oracle: Sess
     head = (
         f"{finding.clause} {finding.example.operation}: {finding.kind}  ({_times(finding)}, {finding.example.origin})"
     )
+    if finding.check != "reference":  # a property expects no one result
+        lines = [line for line in lines if not line.startswith("  expected ")]
     at = next(index for index, line in enumerate(lines) if line.startswith("  input "))
     return [visible(head), *lines[:at], *_model(finding), *lines[at:]]
 

@@ -64,7 +64,7 @@ class Findings:
         if known is None:
             self.by_group[finding.group] = finding
         elif finding.example.size < known.example.size:
-            known.example, known.result = finding.example, finding.result
+            known.example, known.first, known.result = finding.example, finding.first, finding.result
 
     def counted(self) -> None:
         """Set how often each was met."""

@@ -160,6 +160,10 @@ def _steps(random: Random) -> dict[str, int]:
     )
 
 
+def _not_negative(steps: dict[str, int]) -> dict[str, int]:
+    return {key: max(value, 0) for key, value in steps.items()}
+
+
 def _first(random: Random) -> dict[str, int]:
     return {"first": random.choice((0, 1, 2, 4))} if random.random() < 0.2 else {}
 
@@ -183,7 +187,7 @@ def _train_bpe(random: Random, generated: Generated) -> Iterator[Asked]:
         steps = _steps(random)
         yield "training_state", {**given, **steps}
         yield "best_pair", {**given, **steps}
-        yield "pair_frequencies", {**given, **steps, **_first(random)}
+        yield "pair_frequencies", {**given, **_not_negative(steps), **_first(random)}
 
 
 def _train_wordpiece(random: Random, generated: Generated) -> Iterator[Asked]:
@@ -195,7 +199,7 @@ def _train_wordpiece(random: Random, generated: Generated) -> Iterator[Asked]:
         steps = _steps(random)
         yield "training_state", {**given, **steps}
         yield "best_pair", {**given, **steps}
-        yield "pair_scores", {**given, **steps, **_first(random)}
+        yield "pair_scores", {**given, **_not_negative(steps), **_first(random)}
 
 
 def _train_unigram(random: Random, generated: Generated) -> Iterator[Asked]:

@@ -1,0 +1,130 @@
+"""Properties: each notices an implementation that breaks it, without another one to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.checker import Conversations
+from tokspec.fuzz.models import FAMILIES
+from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
+from tokspec.sessions import InProcessSession
+from tokspec.verdicts import declared_choices
+
+NAMES = [each.name for each in PROPERTIES]
+
+
+class Broken(ReferenceAdapter):
+    """The reference, with its results changed by a function that may keep something in mind."""
+
+    def __init__(self, change: Callable[[Broken, str, Mapping[str, Any], dict[str, Any]], None]) -> None:
+        super().__init__({"bpe_merge_order": "lowest_rank"})
+        self.change, self.seen = change, dict[str, int]()
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = dict(super().run(operation, model, input))
+        self.change(self, operation, input, result)
+        return result
+
+
+def high_ids(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "encode":
+        result["ids"] = [None if id is None else id + 1 for id in result["ids"]]
+
+
+def spans_reversed(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "encode":
+        result["spans"] = result["spans"][::-1]
+
+
+def spans_one_on(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "encode" and result["spans"]:
+        result["spans"] = [[start, end] for start, end in result["spans"][:-1]] + [[0, result["spans"][-1][1]]]
+
+
+def decoded_trimmed(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "decode":
+        result["text"] = result["text"].strip()
+
+
+def glued(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "encode" and len(result["tokens"]) > 1:
+        result["tokens"] = ["".join(result["tokens"])]
+
+
+def characters(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation in ("encode", "segment"):
+        text = input.get("text", input.get("word", ""))
+        result["tokens"] = list(text)
+
+
+def last_merges_first(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "train" and "merges" in result:
+        result["merges"] = result["merges"][::-1]
+
+
+def another_each_time(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "normalize":
+        adapter.seen[input["text"]] = adapter.seen.get(input["text"], 0) + 1
+        result["text"] += "x" * (adapter.seen[input["text"]] % 2)
+
+
+def counted_apart(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "train" and len(input["corpus"].get("words", ())) != len(
+        {word for word, _ in input["corpus"].get("words", ())}
+    ):
+        result["vocabulary"] = [*result["vocabulary"], "twice"]
+
+
+def afraid_of_many(adapter: Broken, operation: str, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+    if operation == "train" and sum(count for _, count in input["corpus"].get("words", ())) > 20:
+        result["vocabulary"] = result["vocabulary"][:2]
+
+
+BREAKS = {
+    "tokens are of the vocabulary, ids their places": high_ids,
+    "spans are in order and in the text": spans_reversed,
+    "spans hold their tokens": spans_one_on,
+    "what is encoded is decoded again": decoded_trimmed,
+    "merges lead to every token": glued,
+    "no merge is left to do": characters,
+    "every merge had the highest count": last_merges_first,
+    "the segmentation is the best": characters,
+    "twice gives the same": another_each_time,
+    "a batch equals one by one": another_each_time,
+    "equal words are one": counted_apart,
+    "training goes by proportions": afraid_of_many,
+}
+
+
+def findings(name: str, change: Callable[..., None]) -> list[tuple[str, str, int]]:
+    judged = Conversations(lambda: InProcessSession(Broken(change)))
+    choices = declared_choices(judged.session.hello)
+    (chosen,) = [each for each in PROPERTIES if each.name == name]
+    families = [family for family in FAMILIES if family not in ("sweep", "pre-tokenizer")]
+    campaign = Campaign([PropertyChecker(chosen, judged, choices)], 1, Budget(examples=20_000), families, enough=1)
+    return [(each.clause, each.check, each.example.size) for each in campaign.run()]
+
+
+def test_every_property_has_one_that_breaks_it() -> None:
+    assert list(BREAKS) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_property_notices_who_breaks_it(name: str) -> None:
+    ((clause, check, size),) = findings(name, BREAKS[name])
+    (chosen,) = [each for each in PROPERTIES if each.name == name]
+    assert (clause, check) == (chosen.clause, name)
+    assert size < 4000 if name == "what is encoded is decoded again" else size < 200
+
+
+def test_the_description_says_what_is_wrong() -> None:
+    judged = Conversations(lambda: InProcessSession(Broken(characters)))
+    (chosen,) = [each for each in PROPERTIES if each.name == "no merge is left to do"]
+    check = PropertyChecker(chosen, judged, declared_choices(judged.session.hello))
+    (finding,) = Campaign([check], 1, Budget(examples=20_000), ("bpe",), enough=1).run()
+    assert finding.result.detail == "'a' and 'b' are left, which are to be merged"
