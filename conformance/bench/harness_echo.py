@@ -1,8 +1,8 @@
 """How many requests a second go through the protocol, with a program that does nothing but answer.
 
-Run ``python conformance/bench/harness_echo.py``. The floor is a loop that asks and a loop that answers, both as short as
-can be, 64 requests in flight: for the program in Python a loop in Python, for that in JavaScript one in Python, as the
-suite is, and one in JavaScript too.
+Run ``python conformance/bench/harness_echo.py``. The floor is a loop that asks and one that answers, both as short
+as can be, 64 requests in flight: for the program in Python a loop in Python, for that in JavaScript one in Python, as
+the suite is, and one in JavaScript too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``--jobs`` gains with an implementation that is slow: the reference, which computes 10 ms more for each case.
+"""What ``--jobs`` gains with an implementation that is slow: the reference, which computes 20 ms more for each case.
 
 Run ``python conformance/bench/harness_jobs.py``. What is printed, but for the times, has to be the same.
 """
@@ -24,14 +24,14 @@ from tokspec.adapters.reference import ReferenceAdapter
 
 class Computing(ReferenceAdapter):
     def run(self, *arguments):
-        end = time.thread_time() + 0.01
+        end = time.thread_time() + 0.02
         while time.thread_time() < end:
             pass
         return super().run(*arguments)
 
 class Waiting(ReferenceAdapter):
     def run(self, *arguments):
-        time.sleep(0.01)
+        time.sleep(0.02)
         return super().run(*arguments)
 """
 
@@ -49,7 +49,7 @@ def rows(runs: int = 3) -> Iterator[Row]:
                 if lines != others:
                     raise SystemExit("the reports differ")
                 seconds.append((several, one))
-            yield paired(f"--jobs {jobs}, 10 ms a case that {what}", seconds, target, peer_name="--jobs 1")
+            yield paired(f"--jobs {jobs}, 20 ms a case that {what}", seconds, target, peer_name="--jobs 1")
 
 
 def _run(folder: str, adapter: str, jobs: int) -> tuple[float, list[str]]:

@@ -1,15 +1,21 @@
 """What judging costs beside the implementation itself: a bare loop over the same inputs that calls and compares.
 
-Run ``python conformance/bench/harness_overhead.py`` where tokenizers and tiktoken are installed. The loop calls the same
-adapter on the cases that pass, ten times each, loads every model once, and compares with ``==``. All starts are left out.
+Run ``python conformance/bench/harness_overhead.py`` where tokenizers and tiktoken are installed. The loop calls the
+same adapter on the cases that pass, ten times each, loads every model once, and compares with ``==``. All starts are
+left out. ``--profile`` prints where the time goes that judging takes in this process.
 """
 
 from __future__ import annotations
 
+import argparse
+import cProfile
+import pstats
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from table import Row, paired, print_table
@@ -96,5 +102,33 @@ def load(adapter: Adapter, accepted: Sequence[str], content: Mapping[str, Any]) 
     raise Refusal("unsupported")
 
 
+def print_profile(name: str) -> None:
+    """Print the share of each module in the time, its own and that of what it calls in C; profiling itself costs."""
+    found = find(name)
+    cases = passing(found.make()) * TIMES
+    profile = cProfile.Profile()
+    profile.runcall(judged, lambda: InProcessSession(found.make()), cases)
+    shares: Counter[str] = Counter()
+    for (file, _, function), (_, _, own, _, callers) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        if file != "~":
+            shares[Path(file).stem] += own
+        for (caller, _, _), (_, _, seconds, _) in callers.items() if file == "~" else ():
+            shares[Path(caller).stem if caller != "~" else function] += seconds
+    print(f"{name} in this process, {len(cases)} cases")
+    for module, seconds in shares.most_common(14):
+        print(f"{seconds / shares.total():>6.1%}  {module}")
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
+    if not parser.parse_args().profile:
+        return print_table("The cost of judging", rows())
+    for name in filter(find_spec, IMPLEMENTATIONS):
+        print_profile(name)
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(print_table("The cost of judging", rows()))
+    sys.exit(main())

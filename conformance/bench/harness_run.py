@@ -1,6 +1,7 @@
 """How long ``tokspec run`` takes on the reference: to its first case, as a whole, and with more cases.
 
-Run ``python conformance/bench/harness_run.py`` from a checkout with the project installed. Every run is a fresh process.
+Run ``python conformance/bench/harness_run.py`` from a checkout with the project installed. Every run is a fresh
+process.
 """
 
 from __future__ import annotations

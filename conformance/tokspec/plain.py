@@ -46,7 +46,9 @@ def plain(value: Any, depth: int = 0) -> Any:
         ]
     if kind is dict or isinstance(value, Mapping):
         return {
-            key if type(key) is str and key.isascii() else _key(key): plain(item, depth + 1)
+            key if type(key) is str and key.isascii() else _key(key): item
+            if type(item) is str
+            else plain(item, depth + 1)
             for key, item in value.items()
         }
     raise AdapterFault("protocol", f"the result holds a value of type {_type(value)}, which JSON does not have")
