@@ -13,7 +13,7 @@ import click
 
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import Target, implementation_options, selection_options
-from tokspec.cli.own import find_model, opened
+from tokspec.cli.own import opened
 from tokspec.cli.progress import ProgressBar
 from tokspec.cli.run import refuse_one_file
 from tokspec.errors import AdapterFault
@@ -23,13 +23,12 @@ from tokspec.formats.own import OwnModel
 from tokspec.packs.asking import Asker
 from tokspec.packs.checking import checked, other_choices, other_model
 from tokspec.packs.findings import Findings
-from tokspec.packs.reading import Pack, read_pack
-from tokspec.packs.text import causes, share, table
+from tokspec.packs.reading import Pack, find_model, read_pack
+from tokspec.packs.text import causes, reasons, share, table
 from tokspec.packs.verdict import cases_of, fault_of, run_of
 from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import origin
 from tokspec.report.safe import visible
-from tokspec.report.summary import reasons
 from tokspec.report.whole_file import write_whole
 from tokspec.runner import Run
 from tokspec.selection import select
@@ -85,7 +84,7 @@ def check_command(
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
         write_whole(junit_file, junit([(came_from, finished)]))
-    _say(finished, findings, show, pack_file.name)
+    _say(finished, findings, show, checking)
     if ratchet.file and not update and not finished.conforms:
         click.echo(f"to write the known failures anew: {checking.again} --update-known-failures")
     return 0 if finished.conforms else 1
@@ -124,7 +123,7 @@ class Checking:
             with opened(self.target, adds=adds) as session:
                 asker = Asker(session, own)
                 choices = declared_choices(session.hello)
-                self._introduce(own, choices, session.hello.name)
+                self._introduce(own)
                 with ProgressBar("checking", sum(self.pack.counts.values())) as advance:
                     findings = checked(self.pack, asker, choices["offset_unit"], self.cases, advance)
                 finished = run_of(self.cases, findings, session.hello, choices, session.unblamed)
@@ -133,13 +132,12 @@ class Checking:
             return fault_of(self.cases, self.target.name, fault), Findings()
         return self._counted(finished), findings
 
-    def _introduce(self, own: OwnModel, choices: dict[str, str], name: str) -> None:
+    def _introduce(self, own: OwnModel) -> None:
         header = self.pack.header
         texts = f"{sum(self.pack.counts.values())} texts"
         click.echo(visible(f"{self.pack.name}: what {header.who} made of {texts} with {header.model['file']}"))
-        kind = str(header.model.get("settings", {}).get("model.type", ""))
-        lines = [*other_model(header.model, own), *other_choices(header.choices, choices, kind)]
-        click.echo("".join(f"  {visible(line)}\n" for line in lines))
+        click.echo("".join(f"  {visible(line)}\n" for line in other_model(header.model, own)), nl=False)
+        click.echo()
 
     def _counted(self, finished: Run) -> Run:
         """Give the run as it counts with what is known."""
@@ -151,9 +149,15 @@ class Checking:
         return self.ratchet.applied(finished, {case.id for case in cases_of(self.pack)})
 
 
-def _say(run: Run, findings: Findings, show: int, pack: str) -> None:
-    click.echo("\n".join(causes(findings, show, pack)))
-    if unsupported := reasons(run):
+def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
+    header = checking.pack.header
+    for line in causes(findings, show, checking.pack.file.name):
+        click.echo(line)
+    if findings.texts_that_differ and run.choices:
+        kind = str(header.model.get("settings", {}).get("model.type", ""))
+        if others := other_choices(header.choices, run.choices, kind):
+            click.echo("\n".join(["declared otherwise, which may be why:", *(f"  {line}" for line in others), ""]))
+    if unsupported := reasons(findings, run):
         click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))
     if findings.tallies:
         click.echo("\n".join([*table(findings), ""]))

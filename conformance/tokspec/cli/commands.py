@@ -12,6 +12,7 @@ __all__ = ["Commands"]
 #: For each command the module of this package in which it is, and its name there.
 _PLACES = {
     "check": ("check", "check_command"),
+    "compare": ("compare", "compare_command"),
     "coverage": ("coverage", "coverage_command"),
     "freeze": ("freeze", "freeze_command"),
     "fuzz": ("fuzz", "fuzz_command"),

@@ -12,19 +12,14 @@ import click
 
 from tokspec.cli.options import DEFAULT, Target
 from tokspec.errors import DataError
-from tokspec.formats.own import OwnModel, read_own
-from tokspec.packs.asking import open_own
+from tokspec.packs.asking import LIMITS, open_own
 from tokspec.packs.inputs import Sources
-from tokspec.packs.reading import Pack
 from tokspec.packs.vocabulary import MADE
 from tokspec.records import FIELD, KINDS, BadRecord
 from tokspec.report.safe import visible
 from tokspec.sessions import Session
 
-__all__ = ["BadTexts", "find_model", "opened", "source_options"]
-
-#: Bytes of the longest answer that is taken: that to a text of the longest size, whatever becomes of it.
-_REPLY_BYTES = 64 * 1024 * 1024
+__all__ = ["BadTexts", "opened", "source_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -93,25 +88,6 @@ def opened(target: Target, *, adds: bool = False) -> Session:
         DataError: it cannot be found or started, or its adapter adds no special tokens.
         AdapterFault: it did not say ``hello`` properly.
     """
-    limits = replace(target.limits, reply_bytes=_REPLY_BYTES)
+    limits = replace(target.limits, reply_bytes=LIMITS.reply_bytes)
     impl = None if target.program else target.impl or DEFAULT
     return open_own(impl, target.program, limits, adds=adds, in_process=target.in_process)
-
-
-def find_model(pack: Pack, given: Path | None, format: str | None) -> OwnModel:
-    """Read the model that is given, or the one of a pack where it is likely to be.
-
-    Raises:
-        DataError: it cannot be read, or is not there.
-    """
-    if given is not None:
-        return read_own(given, format)
-    model = pack.header.model
-    for folder in (pack.file.parent, Path()):
-        place = folder / model["file"]
-        if place.exists():
-            found = read_own(place, model["format"])
-            if found.sha256 == model["sha256"]:
-                return found
-    what = f"was made with {model['file']} (sha256 {model['sha256'][:12]}…), which is neither beside it nor here"
-    raise DataError(f"{what}; give --model", pack.name, key="model")

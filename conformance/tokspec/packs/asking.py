@@ -14,7 +14,7 @@ from tokspec.formats.own import OwnModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
 from tokspec.sessions import Limits, Reply, Request, Session
 
-__all__ = ["BATCH", "Asked", "Asker", "batches", "in_batches", "open_own"]
+__all__ = ["BATCH", "LIMITS", "Asked", "Asker", "batches", "in_batches", "open_own"]
 
 #: Texts that are asked together, and their characters: enough to keep a program busy, and few enough to be held.
 BATCH = 256
@@ -30,6 +30,10 @@ _OWN: Mapping[str, tuple[str, str]] = {
         "tokspec.adapters.huggingface_own:AddingTokenizers",
     ),
 }
+
+#: What a process is allowed where the command line does not say it: the longest line is the answer to the longest text,
+#: whatever becomes of it.
+LIMITS = Limits(case_seconds=60.0, start_seconds=120.0, reply_bytes=64 * 1024 * 1024)
 
 _Value = TypeVar("_Value")
 
@@ -86,7 +90,7 @@ class Asker:
 
     def __init__(self, session: Session, own: OwnModel, operations: Sequence[str] = OPERATIONS) -> None:
         self._session = session
-        self._own = own
+        self.own = own
         self.operations = tuple(each for each in operations if each in session.hello.operations)
 
     @property
@@ -101,7 +105,7 @@ class Asker:
 
     def replies(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
         """Give the reply to each operation with its input, in order."""
-        requests = [Request(operation, _MODEL, self._own, input) for operation, input in asked]
+        requests = [Request(operation, _MODEL, self.own, input) for operation, input in asked]
         found: list[Reply | None] = [None] * len(requests)
         for index, reply in self._session.ask(requests):
             found[index] = reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from tokspec.fixtures import Case
@@ -15,7 +15,7 @@ from tokspec.packs.record import OPERATIONS, Record
 from tokspec.packs.summary import summary
 from tokspec.report.safe import compact, shorten
 
-__all__ = ["checked", "other_choices", "other_model"]
+__all__ = ["checked", "held", "other_choices", "other_model", "other_settings"]
 
 #: The choices on which each type of model, as a tokenizer.json names it, has no bearing.
 _WITHOUT_BEARING = ("bpe_training_tie", "unigram_score_start", "offset_unit")
@@ -35,13 +35,24 @@ def checked(
     """
     wanted = {case.id for case in cases}
     judge = Judge(asker.hello, unit, pack.header.choices.get("offset_unit", "code_point"))
+    return held(pack.records(), asker, judge, wanted.__contains__, progress)
+
+
+def held(
+    records: Iterable[Record],
+    asker: Asker,
+    judge: Judge,
+    wanted: Callable[[str], bool] = lambda case: True,
+    progress: Callable[[Record], None] = lambda record: None,
+) -> Findings:
+    """Ask about every record what it has an answer to, and give what it comes to; ``wanted`` tells of cases by id."""
     findings = Findings()
 
     def is_wanted(record: Record, operation: str) -> bool:
         has = operation in record.results or operation in record.refused
-        return has and f"{operation}/{section_of(record)}" in wanted
+        return has and wanted(f"{operation}/{section_of(record)}")
 
-    for batch in in_batches(pack.records()):
+    for batch in in_batches(records):
         for asked in asker.about(batch, OPERATIONS, is_wanted):
             findings.note(asked.record, judge.outcomes(asked))
             progress(asked.record)
@@ -80,12 +91,13 @@ def other_model(recorded: Mapping[str, Any], own: OwnModel) -> list[str]:
         else:
             lines.append(f"other {part}: {old.get('size', 'unknown')} {what} in the pack, {new['size']} here")
     if recorded.get("format") == own.format:
-        lines += _other_settings(recorded.get("settings", {}), here["settings"])
-        lines += _other_settings(recorded.get("special_tokens", {}), here["special_tokens"], "special token ")
+        lines += other_settings(recorded.get("settings", {}), here["settings"])
+        lines += other_settings(recorded.get("special_tokens", {}), here["special_tokens"], "special token ")
     return lines
 
 
-def _other_settings(recorded: Mapping[str, Any], here: Mapping[str, Any], what: str = "") -> list[str]:
+def other_settings(recorded: Mapping[str, Any], here: Mapping[str, Any], what: str = "") -> list[str]:
+    """Say which settings are others, each with what it was and is."""
     return [
         f"{what}{key}: {_shown(recorded, key)} in the pack, {_shown(here, key)} here"
         for key in dict.fromkeys([*recorded, *here])

@@ -19,13 +19,14 @@ from typing import Any, BinaryIO
 import jsonschema_rs
 
 from tokspec.errors import DataError
+from tokspec.formats.own import OwnModel, read_own
 from tokspec.packs.header import FORMAT, Header
 from tokspec.packs.notation import read_value
 from tokspec.packs.record import Record, record_of
 from tokspec.packs.writing import CRC
 from tokspec.records.streams import broken, decompressed
 
-__all__ = ["Pack", "read_pack"]
+__all__ = ["Pack", "find_model", "read_pack"]
 
 #: Bytes of the longest line: a text has no more than a megabyte, and what it becomes not a hundred times that.
 _LONGEST = 256 * 1024 * 1024
@@ -217,3 +218,22 @@ def _errors(value: Any, part: str) -> Iterator[tuple[tuple[str | int, ...], str]
             lacks = getattr(error.kind, "property", None)
             message = f"lacks the key {lacks}" if lacks else error.message
             yield tuple(error.instance_path), message if len(message) <= 240 else f"{message[:240]} …"
+
+
+def find_model(pack: Pack, given: Path | None = None, format: str | None = None) -> OwnModel:
+    """Read the model that is given, or the one of a pack where it is likely to be.
+
+    Raises:
+        DataError: it cannot be read, or is not there.
+    """
+    if given is not None:
+        return read_own(given, format)
+    model = pack.header.model
+    for folder in (pack.file.parent, Path()):
+        place = folder / model["file"]
+        if place.exists():
+            found = read_own(place, model["format"])
+            if found.sha256 == model["sha256"]:
+                return found
+    what = f"was made with {model['file']} (sha256 {model['sha256'][:12]}…), which is neither beside it nor here"
+    raise DataError(f"{what}; give --model", pack.name, key="model")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import click
@@ -12,9 +13,10 @@ from tokspec.packs.judging import Outcome
 from tokspec.packs.record import OPERATIONS, input_of
 from tokspec.report.failure import describe
 from tokspec.report.safe import shorten, visible
+from tokspec.runner import Run
 from tokspec.verdicts import Result, Verdict
 
-__all__ = ["causes", "share", "table"]
+__all__ = ["causes", "reasons", "share", "table"]
 
 _COLUMNS: Mapping[str, tuple[Verdict, ...]] = {
     "same": (Verdict.PASS,),
@@ -82,6 +84,17 @@ def _example(outcome: Outcome, pack: str) -> Iterator[str]:
     # without head and clauses, which say what a case is, and without the command that shows it alone
     yield from (line for line in describe(result, "")[1:-1] if not line.startswith("  why"))
     yield f"  {'from':<9} {visible(place)}"
+
+
+def reasons(findings: Findings, run: Run) -> list[str]:
+    """Say why texts are unsupported: each reason once, with its number of texts, the commonest first."""
+    counts = Counter[str]()
+    for (operation, _), tally in findings.tallies.items():
+        for reason, count in tally.unsupported.items():
+            counts[f"{operation}: {reason}"] += count
+    lines = [f"{count:>7}  {visible(reason)}" for reason, count in counts.most_common(20)]
+    not_offered = {result.case.operation for result in run.results if result.detail.startswith("does not offer ")}
+    return [*(f"{'all':>7}  {operation}: is not offered" for operation in sorted(not_offered)), *lines]
 
 
 def table(findings: Findings) -> list[str]:

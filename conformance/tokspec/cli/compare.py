@@ -1,0 +1,159 @@
+"""``tokspec compare``: what changed between two implementations, versions, models or packs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from tokspec.cli.own import source_options
+from tokspec.cli.progress import ProgressBar
+from tokspec.fixtures import load_suite
+from tokspec.packs.cases_compared import CasesCompared, cases_compared
+from tokspec.packs.checking import other_model, other_settings
+from tokspec.packs.inputs import Sources
+from tokspec.packs.models_compared import models_compared
+from tokspec.packs.pairs import Unpaired
+from tokspec.packs.reading import Pack
+from tokspec.packs.sides import Side, findings_of, open_side
+from tokspec.packs.summary import parts_of
+from tokspec.packs.text import causes, share, table
+from tokspec.report.safe import visible
+
+__all__ = ["compare_command"]
+
+_path = click.Path(path_type=Path)
+
+#: How many cases are named that are answered otherwise.
+_NAMED = 10
+
+
+@click.command("compare", short_help="Say what changed between two implementations or packs.")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--model", type=_path, metavar="FILE", help="The model that both are given; else a pack's own.")
+@click.option("--other-model", "other", type=_path, metavar="FILE", help="The model that B is given instead.")
+@source_options
+@click.option("--no-fixtures", is_flag=True, help="Leave out the suite's own cases.")
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+def compare_command(
+    first: str,
+    second: str,
+    model: Path | None,
+    other: Path | None,
+    sources: Sources,
+    no_fixtures: bool,
+    show: int,
+) -> int:
+    """Say what changed from A to B: an implementation, one in another environment, a program, or a pack each.
+
+    \b
+    tokspec compare tokenizers@old-venv tokenizers --model tokenizer.json
+    tokspec compare tokenizers "node adapter.mjs" --model tokenizer.json --inputs texts.txt
+    tokspec compare before.yaml after.yaml
+    tokspec compare tokenizers tokenizers --model before/tokenizer.json --other-model after/tokenizer.json
+
+    NAME@ENVIRONMENT is what is installed in another virtual environment, given by its folder; nothing of tokspec needs
+    to be there. A program is a command with its arguments.
+
+    Exit status: 0 if nothing changed, 1 if something did, 2 if the comparison could not be made.
+    """
+    with ExitStack() as stack:
+        one = open_side(first, model, stack)
+        comparison = Comparison(one, open_side(second, other or model, stack), sources, show)
+        changed = [comparison.models(), not no_fixtures and comparison.fixtures(), comparison.texts()]
+    click.echo(click.style("nothing changed" if not any(changed) else "something changed", bold=True))
+    return 1 if any(changed) else 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides, and the texts with which they are compared."""
+
+    first: Side
+    second: Side
+    sources: Sources
+    show: int
+
+    def models(self) -> bool:
+        """Say what changed in the models, and whether anything did."""
+        click.echo(visible(f"A  {self.first.name}"))
+        click.echo(visible(f"B  {self.second.name}"))
+        click.echo()
+        if (lines := self._models()) is None:
+            return False
+        click.echo("\n".join(["model:", *(f"  {visible(line)}" for line in lines or ["the same"]), ""]))
+        return bool(lines)
+
+    def _models(self) -> list[str] | None:
+        one, other = self.first, self.second
+        if one.pack and other.pack:
+            return _headers(one.pack, other.pack)
+        if one.pack or other.pack:
+            pack, own = (one.pack, other.own) if one.pack else (other.pack, one.own)
+            return other_model(pack.header.model, own) if pack and own else None
+        if not (one.own and other.own):
+            return None
+        return [] if one.own.sha256 == other.own.sha256 else models_compared(parts_of(one.own), parts_of(other.own))
+
+    def fixtures(self) -> bool:
+        """Say what changed in the answers to the suite's cases, and whether anything did."""
+        if not (self.first.session and self.second.session):
+            return False
+        suite = load_suite()
+        cases = list(suite.cases.values())
+        with ProgressBar("comparing cases", len(cases)) as advance:
+            units = (self.first.unit, self.second.unit)
+            found = cases_compared(self.first.session, self.second.session, cases, units, advance)
+        click.echo("\n".join([f"{len(cases)} cases of the suite (fixtures {suite.hash[:12]}…):", *_cases(found), ""]))
+        return found.changed
+
+    def texts(self) -> bool:
+        """Say what changed in the answers to texts, and whether anything did."""
+        unpaired = Unpaired()
+        with ProgressBar("comparing", None) as advance:
+            findings = findings_of(self.first, self.second, self.sources, unpaired, advance)
+        if findings is None:
+            click.echo("give --model FILE, with a tokenizer.json of yours, to compare what becomes of texts\n")
+            return False
+        for line in causes(findings, self.show, self.first.name):
+            click.echo(line)
+        click.echo("\n".join([*table(findings), ""]))
+        for count, side in ((unpaired.first, "A"), (unpaired.second, "B")):
+            if count:
+                click.echo(f"{count} texts are in {side} alone and were not compared\n")
+        differ = share(findings.texts_that_differ, findings.texts)
+        tokens = share(findings.tokens_that_differ, findings.tokens)
+        click.echo(f"of {findings.texts} texts {differ} differ, of {findings.tokens} tokens {tokens}")
+        return bool(findings.texts_that_differ)
+
+
+def _headers(one: Pack, other: Pack) -> list[str]:
+    """Say what two packs say otherwise of their models."""
+    first, second = one.header.model, other.header.model
+    if first["sha256"] == second["sha256"]:
+        return []
+    lines = [
+        f"{part}: {first[part]['size']} in A, {second[part]['size']} in B, and not the same"
+        for part in ("vocabulary", "merges")
+        if first.get(part) != second.get(part)
+    ]
+    lines += other_settings(first.get("special_tokens", {}), second.get("special_tokens", {}), "special token ")
+    return lines + other_settings(first.get("settings", {}), second.get("settings", {})) or ["another file"]
+
+
+def _cases(found: CasesCompared) -> Iterator[str]:
+    yield f"  {found.same} answered alike, {found.neither} by neither"
+    for what, cases in (
+        ("answered otherwise", found.other),
+        ("answered by A alone", found.first_only),
+        ("answered by B alone", found.second_only),
+    ):
+        if cases:
+            yield f"  {len(cases)} {what}:"
+            yield from (f"    {visible(case)}" for case in cases[:_NAMED])
+            if len(cases) > _NAMED:
+                yield f"    … and {len(cases) - _NAMED} more"
