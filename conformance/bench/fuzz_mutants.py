@@ -24,6 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("patterns", nargs="*", help="mutants by id, clause or file")
     parser.add_argument("--examples", type=int, default=40_000, help="budget for each mutant (40000)")
+    parser.add_argument("--harmless", type=int, default=5000, help="budget for each harmless mutant (5000)")
     parser.add_argument("--seconds", type=float, help="budget for each mutant; none unless given")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
@@ -32,12 +33,15 @@ def main() -> int:
     if folder is None:
         parser.error("an installed suite has no mutants; run it in a checkout")
     mutants = selected(load_mutants(folder), tuple(given.patterns))
-    budget = Budget(given.seconds, given.examples)
     print(
         f"{'':8} {'clause':16} {'mutant':44} {'seconds':>7} {'examples':>8} {'size':>5}  named, and what it is asked",
         flush=True,
     )
-    done = hunt(mutants, given.seed, budget, given.jobs, lambda hunted: print(_row(hunted), flush=True))
+    done = []
+    for harmless, examples in ((False, given.examples), (True, given.harmless)):
+        chosen = [mutant for mutant in mutants if bool(mutant.harmless) == harmless]
+        budget = Budget(given.seconds, examples)
+        done += hunt(chosen, given.seed, budget, given.jobs, lambda hunted: print(_row(hunted), flush=True))
     print(_total(done))
     return 0 if all(hunted.right for hunted in done) else 1
 

@@ -83,7 +83,7 @@ def of_bytes(random: Random) -> tuple[Model, str]:
     made["pre_tokenizer"] = _byte_level(random)
     if random.random() < 0.7:
         made["decoder"] = {"type": "byte_level"}
-    return (add_special_tokens(random, made) if random.random() < 0.3 else made), symbols
+    return (add_special_tokens(random, made, ascii_only=True) if random.random() < 0.3 else made), symbols
 
 
 def of_all_bytes(random: Random) -> tuple[Model, str]:
@@ -103,7 +103,7 @@ def of_all_bytes(random: Random) -> tuple[Model, str]:
     made: Model = {"type": "bpe", "vocabulary": tokens, "merges": [list(pair) for pair in merges_of(tokens)]}
     made["pre_tokenizer"] = {"type": "byte_level"} if random.random() < 0.8 else _byte_level(random)
     made["decoder"] = {"type": "byte_level"}
-    return (add_special_tokens(random, made) if random.random() < 0.4 else made), symbols
+    return (add_special_tokens(random, made, ascii_only=True) if random.random() < 0.4 else made), symbols
 
 
 def with_metaspace(random: Random) -> tuple[Model, str]:
@@ -151,7 +151,7 @@ def _model(random: Random, symbols: str) -> Model:
     tokens = inserted(random, _extra(random, symbols), tokens) if random.random() < 0.5 else tokens
     made: Model = {"type": "bpe", "vocabulary": tokens, "merges": [list(pair) for pair in merges]}
     if random.random() < 0.5:
-        made["unknown_token"] = unknown = random.choice(("[UNK]", "<unk>", "?", "a", symbols))
+        made["unknown_token"] = unknown = _unknown(random, symbols)
         if unknown not in tokens:
             made["vocabulary"] = inserted(random, [unknown], tokens)
         if random.random() < 0.15:
@@ -159,6 +159,11 @@ def _model(random: Random, symbols: str) -> Model:
     if random.random() < 0.2:
         random.shuffle(made["vocabulary"])
     return made
+
+
+def _unknown(random: Random, symbols: str) -> str:
+    """Choose an unknown token; now and then one that texts have too."""
+    return random.choice(("[UNK]", "<unk>", "?")) if random.random() < 0.93 else random.choice((symbols, symbols[0]))
 
 
 def _merge_unknown(random: Random, made: Model, unknown: str) -> None:

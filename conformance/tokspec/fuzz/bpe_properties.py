@@ -59,6 +59,8 @@ def _is_done(example: Example, replies: Sequence[Reply], choices: Choices) -> st
     """Say which merge is left to do; with a single pass one may be."""
     makes, known = _products(example.model, choices), set(example.model["vocabulary"])
     for left, right in pairwise(_tokens(replies)):
+        if left + right == example.model.get("unknown_token"):
+            continue
         if (left, right) in makes if makes is not None else left + right in known:
             return f"{left!r} and {right!r} are left, which are to be merged"
     return ""

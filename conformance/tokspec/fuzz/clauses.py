@@ -25,7 +25,7 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
     >>> clause_of(Example({}, "decode", {"tokens": ["a", "b"]}), "text", {"text": "a b"}, {"text": "ab"})
     'DEC-1'
     """
-    if kind == "not refused as invalid_model" or kind == "refused as invalid_model":
+    if kind.endswith("refused as invalid_model"):
         return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-4"
     if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(_texts(example)):
         return "TERM-6"

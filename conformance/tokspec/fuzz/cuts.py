@@ -84,8 +84,8 @@ def _strings(example: Example) -> Iterator[Example]:
 
 
 def _special(example: Example) -> Iterator[Example]:
-    """Shorten a special token wherever it stands."""
-    for token in (*example.model.get("special_tokens", ()), example.model.get("unknown_token") or ""):
+    """Shorten a special token wherever it stands; the unknown token is left, lest it become one of the text's."""
+    for token in example.model.get("special_tokens", ()):
         for start, end in _stretches(len(token)):
             short = token[:start] + token[end:]
             if short:
@@ -119,7 +119,8 @@ def _rounder(weight: float) -> Iterator[float]:
 
 def _characters(example: Example) -> Iterator[Example]:
     """Write another character, one that is seen and known, wherever one stands."""
-    used = sorted({character for text in _texts(example) for character in text})
+    kept = example.model.get("unknown_token", "")
+    used = sorted({character for text in _texts(example) for character in text} - set(kept if len(kept) > 1 else ""))
     for character in used:
         smaller = _SIMPLE.partition(character)[0]
         for other in [*[new for new in smaller if new not in used][:2], *(new for new in smaller if new in used)]:

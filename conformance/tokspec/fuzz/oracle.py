@@ -104,7 +104,8 @@ def _comparison(result: Result) -> Comparison:
     if result.difference is not None:
         return Comparison("differs", str(result.difference.path[0]), result)
     if isinstance(result.reply, Fault):
-        return Comparison("differs", result.verdict.value, result)
+        due = f", not refused as {result.expected['error']}" if "error" in result.expected else ""
+        return Comparison("differs", f"{result.verdict.value}{due}", result)
     if "error" in result.expected:
         return Comparison("differs", f"not refused as {result.expected['error']}", result)
     reason = result.reply.reason if isinstance(result.reply, Refused) else "something else"

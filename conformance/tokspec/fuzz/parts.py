@@ -103,9 +103,18 @@ def inserted(random: Random, tokens: Sequence[str], others: Sequence[str]) -> li
     return [*others[:place], *new, *others[place:]]
 
 
-def add_special_tokens(random: Random, model: Model) -> Model:
-    """Give a model special tokens, in its vocabulary as well."""
+def add_special_tokens(random: Random, model: Model, ascii_only: bool = False) -> Model:
+    """Give a model special tokens, in its vocabulary as well.
+
+    With ``ascii_only`` none has a character that stands for another byte than its own.
+
+    >>> made = add_special_tokens(Random(1), {"type": "bpe", "vocabulary": []}, ascii_only=True)
+    >>> made["vocabulary"] == made["special_tokens"]
+    True
+    """
     special = special_tokens(random)
+    if ascii_only:
+        special = [token for token in special if token.isascii()] or ["<s>"]
     key = "tokens" if model["type"] == "unigram" else "vocabulary"
     if key == "tokens":
         listed = [token for token, _ in model[key]]

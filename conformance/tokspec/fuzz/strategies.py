@@ -28,9 +28,12 @@ def texts(
 ) -> st.SearchStrategy[str]:
     """Draw texts of all categories, among them glued and cut tokens, and special tokens whole, nested and damaged.
 
-    >>> from hypothesis import find, settings
-    >>> find(texts(["hug"]), lambda text: "hug" in text, settings=settings(database=None, derandomize=True))
-    'hug'
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=10, database=None, derandomize=True)
+    ... @given(texts(["hug", "##s"], ["<s>"]))
+    ... def test_my_tokenizer_takes_every_text(text):
+    ...     text.encode("utf-8", "surrogatepass")
+    >>> test_my_tokenizer_takes_every_text()
     """
     material = Material(alphabet, tuple(tokens), tuple(special_tokens))
     return _RANDOM.map(lambda random: text(random, material))
@@ -43,10 +46,12 @@ def _generated(families: Sequence[str]) -> st.SearchStrategy[Generated]:
 def models(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[Mapping[str, Any]]:
     """Draw models of the given families, which are keys of ``tokspec.fuzz.models.FAMILIES``.
 
-    >>> from hypothesis import find, settings
-    >>> once = settings(database=None, derandomize=True)
-    >>> find(models(["bpe"]), lambda model: len(model["merges"]) > 1, settings=once)["type"]
-    'bpe'
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=10, database=None, derandomize=True)
+    ... @given(models(["bpe"]))
+    ... def test_my_loader(model):
+    ...     assert model["type"] == "bpe"
+    >>> test_my_loader()
     """
     return _generated(families).map(lambda generated: generated.model)
 
@@ -54,11 +59,13 @@ def models(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[Mappi
 def models_with_texts(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[tuple[Mapping[str, Any], str]]:
     """Draw a model and a text that is made for it.
 
-    >>> from hypothesis import find, settings
-    >>> once = settings(database=None, derandomize=True)
-    >>> model, text = find(models_with_texts(["wordpiece"]), lambda drawn: drawn[1] != "", settings=once)
-    >>> model["type"], len(text)
-    ('wordpiece', 1)
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=10, database=None, derandomize=True)
+    ... @given(models_with_texts(["wordpiece", "bpe"]))
+    ... def test_my_tokenizer_loads_every_model(drawn):
+    ...     model, text = drawn
+    ...     assert model["type"] in ("wordpiece", "bpe")
+    >>> test_my_tokenizer_loads_every_model()
     """
     return st.builds(lambda made, random: (made.model, text(random, made.material)), _generated(families), _RANDOM)
 
@@ -66,9 +73,12 @@ def models_with_texts(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStr
 def corpora(alphabet: str = "ab", special_tokens: Sequence[str] = ()) -> st.SearchStrategy[Mapping[str, Any]]:
     """Draw corpora: words with counts, or texts.
 
-    >>> from hypothesis import find, settings
-    >>> sorted(find(corpora(), lambda corpus: "words" in corpus, settings=settings(database=None, derandomize=True)))
-    ['words']
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=10, database=None, derandomize=True)
+    ... @given(corpora())
+    ... def test_my_trainer_takes_every_corpus(corpus):
+    ...     assert corpus.keys() <= {"words", "texts"}
+    >>> test_my_trainer_takes_every_corpus()
     """
     material = Material(alphabet, (), tuple(special_tokens))
     return _RANDOM.map(lambda random: corpus(random, material))
@@ -79,10 +89,12 @@ def examples(
 ) -> st.SearchStrategy[Example]:
     """Draw an operation and its input with the model that is asked.
 
-    >>> from hypothesis import find, settings
-    >>> once = settings(database=None, derandomize=True)
-    >>> find(examples(["bpe"], ["decode"]), lambda example: True, settings=once).operation
-    'decode'
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=10, database=None, derandomize=True)
+    ... @given(examples(["bpe"], ["decode"]))
+    ... def test_my_decoder(example):
+    ...     assert example.input.keys() <= {"tokens", "ids"}
+    >>> test_my_decoder()
     """
     wanted = frozenset(operations)
 
