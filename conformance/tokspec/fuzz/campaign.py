@@ -199,7 +199,8 @@ class Campaign:
             latest.update({each.key: one for each, one in zip(candidates, compared, strict=True)})
             return [one.state == "differs" and one.kind == comparison.kind for one in compared]
 
-        small = shrunk(example, shows, batch=check.batch)
+        dies = comparison.kind.startswith(("crash", "timeout"))  # and is started again each time
+        small = shrunk(example, shows, *((4.0, 4) if dies and check.batch > 1 else (10.0, check.batch)))
         return small, latest[small.key]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
+from itertools import chain
 
 __all__ = [
     "CASE_CHANGING",
@@ -113,10 +114,8 @@ def by_category() -> Mapping[str, str]:
     True
     """
     found: dict[str, list[str]] = {}
-    for category, character in zip(
-        map(unicodedata.category, map(chr, range(0x110000))), map(chr, range(0x110000)), strict=True
-    ):
-        found.setdefault(category, []).append(character)
+    for code in chain(range(0x32400), range(0xE0000, 0xE0200), range(0x40000, 0x110000, 997)):
+        found.setdefault(unicodedata.category(chr(code)), []).append(chr(code))
     return {category: "".join(members[:: max(1, len(members) // 2000)]) for category, members in found.items()}
 
 
@@ -127,7 +126,11 @@ def assigned_rows() -> tuple[int, ...]:
     >>> assigned_rows()[:2]
     (0, 64)
     """
-    return tuple(row for row in range(0, 0x110000, 64) if any(map(_is_assigned, range(row, row + 64, 7))))
+    return tuple(
+        row
+        for row in (*range(0, 0x32400, 64), *range(0xE0000, 0xE0200, 64))
+        if any(map(_is_assigned, range(row, row + 64, 7)))
+    )
 
 
 def _is_assigned(code: int) -> bool:

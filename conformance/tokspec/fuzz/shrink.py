@@ -24,7 +24,7 @@ _MOST = 4000
 def shrunk(
     example: Example,
     shows: Callable[[Sequence[Example]], Sequence[bool]],
-    seconds: float = 20.0,
+    seconds: float = 10.0,
     batch: int = _BATCH,
 ) -> Example:
     """Give the smallest example found that shows the same; ``shows`` says of each candidate whether it does.

@@ -12,6 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tokspec.fuzz.characters import by_category
 from tokspec.fuzz.corpora import corpus
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.models import FAMILIES, Generated, model
@@ -19,6 +20,8 @@ from tokspec.fuzz.requests import asked
 from tokspec.fuzz.texts import Material, text
 
 __all__ = ["corpora", "examples", "models", "models_with_texts", "texts"]
+
+by_category()  # now, because what is drawn first would be too slow for Hypothesis
 
 _RANDOM: st.SearchStrategy[Random] = st.randoms(use_true_random=False)
 
