@@ -74,8 +74,8 @@ def hexed(value: Any) -> Any:
     return value
 
 
-def decode_line(line: bytes) -> dict[str, Any]:
-    """Read one line; the byte-safe form of strings becomes the string.
+def decode_line(line: bytes, values: float = VALUES) -> dict[str, Any]:
+    """Read one line of so many values at most; the byte-safe form of strings becomes the string.
 
     Raises:
         AdapterFault: ``protocol``, if the line is anything but one proper JSON object.
@@ -87,8 +87,8 @@ def decode_line(line: bytes) -> dict[str, Any]:
         ...
     tokspec.errors.AdapterFault: protocol: a line is not JSON (Expecting value at character 1): 'loading...'
     """
-    if len(line) > VALUES and _values(line) > VALUES and _values(_STRING.sub(b"", line)) > VALUES:
-        raise AdapterFault("protocol", f"a line holds more than {VALUES} values: {excerpt(line)}")
+    if len(line) > values and _values(line) > values and _values(_STRING.sub(b"", line)) > values:
+        raise AdapterFault("protocol", f"a line holds more than {values} values: {excerpt(line)}")
     try:
         value = _read(line)
     except AdapterFault as fault:
