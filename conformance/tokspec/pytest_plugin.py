@@ -1,6 +1,6 @@
-"""``pytest --tokspec IMPLEMENTATION``: every case of the suite as a test of its own.
+"""``pytest --tokspec IMPLEMENTATION``: every case of the suite as a test of its own; and ``tokenizer_regression``.
 
-Nothing else of the suite is imported until one of the options is given.
+Nothing else of the suite is imported until one of the options is given, or the fixture asked for.
 """
 
 from __future__ import annotations
@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from tokspec.packs.regression import TokenizerRegression
     from tokspec.pytest_items import Cases
 
-__all__ = ["pytest_addoption", "pytest_make_collect_report", "pytest_sessionfinish", "pytest_sessionstart"]
+__all__ = [
+    "pytest_addoption",
+    "pytest_make_collect_report",
+    "pytest_sessionfinish",
+    "pytest_sessionstart",
+    "tokenizer_regression",
+]
 
 _CASES: pytest.StashKey[Cases] = pytest.StashKey()
 
@@ -27,6 +34,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="take these cases only")
     group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="hold it to an option")
     group.addoption("--tokspec-known-failures", metavar="FILE", help="failures that do not count")
+
+
+@pytest.fixture
+def tokenizer_regression(request: pytest.FixtureRequest) -> TokenizerRegression:
+    """Hold a tokenizer to what it answered when a pack was written: ``tokenizer_regression.check(tokenizer)``."""
+    from tokspec.packs.regression import TokenizerRegression
+
+    return TokenizerRegression(request)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -50,12 +50,15 @@ def freeze_command(target: Target, model: Path, format: str | None, sources: Sou
     try:
         with opened(target, adds=adds) as session:
             asker = Asker(session, own)
+            left_out = asker.leave_out()
             with ProgressBar("freezing", None) as advance:
                 inputs = all_inputs(asker, parts_of(own), sources)
                 header = header_of(asker, own, sources, adds=adds)
                 done = write_pack(output, header, recorded(asker, inputs, trouble, advance))
     except AdapterFault as fault:
         raise DataError(f"cannot be asked: {fault}", key=target.name) from None
+    for operation, reason in left_out.items():
+        click.echo(visible(f"not recorded: {operation}: {reason}"))
     _say(f"{asker.hello.name} {asker.hello.version}", own.name, done, trouble, output)
     return 0
 

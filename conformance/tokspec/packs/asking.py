@@ -12,7 +12,7 @@ from tokspec.discovery import find, open_session
 from tokspec.errors import AdapterFault, DataError
 from tokspec.formats.own import OwnModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
-from tokspec.sessions import Limits, Reply, Request, Session
+from tokspec.sessions import Limits, Refused, Reply, Request, Session
 
 __all__ = ["BATCH", "LIMITS", "Asked", "Asker", "batches", "in_batches", "open_own"]
 
@@ -34,6 +34,11 @@ _OWN: Mapping[str, tuple[str, str]] = {
 #: What a process is allowed where the command line does not say it: the longest line is the answer to the longest text,
 #: whatever becomes of it.
 LIMITS = Limits(case_seconds=60.0, start_seconds=120.0, reply_bytes=64 * 1024 * 1024)
+
+#: What any stage takes, if there is one.
+_PLAIN: Mapping[str, tuple[Mapping[str, Any], ...]] = dict.fromkeys(
+    ("normalize", "pre_tokenize"), ({"text": "a"}, {"text": "Two words"})
+)
 
 _Value = TypeVar("_Value")
 
@@ -102,6 +107,23 @@ class Asker:
     def unblamed(self) -> Sequence[AdapterFault]:
         """What went wrong without a text that is to blame."""
         return self._session.unblamed
+
+    def leave_out(self) -> dict[str, str]:
+        """Ask no more for operations that the model has no stage for, and give the reason for each.
+
+        That is what is refused as unsupported for the plainest of texts.
+        """
+        reasons = {}
+        for operation in self.operations:
+            for reply in self.replies([(operation, input) for input in _PLAIN.get(operation, ())]):
+                if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
+                    break
+                reasons[operation] = reply.message
+            else:
+                continue
+            reasons.pop(operation, None)
+        self.operations = tuple(each for each in self.operations if each not in reasons)
+        return reasons
 
     def replies(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
         """Give the reply to each operation with its input, in order."""

@@ -44,7 +44,11 @@ class Trouble:
             self.unsupported[operation, shorten(reply.message)] += 1
 
 
-def header_of(asker: Asker, own: OwnModel, sources: Sources, *, adds: bool) -> Header:
+#: What is said of the special tokens that a post-processor adds; who asks an object asks as the object's user does.
+_SPECIAL_TOKENS = {True: "added", False: "not added", None: "as called"}
+
+
+def header_of(asker: Asker, own: OwnModel, sources: Sources, *, adds: bool | None) -> Header:
     """Say what a pack is about."""
     hello = asker.hello
     identity = {"name": hello.name, "version": hello.version, "language": hello.language}
@@ -55,7 +59,7 @@ def header_of(asker: Asker, own: OwnModel, sources: Sources, *, adds: bool) -> H
         implementation={**identity, "unicode": hello.unicode} if hello.unicode else identity,
         choices=declared_choices(hello),
         model=summary(own),
-        special_tokens="added" if adds else "not added",
+        special_tokens=_SPECIAL_TOKENS[adds],
         operations=asker.operations,
         inputs={"made": sources.made if sources.vocabulary else None, "files": list(named(sources.files))},
     )

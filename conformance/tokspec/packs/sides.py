@@ -92,6 +92,7 @@ def _records(side: Side, other: Pack | None, sources: Sources) -> Iterable[Recor
     asker = _asker(side, other)
     if asker is None:
         return None
+    asker.leave_out()
     if other:
         return recorded(asker, _inputs(other), Trouble())
     return recorded(asker, all_inputs(asker, parts_of(asker.own), sources), Trouble())
