@@ -198,7 +198,7 @@ class _Loader:
 
 def _unhex(document: Document, path: KeyPath, value: Any) -> Any:
     """Turn the byte-safe form ``{"hex": …}`` of a string (PROTO-2) into the string."""
-    return _unhexed(document, path, value) if "hex" in document.text else value
+    return _unhexed(document, path, value) if document.has_hex else value
 
 
 def _unhexed(document: Document, path: KeyPath, value: Any) -> Any:

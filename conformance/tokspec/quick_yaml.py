@@ -23,8 +23,10 @@ _OPENINGS = 40
 
 _WORD = r"(?:[A-Za-z0-9_]|-[0-9])[A-Za-z0-9_./+-]*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,25})?+(?=[],}\n]|\Z)"
-#: A text whose escapes JSON reads in the same way, or that :func:`_long_escapes` rewrites.
-_TEXT = r'"(?:[^"\\]++|\\(?:["\\bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U00(?:0[1-9a-fA-F]|10)[0-9a-fA-F]{4}))*+"(?!:)'
+#: A text whose escapes JSON reads in the same way, or that :func:`_escape_of_json` rewrites.
+_TEXT = (
+    r'"(?:[^"\\]++|\\(?:["\\bfnrt\n]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U00(?:0[1-9a-fA-F]|10)[0-9a-fA-F]{4}))*+"(?!:)'
+)
 #: Keys stand on one line, directly before their colon; what follows a colon or a comma is separated from it.
 _KEY = r'"[^"\\\n]{0,99}": '
 
@@ -33,7 +35,8 @@ _ITEM = re.compile(r"(- +)([^ ].*)")
 _SIMPLE = re.compile(r'"([^"\\\n]*+)"')
 _PLAIN = re.compile(_WORD)
 _UNTIL_WORD = re.compile(rf"((?:[\[\]{{}} \n]|,(?=[ \n])|{_TEXT}|{_KEY}|{_NUMBER})*+)(?:({_WORD})(: )?|\Z|([^\n]))")
-_ESCAPE = re.compile(r"\\(?:U([0-9a-fA-F]{8})|.)")
+_INNERMOST = re.compile(r"\[[^][{}]*\]|\{[^][{}]*\}")
+_ESCAPE = re.compile(r"\\(?:U([0-9a-fA-F]{8})|(\n)|.)")
 
 
 class _Unusual(Exception):
@@ -104,7 +107,11 @@ class _Blocks:
         entry = _ENTRY.fullmatch(content)
         dash, word, text, rest = entry.groups() if entry else (None, None, None, None)
         if entry is None:
-            dash, rest = (_ITEM.fullmatch(content) or _refuse()).groups()
+            found = _ITEM.fullmatch(content)
+            if found is None and self.open and self.parts == [] and indent > self.block.indent:  # the value of a key
+                self.parts.append(content.rstrip(" "))
+                return
+            dash, rest = (found or _refuse()).groups()
         if self.parts is None or self.parts:
             self.finish()
             self.close(indent)
@@ -173,10 +180,11 @@ class _Values(dict[str, str]):
             return simple[1]
         if _PLAIN.fullmatch(text):
             return plain_value(text)
-        line = _UNTIL_WORD.sub(self._as_json, text).replace("\n", " ")
-        value = _decode(_long_escapes(line) if "\\U" in line else line)
-        too_many = text.count("[") + text.count("{") > _OPENINGS
-        return _refuse() if too_many and _levels(value) > _OPENINGS else value
+        line = _UNTIL_WORD.sub(self._as_json, text)
+        if "\\U" in line or "\\\n" in line:
+            line = _ESCAPE.sub(_escape_of_json, line)
+        value = _decode(line.replace("\n", " "))
+        return _refuse() if line.count("[") + line.count("{") > _OPENINGS and _is_deep(line) else value
 
     def _as_json(self, found: re.Match[str]) -> str:
         before, word, colon, wrong = found.groups()
@@ -185,9 +193,10 @@ class _Values(dict[str, str]):
         return f"{before}{self[word]}{colon or ''}" if word else before
 
 
-def _long_escapes(line: str) -> str:
-    """Write those escapes of YAML that JSON does not have as JSON does."""
-    return _ESCAPE.sub(lambda found: json.dumps(chr(int(found[1], 16)))[1:-1] if found[1] else found[0], line)
+def _escape_of_json(found: re.Match[str]) -> str:
+    """Write an escape of YAML that JSON does not have as JSON does; the end of a line is nothing."""
+    number, end = found.groups()
+    return json.dumps(chr(int(number, 16)))[1:-1] if number else "" if end else found[0]
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -198,9 +207,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decode = json.JSONDecoder(object_pairs_hook=_object).decode
 
 
-def _levels(value: Any) -> int:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + max(map(_levels, inner), default=0)
+def _is_deep(line: str) -> bool:
+    """Whether a value may be nested deep; a bracket in a text can make it look deeper, and not shallower."""
+    for _ in range(_OPENINGS):
+        line, removed = _INNERMOST.subn("", line)
+        if not removed:
+            break
+    return "[" in line or "{" in line
 
 
 def _refuse() -> NoReturn:

@@ -55,6 +55,11 @@ class Document:
         """Between which characters of the text every scalar stands, quotes included."""
         return self._everything.spans
 
+    @cached_property
+    def has_hex(self) -> bool:
+        """Whether a string in it may have the byte-safe form (PROTO-2)."""
+        return "hex" in self.text
+
     def line(self, path: KeyPath) -> int:
         """Give the line of a path."""
         return self.items.get(path) or self.lines[path]
