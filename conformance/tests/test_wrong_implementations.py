@@ -91,8 +91,9 @@ def merging(which: int, times: int) -> Callable[..., list[str]]:
         for pair in model.merges:
             for _ in range(min(times, len(tokens))):
                 places = [place for place, other in enumerate(pairwise(tokens)) if other == pair]
-                if places:
-                    tokens[places[which] : places[which] + 2] = ["".join(pair)]
+                if not places:
+                    break
+                tokens[places[which] : places[which] + 2] = ["".join(pair)]
         return tokens
 
     return merge
@@ -298,7 +299,7 @@ UNDECLARED = {
 #: The same places with the right rule.
 RIGHT: Mapping[str, Mapping[str, Any]] = {
     "nothing exchanged": {},
-    "BPE makes each merge from left to right": {MERGE: merging(0, 99)},
+    "BPE makes each merge from left to right": {MERGE: merging(0, 9999)},
     "WordPiece by all four rules": {WORDPIECE: fitting()},
     "special tokens by both rules": {SPECIAL: special()},
 }
