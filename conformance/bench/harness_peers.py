@@ -1,7 +1,7 @@
 """How many cases a second another public conformance suite judges, on the same machine in the same run.
 
-Run ``python conformance/bench/harness_peers.py`` with Go installed. The peer is toml-test, whose published runner starts
-a program for each case, several at once; it judges the decoder in Go of its author, and one in Python that only
+Run ``python conformance/bench/harness_peers.py`` with Go installed. The peer is toml-test, whose published runner
+starts a program for each case, several at once; it judges the decoder in Go of its author, and one in Python that only
 reads. Whole commands are compared.
 """
 
