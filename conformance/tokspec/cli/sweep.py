@@ -79,7 +79,7 @@ class _Sweep:
         }
         selection = Selection(sweeping.field, sweeping.sample, sweeping.seed)
         header = Header((sides[0], sides[1]), field, selection, str(Path.cwd()), allowed)
-        plan = make_plan(header, sweeping.inputs, sweeping.kind, int(sweeping.unit_mb * _MEGABYTE))
+        plan = make_plan(header, sweeping.inputs, sweeping.kind, max(1, int(sweeping.unit_mb * _MEGABYTE)))
         return cls(sweeping, models, contents, plan)
 
     def run(self) -> int:

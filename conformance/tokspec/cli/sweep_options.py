@@ -47,7 +47,9 @@ _OPTIONS = [
     click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Units at once; else all processors."),
     click.option("--engine", type=click.Choice(["builtin", "ray", "dask"]), default="builtin", show_default=True),
     click.option("--address", metavar="ADDRESS", help="Of a Ray or Dask cluster that is there."),
-    click.option("--unit-mb", default=4.0, show_default=True, type=click.FloatRange(0.001), help="Size of a unit."),
+    click.option(
+        "--unit-mb", default=4.0, show_default=True, type=click.FloatRange(0, min_open=True), help="Size of a unit."
+    ),
     click.option("--dry-run", is_flag=True, help="Show the plan and an estimate, and write nothing."),
     click.option("--show", default=10, show_default=True, type=click.IntRange(min=0), help="How many causes to show."),
     click.option("--report", "reports", multiple=True, type=_PATH, metavar="FILE", help="Write it: .ndjson or .md."),

@@ -74,6 +74,8 @@ def _open(folder: Path, marker: Marker) -> Counter:
 def _answer(counter: Counter, asked: Mapping[str, Any]) -> Mapping[str, Any]:
     unit = Unit.from_json(asked["unit"])
     try:
+        if "place" in asked:
+            return {"place": counter.place(unit, asked["place"])}
         tally = counter.count(unit, asked["first"], asked["last"], asked["bare"], asked["asks"])
     except DataError as error:
         return {"fault": str(error), "of_input": True}

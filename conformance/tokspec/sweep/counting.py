@@ -16,7 +16,7 @@ from tokspec.sweep.plan import Unit
 from tokspec.sweep.sides import Outcome, Side, Trouble
 from tokspec.sweep.tally import Cause, Tally, pattern_of
 
-__all__ = ["Counter", "placed_record"]
+__all__ = ["Counter"]
 
 #: Places of one document that are made small.
 _PLACES = 8
@@ -27,15 +27,6 @@ _SHOWN = 4096
 
 #: What the lengths of two stretches of tokens may come to, multiplied, to be aligned; in others all tokens differ.
 _ALIGNED = 1_000_000
-
-
-def placed_record(unit: Unit, number: int, selection: Selection) -> tuple[str, int, str]:
-    """Give the file, the place and the text of the document of this number, for one that nobody can be asked about."""
-    for batch in batches(unit, selection):
-        if isinstance(batch, Batch) and batch.first <= number < batch.first + len(batch.texts):
-            index = number - batch.first
-            return batch.file, batch.place(index), batch.texts[index]
-    raise DataError(f"has no document {number} any more", key=f"unit {unit.id}")
 
 
 class _Placed(NamedTuple):
@@ -77,6 +68,18 @@ class Counter:
             elif number >= first:
                 tally.note_bad(each.file, each.bad.at, each.bad.why)
         return tally
+
+    def place(self, unit: Unit, number: int) -> tuple[str, int, str]:
+        """Give the file, the place and the text of a document, for one that nobody can be asked about.
+
+        Raises:
+            DataError: it is not there any more.
+        """
+        for batch in batches(unit, self._selection):
+            if isinstance(batch, Batch) and batch.first <= number < batch.first + len(batch.texts):
+                index = number - batch.first
+                return batch.file, batch.place(index), batch.texts[index]
+        raise DataError(f"has no document {number} any more", key=f"unit {unit.id}")
 
     def _count(self, batch: Batch, tally: Tally, bare: Collection[int], asks: bool) -> None:
         tally.documents += len(batch.texts)

@@ -38,7 +38,7 @@ class Summary:
         compared = total.documents - sum(total.left.values())
         what = "agree on" if not total.different else f"differ in {total.different:,} of"
         share = f" ({_percent(total.different, compared)})" if total.different else ""
-        return f"{sides[0]} and {sides[1]} {what} {compared:,} documents{share}, {total.bytes / 1e6:,.1f} MB"
+        return f"{sides[0]} and {sides[1]} {what} {_many(compared, 'document')}{share}, {total.bytes / 1e6:,.1f} MB"
 
 
 def _percent(part: int, whole: int) -> str:
@@ -51,16 +51,25 @@ def _percent(part: int, whole: int) -> str:
     return f"{share:.3g} %" if share >= 0.001 or not share else f"{share:.4f} %"
 
 
+def _many(count: int, what: str) -> str:
+    """Write a number of things.
+
+    >>> _many(1, "place"), _many(2000, "place")
+    ('1 place', '2,000 places')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _counts(summary: Summary) -> Iterator[str]:
     total = summary.total
     yield f"tokens: {total.tokens[0]:,} and {total.tokens[1]:,}; {_tokens(total)} differ"
     for reason, count in sorted(total.left.items()):
-        yield f"not compared: {count:,} documents: {reason}"
+        yield f"not compared: {_many(count, 'document')}: {reason}"
     for reason, count in sorted(total.bad.items()):
         file, at, _ = next(place for place in total.bad_places if _is_of(reason, place[2]))
         yield f"bad records: {count:,}: {reason}; first in {file} at {at:,}"
     if summary.done < summary.units:
-        yield f"done: {summary.done:,} of {summary.units:,} units; the same command goes on"
+        yield f"done: {summary.done:,} of {_many(summary.units, 'unit')}; the same command goes on"
 
 
 def _is_of(reason: str, why: str) -> bool:
@@ -83,7 +92,7 @@ def text(summary: Summary, show: int) -> Iterator[str]:
 
 def _block(number: int, each: Explained) -> Iterator[str]:
     cause = each.cause
-    yield f"{number}. {cause.kind}: {cause.documents:,} documents, {cause.count:,} places"
+    yield f"{number}. {cause.kind}: {_many(cause.documents, 'document')}, {_many(cause.count, 'place')}"
     yield f"   text     {shorten(compact(cause.text), _SHOWN)}  ({cause.pattern})"
     if cause.example != cause.text:
         yield f"   in       {shorten(compact(cause.example), _SHOWN)}"

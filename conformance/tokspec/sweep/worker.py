@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,9 +140,10 @@ class Worker:
 
     def _finding(self, unit: Unit, number: int, death: Death) -> Tally:
         """Make the tally of a document that ends the process."""
-        from tokspec.sweep.counting import placed_record  # here, because it reads inputs, which few workers do
-
-        file, at, text = placed_record(unit, number, self._header.selection)
+        reply = self._answer({"unit": unit.to_json(), "place": number})
+        if isinstance(reply, Death):
+            raise _given_up(unit, reply)
+        file, at, text = reply["place"]
         label = self._header.labels[death.place.side]
         kind = f"{label} crashes" if death.kind == "crash" else f"{label} takes too long"
         shown = text[:_SHOWN]
@@ -155,17 +156,22 @@ class Worker:
         """Ask; the place of a death is that of a document."""
         question = {"unit": unit.to_json(), "first": first, "last": last, "bare": list(bare), "asks": asks}
         for _ in range(STARTS):
-            if self._stopped:
-                raise Stopped
-            reply: dict[str, Any] | Death = self._start() if self._process is None else {}
-            if isinstance(reply, dict):
-                self._asked_since_start += 1
-                reply = self._exchange(json.dumps(question).encode() + b"\n")
+            reply = self._answer(question)
             if isinstance(reply, dict):
                 return Tally.from_json(reply["tally"])
             if reply.place.document >= 0:
                 return reply
         raise _given_up(unit, reply)
+
+    def _answer(self, question: Mapping[str, Any]) -> dict[str, Any] | Death:
+        """Ask, after a start if it needs one."""
+        if self._stopped:
+            raise Stopped
+        started = self._start() if self._process is None else {}
+        if isinstance(started, Death):
+            return started
+        self._asked_since_start += 1
+        return self._exchange(json.dumps(question).encode() + b"\n")
 
     def _exchange(self, question: bytes) -> dict[str, Any] | Death:
         if self._process is not None and self._process.stdin is not None:

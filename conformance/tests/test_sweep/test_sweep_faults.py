@@ -1,0 +1,148 @@
+"""Faults, on real processes: nothing is lost, nothing counted twice, and nothing left running."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+#: Some ten units of the slow lines, each taking half a second.
+UNITS = ("--unit-mb", "0.0012")
+
+
+@pytest.fixture
+def undisturbed(place: Any, slow_lines: Callable[[int], list[str]]) -> dict[str, bytes]:
+    """Give the results of a sweep to which nothing happens."""
+    place.write("texts.txt", slow_lines(600))
+    assert place.run("texts.txt", *UNITS, "-o", "undisturbed", "--workers", "4")[0] == 1
+    return place.results("undisturbed")
+
+
+def test_a_killed_worker(place: Any, undisturbed: dict[str, bytes]) -> None:
+    """The unit is done again, no document is blamed, and the result is the same."""
+    process = place.start("texts.txt", *UNITS, "-o", "killed", "--workers", "2")
+    for count in (1, 4):
+        place.wait_for_results("killed", count)
+        for cell in place.cells():
+            place.kill(cell)
+    assert process.communicate(timeout=60)[0].splitlines()[-1] == (
+        "troubled 1 and sound 1 differ in 1 of 600 documents (0.167 %), 0.0 MB"
+    )
+    assert place.results("killed") == undisturbed
+
+
+def test_a_killed_driver(place: Any, undisturbed: dict[str, bytes]) -> None:
+    """Its processes end, and the next start does what is left and nothing else."""
+    process = place.start("texts.txt", *UNITS, "-o", "driver", "--workers", "2")
+    place.wait_for_results("driver", 2)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    place.wait_until_gone()
+    before = place.times("driver")
+    assert 2 <= len(before) < len(undisturbed)
+    assert place.run("texts.txt", *UNITS, "-o", "driver")[0] == 1
+    assert place.results("driver") == undisturbed
+    assert before.items() <= place.times("driver").items()
+
+
+def test_an_interruption(place: Any, undisturbed: dict[str, bytes]) -> None:
+    """It prints what it has, and the same command goes on."""
+    process = place.start("texts.txt", *UNITS, "-o", "again", "--workers", "1")
+    place.wait_for_results("again", 2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "interrupted; the same command goes on\n")
+    there = len(place.results("again"))
+    assert f"done: {there} of {len(undisturbed)} units; the same command goes on" in out.splitlines()
+    place.wait_until_gone()
+    assert place.run("texts.txt", *UNITS, "-o", "again")[0] == 1
+    assert place.results("again") == undisturbed
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
+def test_a_file_that_cannot_grow(place: Any) -> None:
+    """A result that does not fit is not there at all, and the sweep ends."""
+    place.write("a.txt", ["one", "two"])
+    (place.folder / "b.txt").write_bytes(b"\xff\n" * 1000)
+    units = ("a.txt", "b.txt", "--unit-mb", "0.000001", "--workers", "1")
+    status, _, err = place.run(*units, preexec_fn=_limit)
+    (there,) = place.results("tokspec-sweep")
+    assert status == 2
+    assert err.startswith("not done: tokspec-sweep/results/")
+    assert err.endswith(".json: cannot be written: File too large\n")
+    assert place.run(*units)[0] == 0
+    assert place.run(*units, "-o", "undisturbed")[0] == 0
+    assert there in place.results("tokspec-sweep")
+    assert place.results("tokspec-sweep") == place.results("undisturbed")
+
+
+@pytest.fixture
+def small_disk(place: Any) -> Any:
+    """Mount a disk of 100 kB."""
+    disk: Path = place.folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("needs the right to mount")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_that_fills_up(place: Any, small_disk: Path) -> None:
+    """What was written is whole; with room again, what is left is done."""
+    for number in range(6):
+        (place.folder / f"{number}.txt").write_bytes(b"\xff\n" * 400)
+    units = [*(f"{number}.txt" for number in range(6)), "--unit-mb", "0.000001", "--workers", "2"]
+    status, _, err = place.run(*units, "-o", "disk/sweep")
+    assert status == 2
+    assert err.endswith(": cannot be written: No space left on device\n")
+    whole = place.results("disk/sweep")
+    subprocess.run(["mount", "-o", "remount,size=10m", str(small_disk)], check=True)
+    assert place.run(*units, "-o", "disk/sweep")[0] == 0
+    assert place.run(*units, "-o", "undisturbed")[0] == 0
+    assert 0 < len(whole) < 6
+    assert whole.items() <= place.results("disk/sweep").items()
+    assert place.results("disk/sweep") == place.results("undisturbed")
+
+
+def test_a_truncated_input(place: Any, undisturbed: dict[str, bytes]) -> None:
+    """Units of a file that has become shorter are not done; when it is whole again, they are."""
+    file = place.folder / "texts.txt"
+    data, times = file.read_bytes(), file.stat().st_mtime_ns
+    process = place.start("texts.txt", *UNITS, "-o", "cut", "--workers", "1")
+    place.wait_for_results("cut", 2)
+    file.write_bytes(data[:100])
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert set(err.splitlines()) == {
+        f"not done: texts.txt: has changed since the plan was made: it had {len(data)} bytes and has 100"
+    }
+    file.write_bytes(data)
+    os.utime(file, ns=(times, times))
+    before = place.times("cut")
+    assert place.run("texts.txt", *UNITS, "-o", "cut")[0] == 1
+    assert place.results("cut") == undisturbed
+    assert before.items() <= place.times("cut").items()
+
+
+def test_one_sweep_at_a_time(place: Any, slow_lines: Callable[[int], list[str]]) -> None:
+    place.write("texts.txt", slow_lines(600))
+    process = place.start("texts.txt", *UNITS, "--workers", "1")
+    place.wait_for_results("tokspec-sweep", 1)
+    assert place.run("texts.txt", *UNITS) == (
+        2,
+        "",
+        "tokspec: tokspec-sweep: is in use by another sweep; wait for it, or give another folder\n",
+    )
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
