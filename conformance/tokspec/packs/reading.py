@@ -25,6 +25,7 @@ from tokspec.packs.notation import read_value
 from tokspec.packs.record import Record, record_of
 from tokspec.packs.writing import CRC
 from tokspec.records.streams import broken, decompressed
+from tokspec.report.safe import shorten
 
 __all__ = ["Pack", "find_model", "read_pack"]
 
@@ -187,8 +188,10 @@ def _value(text: bytes, number: int, name: str, key: str = "") -> Any:
     except json.JSONDecodeError as error:
         what = f"is no JSON ({error.msg} at character {error.pos + 1})"
         raise DataError(f"{what}; was it edited, or cut off?", name, number, key) from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(str(error) or "is nested too deep", name, number, key) from None
+    except ValueError as error:
+        raise DataError(str(error), name, number, key) from None
+    except RecursionError:
+        raise DataError("is nested too deep", name, number, key) from None
 
 
 def _refuse_errors(value: Any, part: str, number: int, name: str) -> None:
@@ -215,9 +218,15 @@ def _errors(value: Any, part: str) -> Iterator[tuple[tuple[str | int, ...], str]
             yield (*error.instance_path, key), "is an unknown key"
     for error in found:
         if not hasattr(error.kind, "unexpected"):
-            lacks = getattr(error.kind, "property", None)
-            message = f"lacks the key {lacks}" if lacks else error.message
-            yield tuple(error.instance_path), message if len(message) <= 240 else f"{message[:240]} …"
+            yield tuple(error.instance_path), shorten(_message(error), 240)
+
+
+def _message(error: jsonschema_rs.ValidationError) -> str:
+    if hasattr(error.kind, "property"):
+        return f"lacks the key {error.kind.property}"
+    if hasattr(error.kind, "options"):
+        return f"{json.dumps(error.instance)} is none of {', '.join(map(str, error.kind.options))}"
+    return error.message
 
 
 def find_model(pack: Pack, given: Path | None = None, format: str | None = None) -> OwnModel:

@@ -45,7 +45,7 @@ def record_line(record: Record) -> bytes:
 
     >>> from tokspec.packs.record import Input
     >>> record_line(Record(Input("texts/words", "bug", "bug"), {"encode": {"ids": [1, 3]}}))
-    b'- {"from": "texts/words:bug", "text": "bug", "ids": [1, 3], "crc": "cbb06e56"}\n'
+    b'- {"from": "texts/words:bug", "text": "bug", "ids": [1, 3], "crc": "22f9fd50"}\n'
     """
     line = b"- " + write_value(written(record))[:-1].encode("utf-8")
     return b'%s%s%08x"}\n' % (line, CRC, zlib.crc32(line))
