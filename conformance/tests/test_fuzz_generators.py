@@ -44,7 +44,7 @@ def made(family: str, count: int, offered: tuple[str, ...] = ()) -> list:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_models_and_inputs_obey_the_schema(family: str) -> None:
-    for example in made(family, 25):
+    for example in made(family, 12):
         broken = [
             message for _, message in schema.errors(plain(example.input), f"operations/{example.operation}/input")
         ]
@@ -60,7 +60,7 @@ def plain(value: object) -> object:
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES if "broken" not in family])
 def test_the_reference_loads_every_model(family: str) -> None:
-    examples = made(family, 25)
+    examples = made(family, 12)
     for example, reply in zip(examples, Conversations(lambda: reference_with({})).ask(examples), strict=True):
         assert not isinstance(reply, Refused) or reply.reason != "invalid_model", (example, reply)
 
@@ -87,7 +87,7 @@ def test_texts_have_parts_of_every_category() -> None:
 
 def test_texts_have_characters_of_every_general_category() -> None:
     random = Random(1)
-    everything = "".join(text(random, Material("ab", ["ab"], ["<s>"], plain=0.0)) for _ in range(4000))
+    everything = "".join(text(random, Material("ab", ["ab"], ["<s>"], plain=0.0)) for _ in range(2500))
     missing = [category for category, members in by_category().items() if not set(members) & set(everything)]
     assert missing == []
 
@@ -105,7 +105,7 @@ def test_every_operation_is_asked() -> None:
 
 @pytest.mark.parametrize("name", WHERE)
 def test_examples_tell_the_options_of_a_choice_apart(name: str) -> None:
-    examples = made(WHERE[name], 80)
+    examples = made(WHERE[name], 50)
     answers = {}
     for option in CHOICES[name].options:
         replies = Conversations(lambda option=option: reference_with({name: option})).ask(examples)

@@ -27,6 +27,8 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
     """
     if kind.endswith("refused as invalid_model"):
         return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-4"
+    if kind.endswith("refused as invalid_input") and "byte_level" in str(example.model.get("pre_tokenizer")):
+        return "PRE-BYTE-6"
     if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(_texts(example)):
         return "TERM-6"
     by_operation = _BY_OPERATION.get(example.operation)

@@ -145,7 +145,23 @@ _PLAINER = {
 
 
 def _mapped(example: Example, change: Callable[[str], str]) -> Example:
-    return replace(example, model=_renamed(example.model, change), input=_renamed(example.input, change))
+    model = {key: _distinct(value, _renamed(value, change, key in _RENAMED)) for key, value in example.model.items()}
+    return replace(example, model=model, input=_renamed(example.input, change))
+
+
+def _distinct(before: Any, after: Any) -> Any:
+    """Leave out what has become another's equal, unless there were equals before."""
+    if not isinstance(before, list) or len(_firsts(before)) < len(before):
+        return after
+    return list(_firsts(after).values())
+
+
+def _firsts(rows: list[Any]) -> dict[str, Any]:
+    """Give the first row of each token; a merge is told by both of its tokens."""
+    firsts: dict[str, Any] = {}
+    for row in rows:
+        firsts.setdefault(repr(row if isinstance(row, str) or isinstance(row[-1], str) else row[0]), row)
+    return firsts
 
 
 def _renamed(value: Any, change: Callable[[str], str], inside: bool = False) -> Any:

@@ -49,6 +49,7 @@ class Findings:
 
     by_group: dict[Group, Finding] = field(default_factory=dict)
     met: Counter[Group] = field(default_factory=Counter)
+    shrunk: Counter[Group] = field(default_factory=Counter)
     led_to: dict[Group, Group] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Finding]:
@@ -60,16 +61,20 @@ class Findings:
     def add(self, before: Group, finding: Finding) -> None:
         """Add a finding; of two that are one the smaller example stays."""
         self.led_to[before] = finding.group
+        self.shrunk[before] += 1
         known = self.by_group.get(finding.group)
         if known is None:
             self.by_group[finding.group] = finding
-        elif finding.example.size < known.example.size:
+            return
+        known.times += 1
+        if finding.example.size < known.example.size:
             known.example, known.first, known.result = finding.example, finding.first, finding.result
 
     def counted(self) -> None:
-        """Set how often each was met."""
-        for finding in self:
-            finding.times = sum(self.met[before] for before, group in self.led_to.items() if group == finding.group)
+        """Add to the findings what was met of their kinds and not shrunk; of several the last one gets it."""
+        for before, group in self.led_to.items():
+            self.by_group[group].times += self.met[before] - self.shrunk[before]
+            self.shrunk[before] = self.met[before]
 
 
 def group_before_shrinking(check: str, example: Example, comparison: Comparison) -> Group:
