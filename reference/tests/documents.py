@@ -196,14 +196,14 @@ def loss(words: Words, model: Mapping[str, float]) -> float:
     return total
 
 
-def loss_increases(words: Words, model: Mapping[str, float]) -> dict[str, float]:
+def loss_increases(words: Words, model: Mapping[str, float], every: int = 1) -> dict[str, float]:
+    """Remove each token by itself, or one of so many."""
     increases = {}
     before = loss(words, model)
-    for token in model:
-        if len(token) > 1:
-            without = dict(copy.deepcopy(model))
-            del without[token]
-            increases[token] = loss(words, without) - before
+    for token in [token for token in model if len(token) > 1][::every]:
+        without = dict(copy.deepcopy(model))
+        del without[token]
+        increases[token] = loss(words, without) - before
     return increases
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["AlignedText", "Span", "Unit"]
+__all__ = ["AlignedText", "PlainText", "Span", "Unit"]
 
 Span = tuple[int, int]
 """Start and end in the original input, in code points, half-open."""
@@ -99,3 +99,16 @@ class AlignedText:
             return self.spans[position][0], self.spans[position][0]
         end = self.spans[-1][1] if self.spans else self.start
         return end, end
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText(AlignedText):
+    """A text of which nobody will ask where its characters stood: it is rewritten without that.
+
+    >>> PlainText("a").prefixed("▁")
+    PlainText(text='▁a', start=0, spans=None)
+    """
+
+    def prefixed(self, prefix: str) -> AlignedText:
+        """Put characters before the text."""
+        return self.replaced(prefix + self.text)

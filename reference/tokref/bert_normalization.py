@@ -6,6 +6,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tokref.alignment import AlignedText, Unit
 from tokref.choices import Choices
@@ -47,7 +48,7 @@ def separate_ideographs(text: str) -> str:
     >>> separate_ideographs("中a")
     ' 中 a'
     """
-    return "".join(f" {character} " if _is_ideograph(character) else character for character in text)  # NORM-BERT-3
+    return "".join(map(_set_apart, text))
 
 
 def bert_normalizer(
@@ -99,6 +100,7 @@ def _separated(text: str) -> Iterator[Unit]:
 _clean = clean_text
 
 
+@lru_cache(maxsize=4096)
 def _cleaned(character: str) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
@@ -107,7 +109,17 @@ def _cleaned(character: str) -> str:
 
 
 def _without_nonspacing_marks(text: str) -> str:
-    return "".join(character for character in text if unicodedata.category(character) != "Mn")
+    return "".join(map(_unmarked, text))
+
+
+@lru_cache(maxsize=4096)
+def _unmarked(character: str) -> str:
+    return character if unicodedata.category(character) != "Mn" else ""
+
+
+@lru_cache(maxsize=4096)
+def _set_apart(character: str) -> str:
+    return f" {character} " if _is_ideograph(character) else character  # NORM-BERT-3
 
 
 def _is_ideograph(character: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokref import fields
-from tokref.alignment import AlignedText
+from tokref.alignment import PlainText
 from tokref.choices import Choices
 from tokref.errors import InputError, shown
 from tokref.model import Tokenizer
@@ -33,7 +33,7 @@ def count_words(texts: list[str], tokenizer: Tokenizer, choices: Choices) -> Wor
     """
     words: Counter[str] = Counter()  # BPE-TRAIN-1: it keeps the order of first meeting
     for text in texts:
-        normalized = AlignedText(normalize(text, tokenizer.normalizer, choices))
+        normalized = PlainText(normalize(text, tokenizer.normalizer, choices))
         words.update(pieces_of(normalized, tokenizer.pre_tokenizer))
     return dict(words)
 

@@ -13,7 +13,7 @@ from tokref.errors import InputError
 from tokref.normalization import Normalizer
 from tokref.pre_tokenization import PreTokenizer
 
-__all__ = ["Bpe", "Pair", "Token", "Tokenizer", "Unigram", "WordPiece"]
+__all__ = ["Beginnings", "Bpe", "Pair", "Token", "Tokenizer", "Unigram", "WordPiece"]
 
 Pair = tuple[str, str]
 """Two tokens that stand side by side."""
@@ -100,6 +100,20 @@ class WordPiece(_Vocabulary):
     max_word_length: int = 100
 
 
+class Beginnings(dict[str, "Beginnings"]):
+    """What tokens begin alike: how they may go on, by the next character, and the cost of the one that ends here."""
+
+    __slots__ = ("cost",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cost: float | None = None
+
+    def __missing__(self, character: str) -> Beginnings:
+        self[character] = inner = Beginnings()
+        return inner
+
+
 @dataclass(frozen=True)
 class Unigram(_Vocabulary):
     """A Unigram model; each token has a frequency, or the natural logarithm of its probability.
@@ -125,6 +139,17 @@ class Unigram(_Vocabulary):
     def costs(self) -> Mapping[str, float]:
         """The negative logarithm of every token's probability; infinite where that is 0."""
         return dict(zip(self.vocabulary, map(self._cost, self.weights), strict=True))
+
+    @cached_property
+    def beginnings(self) -> Beginnings:
+        """All tokens with their costs, to be read character by character."""
+        root = Beginnings()
+        for token, cost in self.costs.items():
+            inner = root
+            for character in token:
+                inner = inner[character]
+            inner.cost = cost
+        return root
 
     @cached_property
     def highest_cost(self) -> float:

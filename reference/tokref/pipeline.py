@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from tokref.alignment import AlignedText
+from tokref.alignment import AlignedText, PlainText
 from tokref.bpe_encoding import bpe_ids, encode_bpe
 from tokref.choices import Choices
 from tokref.decoding import join_tokens
@@ -127,7 +127,7 @@ def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -
 
 
 def _stretch_ids(text: str, start: int, tokenizer: Tokenizer, choices: Choices) -> Iterator[int | None]:
-    normalized = AlignedText(normalize(text, tokenizer.normalizer, choices), start)
+    normalized = PlainText(normalize(text, tokenizer.normalizer, choices), start)
     model, ids_by_type = tokenizer.model, _ID_ENCODERS[type(tokenizer.model)]
 
     @cache

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 import regex
 
-from tokref.alignment import AlignedText
+from tokref.alignment import AlignedText, PlainText
 from tokref.byte_alphabet import byte_characters
 
 __all__ = [
@@ -50,7 +50,7 @@ class PreTokenizer(Protocol):
 
     def split(self, text: AlignedText) -> list[AlignedText]: ...
 
-    def pieces(self, text: AlignedText) -> list[str]: ...
+    def pieces(self, text: PlainText) -> list[str]: ...
 
 
 def pre_tokenize(text: AlignedText, pre_tokenizer: PreTokenizer | None) -> list[AlignedText]:
@@ -66,10 +66,10 @@ def pre_tokenize(text: AlignedText, pre_tokenizer: PreTokenizer | None) -> list[
     return [text] if pre_tokenizer is None else pre_tokenizer.split(text)
 
 
-def pieces_of(text: AlignedText, pre_tokenizer: PreTokenizer | None) -> list[str]:
+def pieces_of(text: PlainText, pre_tokenizer: PreTokenizer | None) -> list[str]:
     """Cut a text into pieces in the order of the text, without alignment.
 
-    >>> pieces_of(AlignedText("a b"), WhitespaceSplit())
+    >>> pieces_of(PlainText("a b"), WhitespaceSplit())
     ['a', 'b']
     """
     if not text.text:  # PRE-2
@@ -135,7 +135,7 @@ class WhitespaceSplit:
         """Cut a text into pieces."""
         return split_whitespace(text)
 
-    def pieces(self, text: AlignedText) -> list[str]:
+    def pieces(self, text: PlainText) -> list[str]:
         """Cut a text into pieces without alignment."""
         return _NO_SPACE.findall(text.text)
 
@@ -148,7 +148,7 @@ class BertPreTokenizer:
         """Cut a text into pieces."""
         return split_bert(text)
 
-    def pieces(self, text: AlignedText) -> list[str]:
+    def pieces(self, text: PlainText) -> list[str]:
         """Cut a text into pieces without alignment."""
         return _BERT.findall(text.text)
 
@@ -164,7 +164,7 @@ class ByteLevel:
         """Cut a text into pieces."""
         return split_byte_level(text, self.add_prefix_space, self.use_regex)
 
-    def pieces(self, text: AlignedText) -> list[str]:
+    def pieces(self, text: PlainText) -> list[str]:
         """Cut a text into pieces without alignment; of equal ones the bytes are written once."""
         pieces = _byte_level(self.use_regex).findall(_with_space(text, self.add_prefix_space).text)
         written = {piece: byte_characters(piece) for piece in set(pieces)}
@@ -183,10 +183,10 @@ class Metaspace:
         """Cut a text into pieces."""
         return split_metaspace(text, self.replacement, self.prepend_scheme, self.split_at_replacement)
 
-    def pieces(self, text: AlignedText) -> list[str]:
+    def pieces(self, text: PlainText) -> list[str]:
         """Cut a text into pieces without alignment."""
-        text = _with_replacements(text, self.replacement, self.prepend_scheme)
-        return _metaspace(self.replacement, self.split_at_replacement).findall(text.text)
+        replaced = _with_replacements(text, self.replacement, self.prepend_scheme)
+        return _metaspace(self.replacement, self.split_at_replacement).findall(replaced.text)
 
 
 @dataclass(frozen=True)
@@ -199,9 +199,9 @@ class PreTokenizerSequence:
         """Apply each to every piece of the one before."""
         return split_sequence(text, self.pre_tokenizers)
 
-    def pieces(self, text: AlignedText) -> list[str]:
-        """Cut a text into pieces; where each begins decides what is done to it next."""
-        return [piece.text for piece in self.split(text)]
+    def pieces(self, text: PlainText) -> list[str]:
+        """Cut a text into pieces; what is done to one may depend on where it begins, which takes alignment."""
+        return [piece.text for piece in self.split(AlignedText(text.text, text.start))]
 
 
 def split_sequence(text: AlignedText, pre_tokenizers: Iterable[PreTokenizer]) -> list[AlignedText]:

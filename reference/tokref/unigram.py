@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import groupby
 from typing import NamedTuple
 
 from tokref.choices import Choices
@@ -108,13 +107,17 @@ def encode_unigram(piece: str, model: Unigram, choices: Choices) -> list[Token]:
     if scores[-1] is None:  # UNI-UNK-1
         return [model.unknown(piece, 0)]
     tokens: list[Token] = []
-    for known, group in groupby(_ranges(starts, len(piece)), lambda span: piece[slice(*span)] in model.ids):
-        spans = list(group)
-        if known:
-            tokens += [Token(piece[begin:end], model.ids[piece[begin:end]], begin, end) for begin, end in spans]
+    unknown_end = -1
+    for begin, end in _ranges(starts, len(piece)):
+        token = piece[begin:end]
+        if token in model.ids:
+            tokens.append(Token(token, model.ids[token], begin, end))
+            continue
+        if begin == unknown_end:  # one with the unknown character before it
+            tokens[-1] = tokens[-1]._replace(end=end)
         else:
-            begin, end = spans[0][0], spans[-1][1]
-            tokens.append(model.unknown(piece[begin:end], begin))
+            tokens.append(model.unknown(token, begin))
+        unknown_end = end
     return tokens
 
 
@@ -130,7 +133,7 @@ def best_path(
     Of equal scores the one whose last token starts first stays (UNI-SEG-3): starts are gone through from left to
     right, and only a better score takes the place of one that stands. That is one of ``any``, too.
     """
-    size, longest, costs = len(word), model.longest, model.costs
+    size, longest, root = len(word), model.longest, model.beginnings
     starts = [0] * (size + 1)
     scores: list[float | None] = [None] * (size + 1)
     scores[0] = {"one": 1.0, "zero": 0.0}[choices.unigram_score_start]  # UNI-SCORE-1
@@ -138,14 +141,17 @@ def best_path(
         base = scores[start]
         if base is None:
             continue
-        for end in range(start + 1, min(start + longest, size) + 1):
-            token = word[start:end]
-            cost = costs.get(token)
-            if cost is not None and token != without:
+        inner = root
+        for end, character in enumerate(word[start : start + longest], start + 1):
+            if character not in inner:
+                break  # no token begins so
+            inner = inner[character]
+            cost = inner.cost
+            if cost is not None and (without is None or word[start:end] != without):
                 best = scores[end]
                 if best is None or best > base + cost:
                     starts[end], scores[end] = start, base + cost
-        if unknown_cost is not None and word[start] not in costs:  # UNI-UNK-1
+        if unknown_cost is not None and word[start] not in model.costs:  # UNI-UNK-1
             best = scores[start + 1]
             if best is None or best > base + unknown_cost:
                 starts[start + 1], scores[start + 1] = start, base + unknown_cost
