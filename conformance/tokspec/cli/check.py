@@ -117,7 +117,7 @@ class Checking:
 
     def run(self) -> tuple[Run, Findings]:
         """Ask, and give what it came to; what makes a difference likely is said before."""
-        own = find_model(self.pack, self.model, self.format)
+        cases, own = self.cases, find_model(self.pack, self.model, self.format)
         try:
             adds = self.pack.header.special_tokens == "added"
             with opened(self.target, adds=adds) as session:
@@ -125,11 +125,11 @@ class Checking:
                 choices = declared_choices(session.hello)
                 self._introduce(own)
                 with ProgressBar("checking", sum(self.pack.counts.values())) as advance:
-                    findings = checked(self.pack, asker, choices["offset_unit"], self.cases, advance)
-                finished = run_of(self.cases, findings, session.hello, choices, session.unblamed)
+                    findings = checked(self.pack, asker, choices["offset_unit"], cases, advance)
+                finished = run_of(cases, findings, session.hello, choices, session.unblamed)
         except AdapterFault as fault:
             self.ratchet.refuse(fault)
-            return fault_of(self.cases, self.target.name, fault), Findings()
+            return fault_of(cases, self.target.name, fault), Findings()
         return self._counted(finished), findings
 
     def _introduce(self, own: OwnModel) -> None:
@@ -167,7 +167,7 @@ def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
     who = visible(f"{hello.name} {hello.version}".strip())
     known = run.counts[Verdict.KNOWN_FAILURE]
     state = "agrees with the pack" if run.conforms else "does not agree with the pack"
-    state += ", but for what is known," if known and run.conforms else ""
+    state += " but for what is known" if known and run.conforms else ""
     texts = share(findings.texts_that_differ, findings.texts)
     tokens = share(findings.tokens_that_differ, findings.tokens)
     summary = f"{who} {state}: of {findings.texts} texts {texts} differ, of {findings.tokens} tokens {tokens}"

@@ -1,0 +1,90 @@
+"""The fixture ``tokenizer_regression``, in somebody's repository."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tokspec.packs import regression  # here, because pytester forgets what is first imported in a run
+from tokspec.texts import load_texts
+
+assert regression
+assert load_texts()
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+import os
+
+def tokenize(text):
+    return [word if word != os.environ.get("OTHERWISE") else word.upper() for word in text.split()]
+
+def test_words(tokenizer_regression):
+    tokenizer_regression.check(tokenize, ["a bug", "no bugs"])
+"""
+
+
+def test_the_first_run_writes_later_ones_compare_and_a_flag_writes_anew(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(test_mine=TESTS)
+    first = pytester.runpytest("-p", "no:cacheprovider")
+    first.assert_outcomes(failed=1)
+    pack = pytester.path / "test_mine" / "test_words.yaml"
+    first.stdout.fnmatch_lines(["*File not found in data directory, created:*", f"*{pack}*"])
+    written = pack.read_bytes()
+    assert b'- {"from": "inputs/test:1", "text": "a bug", "tokens": ["a", "bug"], "crc": ' in written
+    pytester.runpytest().assert_outcomes(passed=1)
+    monkeypatch.setenv("OTHERWISE", "bug")
+    second = pytester.runpytest()
+    second.assert_outcomes(failed=1)
+    second.stdout.fnmatch_lines(
+        [
+            "E * function* was recorded in test_words.yaml, and of * texts * differ",
+            "E * DIFFERENT encode: another token, at letters (latin)",
+            'E *   input     encode "a bug"',
+            'E *   first     tokens[[]1[]]: expected "bug", actual "BUG"',
+        ]
+    )
+    assert pack.read_bytes() == written
+    pytester.runpytest("--force-regen").assert_outcomes(failed=1)
+    assert pack.read_bytes() != written
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_texts_that_are_new_or_gone_are_a_difference(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=TESTS)
+    pytester.runpytest()
+    pytester.makepyfile(test_mine=TESTS.replace('"no bugs"', '"other", "texts"'))
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E * texts that only the pack has: 1; that only the test has: 2"])
+
+
+def test_objects_of_libraries_and_commands_are_frozen_too(pytester: pytest.Pytester) -> None:
+    model = {"type": "WordLevel", "vocab": {"a": 0, "bug": 1, "?": 2}, "unk_token": "?"}
+    content = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}, "added_tokens": []}
+    Path(pytester.path / "tokenizer.json").write_text(json.dumps(content))
+    pytester.makepyfile(
+        test_mine="""
+        from tokenizers import Tokenizer
+
+        def test_object(tokenizer_regression):
+            tokenizer_regression.check(Tokenizer.from_file("tokenizer.json"), vocabulary=True, compressed=True)
+
+        def test_installed(tokenizer_regression):
+            tokenizer_regression.check(impl="tokenizers", model="tokenizer.json", vocabulary=True)
+
+        def test_nothing(tokenizer_regression):
+            tokenizer_regression.check()
+        """
+    )
+    pytester.runpytest().assert_outcomes(failed=3)
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["E *DataError: give one tokenizer: an object, impl= or command="])
+    folder = pytester.path / "test_mine"
+    assert {file.name for file in folder.iterdir()} == {"test_object.yaml.gz", "test_installed.yaml"}
+    assert '"from": "vocabulary/alone:1", "text": "bug"' in (folder / "test_installed.yaml").read_text("utf-8")
