@@ -44,14 +44,18 @@ class Conversations:
         if len(self.names) > MODELS:
             self.renew()
         replies: dict[int, Reply] = {}
-        for index, reply in self.session.ask([self.request(example) for example in examples]):
+        for index, reply in self.session.ask(self._requests(examples)):
             replies[index] = reply
         self.latest = {id(example): replies[index] for index, example in enumerate(examples)}
         return [replies[index] for index in range(len(examples))]
 
-    def request(self, example: Example) -> Request:
-        """Make the request of an example, under the name that its model has here."""
-        return example.request(self.names.setdefault(example.model_key, f"m{len(self.names)}"))
+    def _requests(self, examples: Sequence[Example]) -> list[Request]:
+        """Make requests, each under the name that its model has here; the same object is looked up once."""
+        names: dict[int, str] = {}
+        for example in examples:
+            if id(example.model) not in names:
+                names[id(example.model)] = self.names.setdefault(example.model_key, f"m{len(self.names)}")
+        return [example.request(names[id(example.model)]) for example in examples]
 
     def renew(self) -> None:
         """Open another session."""

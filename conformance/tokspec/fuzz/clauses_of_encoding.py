@@ -21,8 +21,10 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     'ENC-2'
     """
     model, text = example.model, example.input["text"]
-    if kind == "ids":
+    if kind == "ids" and _tokens(example, given) == right.get("tokens"):
         return "ENC-2"
+    if kind.endswith("refused as unknown_symbol") and not kind.startswith("refused"):
+        return _UNREFUSED[model["type"]](model)
     if kind == "spans":
         if _is_dropped(model, text):
             return "BPE-ENC-8"
@@ -35,6 +37,22 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     if "normalizer" in model or "pre_tokenizer" in model:
         return "ENC-1"
     return _BY_TYPE[model["type"]](example, right, given)
+
+
+def _tokens(example: Example, given: Answer) -> list[str]:
+    """Give the tokens of an answer; of one that has ids alone, those that they stand for."""
+    if "tokens" in given:
+        return list(given["tokens"])
+    known = example.model.get("vocabulary") or [token for token, _ in example.model.get("tokens", ())]
+    return [known[id] if isinstance(id, int) and id < len(known) else "" for id in given.get("ids", ())]
+
+
+#: The clause by which a text is refused, for each type of model.
+_UNREFUSED: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "bpe": lambda model: "BPE-MODEL-2" if "unknown_token" in model else "BPE-ENC-8",
+    "wordpiece": lambda model: "WP-MODEL-1",
+    "unigram": lambda model: "UNI-UNK-1",
+}
 
 
 def _is_dropped(model: Mapping[str, Any], text: str) -> bool:

@@ -1,0 +1,158 @@
+"""How many examples a second fuzzing asks, beside making them alone, a plain loop, and drawing them with Hypothesis.
+
+    python conformance/bench/fuzz_throughput.py                             the reference against itself
+    python conformance/bench/fuzz_throughput.py --impl tokenizers           a program behind a pipe
+    python conformance/bench/fuzz_throughput.py --seconds 5 --rounds 5
+
+All rows make the same examples of the same families. They are measured in turns, several rounds of them, and given as
+medians and as ratios to the plain loop: that makes an example, asks the implementation and the oracle about it, one by
+one, and compares two dictionaries. What the whole costs is told apart at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from itertools import count
+from random import Random
+from statistics import median
+from time import perf_counter
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tokspec.discovery import open_session
+from tokspec.fuzz.campaign import BATCH, Budget, Campaign, examples_of
+from tokspec.fuzz.checker import Checker, Conversations, reference_with
+from tokspec.fuzz.example import Example
+from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
+from tokspec.fuzz.strategies import examples as drawn_examples
+from tokspec.schema import operations
+from tokspec.sessions import Answer
+from tokspec.verdicts import declared_choices
+
+FAMILIES = ("bpe", "bpe-stages", "wordpiece-bert", "unigram-metaspace")
+
+
+class Rates:
+    """Examples made and compared in each way, for some seconds."""
+
+    def __init__(self, impl: str, seconds: float) -> None:
+        self.seconds = seconds
+        self.judged = Conversations(lambda: open_session(impl, None))
+        self.hello = self.judged.session.hello
+        self.oracle = Conversations(lambda: reference_with(declared_choices(self.hello)))
+        self.numbers = count()
+
+    def made(self) -> list[Example]:
+        """Make one model's examples."""
+        number = next(self.numbers)
+        offered = self.hello.operations
+        return examples_of(1, FAMILIES[number % len(FAMILIES)], number, offered)
+
+    def rate(self, once: Callable[[], int]) -> float:
+        """Do something for some seconds, and give how many examples a second it made."""
+        began, done = perf_counter(), 0
+        while perf_counter() - began < self.seconds:
+            done += once()
+        return done / (perf_counter() - began)
+
+    def making(self) -> int:
+        return len(self.made())
+
+    def plain_loop(self) -> int:
+        found = self.made()
+        for example in found:
+            (mine,), (right,) = self.judged.ask([example]), self.oracle.ask([example])
+            if isinstance(mine, Answer) and isinstance(right, Answer):
+                mine.result == right.result  # noqa: B015
+        return len(found)
+
+    def asking_oracle(self) -> int:
+        return len(self.oracle.ask([each for _ in range(BATCH) for each in self.made()]))
+
+    def asking_judged(self) -> int:
+        return len(self.judged.ask([each for _ in range(BATCH) for each in self.made()]))
+
+    def campaign(self, with_properties: bool) -> float:
+        """Give the rate of a whole campaign, without what it spent on shrinking."""
+        first = Checker(self.judged)
+        more = [PropertyChecker(each, self.judged, first.choices) for each in PROPERTIES if with_properties]
+        seed = Random(next(self.numbers)).randrange(2**32)
+        done = Campaign([first, *more], seed, Budget(seconds=self.seconds), FAMILIES)
+        done.run()
+        return done.tally.examples / max(done.seconds - done.shrinking, 1e-9)
+
+    def hypothesis(self) -> float:
+        """Give the rate at which Hypothesis draws and compares the same examples."""
+        done, end, began = 0, perf_counter() + self.seconds, perf_counter()
+
+        @settings(
+            max_examples=100_000,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(drawn_examples(FAMILIES, tuple(set(operations()) & set(self.hello.operations))))
+        def compare(example: Example) -> None:
+            nonlocal done
+            if perf_counter() > end:
+                raise StopIteration
+            self.judged.ask([example])
+            self.oracle.ask([example])
+            done += 1
+
+        try:
+            compare()
+        except StopIteration:
+            pass
+        except BaseExceptionGroup:
+            pass
+        return done / (perf_counter() - began)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--impl", default="reference")
+    parser.add_argument("--seconds", type=float, default=3.0, help="for each row of a round (3)")
+    parser.add_argument("--rounds", type=int, default=3)
+    given_ = parser.parse_args()
+    rates = Rates(given_.impl, given_.seconds)
+    rates.made()
+    rows: dict[str, Callable[[], float]] = {
+        "making examples alone": lambda: rates.rate(rates.making),
+        "asking the oracle alone": lambda: rates.rate(rates.asking_oracle),
+        "asking the implementation alone": lambda: rates.rate(rates.asking_judged),
+        "a plain loop, one by one": lambda: rates.rate(rates.plain_loop),
+        "tokspec fuzz, comparing": lambda: rates.campaign(False),
+        "tokspec fuzz, with properties": lambda: rates.campaign(True),
+        "Hypothesis, one by one": rates.hypothesis,
+    }
+    found: dict[str, list[float]] = {name: [] for name in rows}
+    for _ in range(given_.rounds):
+        for name, measured in rows.items():
+            found[name].append(measured())
+    plain = median(found["a plain loop, one by one"])
+    print(f"{rates.hello.name} {rates.hello.version}; examples a second, medians of {given_.rounds} rounds")
+    for name, each in found.items():
+        print(f"{name:34} {median(each):9.0f}   {median(each) / plain:7.2f} of the plain loop")
+    _print_shares({name: median(each) for name, each in found.items()})
+    rates.judged.close()
+
+
+def _print_shares(rate: dict[str, float]) -> None:
+    """Say what share of a campaign's time each part takes, by what it takes alone."""
+    making = 1 / rate["making examples alone"]
+    parts = {
+        "making": making,
+        "the oracle": 1 / rate["asking the oracle alone"] - making,
+        "the implementation": 1 / rate["asking the implementation alone"] - making,
+    }
+    whole = 1 / rate["tokspec fuzz, with properties"]
+    parts["properties"] = whole - 1 / rate["tokspec fuzz, comparing"]
+    parts["comparing and the rest"] = whole - sum(parts.values())
+    print("of a campaign's time: " + ", ".join(f"{name} {100 * part / whole:.0f} %" for name, part in parts.items()))
+
+
+if __name__ == "__main__":
+    main()
