@@ -1,7 +1,8 @@
 """Nothing outlives a sweep: a process that does nothing but wait for its end, and then ends what is left.
 
 Whatever a sweep starts, itself or by an engine, by an implementation or its descendants, has a mark in its environment.
-When the sweep has ended, however it did, the guard ends what still has the mark.
+When the sweep has ended, however it did, the guard ends what still has the mark; and if the whole process has, then
+also what was seen below it, for some programs lose their environment when they give themselves a name.
 """
 
 from __future__ import annotations
@@ -9,18 +10,24 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 
+import psutil
+
 __all__ = ["guarded", "main"]
 
 #: The variable of the environment with the mark.
 VARIABLE = "TOKSPEC_SWEEP"
 
-#: How often the guard looks, and for how long it waits in between for those that end by themselves.
+#: Seconds between two looks at who is there.
+_LOOK_SECONDS = 1.0
+
+#: How often the guard ends what is left, and for how long it waits in between for those that end by themselves.
 _ROUNDS = 10
 _REST_SECONDS = 0.3
 
@@ -51,16 +58,12 @@ def main() -> None:
     """Wait until standard input ends, which is when whoever holds its other end does."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    while os.read(0, 4096):
-        pass
-    _end_marked(sys.argv[1])
-
-
-def _end_marked(mark: str) -> None:
-    import psutil
-
+    mark, parent = sys.argv[1], os.getppid()
+    family = _Family(parent)
+    while not select.select([0], [], [], _LOOK_SECONDS)[0]:
+        family.look()
     for _ in range(_ROUNDS):
-        left = [process for process in psutil.process_iter() if _has(process, mark)]
+        left = {*_marked(mark), *(family.living() if os.getppid() != parent else ())}
         for process in left:
             with contextlib.suppress(psutil.Error):
                 process.kill()
@@ -69,11 +72,37 @@ def _end_marked(mark: str) -> None:
         time.sleep(_REST_SECONDS)
 
 
-def _has(process: object, mark: str) -> bool:
-    import psutil
+class _Family:
+    """The descendants of a process, remembered after its end."""
 
+    def __init__(self, number: int) -> None:
+        self._members: set[psutil.Process] = set()
+        self._parent = psutil.Process(number)
+
+    def look(self) -> None:
+        """Remember those that are there now."""
+        with contextlib.suppress(psutil.Error):
+            self._members.update(self._parent.children(recursive=True))
+        self._members = {each for each in self._members if each.is_running()}
+
+    def living(self) -> list[psutil.Process]:
+        """Give those that live; this process is none of them."""
+        return [each for each in self._members if each.pid != os.getpid() and _is_alive(each)]
+
+
+def _marked(mark: str) -> list[psutil.Process]:
+    return [process for process in psutil.process_iter() if _has(process, mark)]
+
+
+def _has(process: psutil.Process, mark: str) -> bool:
     with contextlib.suppress(psutil.Error):
-        return process.environ().get(VARIABLE) == mark  # type: ignore[attr-defined,no-any-return]
+        return process.environ().get(VARIABLE) == mark
+    return False
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
 
 
