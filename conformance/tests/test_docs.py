@@ -55,10 +55,12 @@ def run(command: str, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty folder with the adapter that the README shows."""
+    """An empty folder with the adapter that the README shows, and a model of the user's own."""
     folder = tmp_path_factory.mktemp("newcomer")
     (adapter,) = blocks("python")
     (folder / "my_adapter.py").write_text(adapter, "utf-8")
+    model = ROOT / "conformance" / "tests" / "data" / "packs" / "tokenizer.json"
+    (folder / "tokenizer.json").write_bytes(model.read_bytes())
     return folder
 
 
