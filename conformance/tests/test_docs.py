@@ -32,9 +32,10 @@ def blocks(language: str) -> list[str]:
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """Give every command of a block whose output it shows, with the output."""
+    """Give every command of a block whose output it shows, with the output, and those of ours that print nothing."""
     parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    return [(command, output) for command, _, output in (part.partition("\n") for part in parts) if output]
+    found = [part.partition("\n") for part in parts]
+    return [(command, output) for command, _, output in found if output or command.startswith("tokspec ")]
 
 
 SESSIONS = [session for session in map(commands, blocks("console")) if session]

@@ -44,7 +44,7 @@ SHOWN = """\
    said     exit status 3
 
 5. troubled refuses as unknown_symbol: 1 document, 1 place
-   text     "REFUSES"  (Lu+)
+   text     "REFUSES"
    in       "it REFUSES"
    first    texts.txt at 57
 

@@ -155,7 +155,8 @@ class Counter:
                 return
 
     def _cause(self, placed: _Placed, kind: str, detail: str, small: str, example: str) -> Cause:
-        return Cause(kind, pattern_of(small), small[:_SHOWN], example[:_SHOWN], placed.file, placed.at, detail=detail)
+        pattern = "" if _REFUSES in kind else pattern_of(small)  # what is refused is refused for one reason
+        return Cause(kind, pattern, small[:_SHOWN], example[:_SHOWN], placed.file, placed.at, detail=detail)
 
     def _can_narrow(self, mine: Outcome, other: Outcome) -> bool:
         """Whether asking again is cheap, which it is not where a program ends each time."""
@@ -182,8 +183,10 @@ class Counter:
         return troubles or [("other tokens", "")]
 
 
+_REFUSES = " refuses as "
+
 _WORDS = {
-    "refusal": "{} refuses as {}",
+    "refusal": f"{{}}{_REFUSES}{{}}",
     "crash": "{} crashes",
     "timeout": "{} takes too long",
     "protocol": "{} breaks the protocol",

@@ -93,7 +93,8 @@ def text(summary: Summary, show: int) -> Iterator[str]:
 def _block(number: int, each: Explained) -> Iterator[str]:
     cause = each.cause
     yield f"{number}. {cause.kind}: {_many(cause.documents, 'document')}, {_many(cause.count, 'place')}"
-    yield f"   text     {shorten(compact(cause.text), _SHOWN)}  ({cause.pattern})"
+    pattern = f"  ({cause.pattern})" if cause.pattern else ""
+    yield f"   text     {shorten(compact(cause.text), _SHOWN)}{pattern}"
     if cause.example != cause.text:
         yield f"   in       {shorten(compact(cause.example), _SHOWN)}"
     yield f"   first    {cause.file} at {cause.at:,}"

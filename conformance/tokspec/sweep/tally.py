@@ -27,8 +27,8 @@ class Cause:
     """A kind of difference, and where it was met.
 
     ``kind`` says what differs, ``pattern`` the categories of the characters of the minimised text. ``text`` is the
-    shortest minimised text, ``example`` what stands around it in the first document that shows the cause, ``file`` and
-    ``at`` where that document begins (in bytes, decompressed, or in rows of a table).
+    shortest minimised text, ``example`` what stands around it, ``file`` and ``at`` where the first document begins that
+    shows the cause (in bytes, decompressed, or in rows of a table).
     """
 
     kind: str
@@ -50,7 +50,8 @@ class Cause:
         """Take in the same cause in later documents."""
         self.count += other.count
         self.documents += other.documents
-        self.text = min(self.text, other.text, key=lambda text: (len(text), text))
+        shown = (self.text, self.example), (other.text, other.example)
+        self.text, self.example = min(shown, key=lambda pair: [(len(text), text) for text in pair])
 
 
 @dataclass
