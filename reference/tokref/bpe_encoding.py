@@ -80,21 +80,22 @@ def merge_symbols(symbols: str, model: Bpe, choices: Choices) -> list[str]:
         tokens[left], tokens[right], starts[end] = token, "", left
         ranks[left] = ranks[right] = None
         for first, second in ((starts[left], left), (left, end)):
-            if first >= 0 and second < size:
-                pair = tokens[first], tokens[second]
-                offered = rank_of(pair)
-                if once and offered is not None and offered < rank:
-                    offered = model.rank_after(pair, rank)  # BPE-ENC-5
-                ranks[first] = offered
-                if offered is not None:
-                    heapq.heappush(heap, offered * size + first)
+            if first < 0 or second == size:
+                continue
+            pair = tokens[first], tokens[second]
+            ranks[first] = offered = rank_of(pair)
+            if once and offered is not None and offered < rank:
+                ranks[first] = offered = model.rank_after(pair, rank)  # BPE-ENC-5
+            if offered is not None:
+                heapq.heappush(heap, offered * size + first)
     return [token for token in tokens if token]
 
 
 def bpe_ids(piece: str, model: Bpe, choices: Choices) -> list[int | None]:
     """Encode one piece to ids alone, which is quicker where all of its characters are known."""
-    if all(map(model.ids.__contains__, piece)):
-        return [model.ids[token] for token in merge_symbols(piece, model, choices)]
+    ids = model.ids
+    if all(map(ids.__contains__, piece)):
+        return [ids[token] for token in merge_symbols(piece, model, choices)]
     return [token.id for token in encode_bpe(piece, model, choices)]
 
 
