@@ -19,7 +19,7 @@ def dealt(requests: Sequence[Request], waiting: Sequence[int], jobs: int) -> lis
 
     >>> requests = [Request("encode", name, {}, {"text": "b"}) for name in "aabacc"]
     >>> dealt(requests, range(6), 2)
-    [[0, 2, 4], [1, 3, 5]]
+    [[0, 3, 4], [1, 2, 5]]
     """
     by_model: dict[str, list[int]] = {}
     for index in waiting:
