@@ -15,17 +15,21 @@ from tokspec.fuzz.models import FAMILIES, model
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.requests import asked
 from tokspec.fuzz.shrink import shrunk
-from tokspec.sessions import Reply
+from tokspec.sessions import Fault, Reply
 
 __all__ = ["Budget", "Campaign", "Tally", "examples_of"]
 
-#: Models that are asked about at once, and how many differences of one rough kind are shrunk.
+#: Models that are asked about at once, fewer at the beginning, and how many differences of one rough kind are shrunk.
 BATCH = 12
 SHRUNK = 2
 
 
 #: Families that are made more often than others: rare characters are many.
 _SHARES = {"sweep": 2, "normalizer": 2, "pre-tokenizer": 1.5}
+
+
+#: After so many deaths of a program by examples of one kind others of the kind become rare.
+_DEATHS = 5
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,6 @@ class Tally:
     families: Counter[str] = field(default_factory=Counter)
     operations: Counter[str] = field(default_factory=Counter)
     categories: Counter[str] = field(default_factory=Counter)
-    unsupported: Counter[str] = field(default_factory=Counter)
 
     @property
     def examples(self) -> int:
@@ -107,6 +110,7 @@ class Campaign:
         self.progress, self.limit, self.enough = progress, limit, enough
         self.findings, self.tally = Findings(), Tally()
         self.random, self.families = Random(f"{seed}/families"), {family: [1, 1, 0] for family in families}
+        self.deaths = Counter[tuple[str, ...]]()
         self.began, self.interrupted, self.shrinking = monotonic(), False, 0.0
 
     def run(self, first: Sequence[Example] = ()) -> Findings:
@@ -136,13 +140,18 @@ class Campaign:
     def _batch(self) -> list[Example]:
         operations, used = self.checks[0].judged.session.hello.operations, set[str]()
         batch: list[Example] = []
-        for _ in range(BATCH):
+        for _ in range(min(BATCH, 2 + self.tally.examples // 100)):
             family = self._family()
             record = self.families[family]
             batch += examples_of(self.seed, family, record[2], operations, used)
             record[2] += 1
         self.tally.categories.update(used)
-        return batch
+        return [example for example in batch if self._is_worth_a_death(example)]
+
+    def _is_worth_a_death(self, example: Example) -> bool:
+        """Ask ever less of a kind that ends the program: each death takes the time of hundreds of examples."""
+        deaths = self.deaths[_kind(example)]
+        return deaths < _DEATHS or self.random.random() < _DEATHS / (deaths * deaths)
 
     def _family(self) -> str:
         """Choose a family: the more of its examples are supported, the more often."""
@@ -172,8 +181,7 @@ class Campaign:
             self.tally.states[comparison.state] += 1
             self.tally.operations[example.operation] += comparison.state != "unsupported"
             self.tally.families[family] += comparison.state != "unsupported"
-            if comparison.state == "unsupported":
-                self.tally.unsupported[comparison.kind] += 1
+            self.deaths[_kind(example)] += _is_death(comparison)
             if family in self.families:
                 self.families[family][0] += comparison.state != "unsupported"
                 self.families[family][1] += 1
@@ -202,6 +210,16 @@ class Campaign:
         dies = comparison.kind.startswith(("crash", "timeout"))  # and is started again each time
         small = shrunk(example, shows, *((4.0, 4) if dies and check.batch > 1 else (10.0, check.batch)))
         return small, latest[small.key]
+
+
+def _kind(example: Example) -> tuple[str, ...]:
+    return (example.operation, str(example.model.get("type", "")), *sorted(example.input))
+
+
+def _is_death(comparison: Comparison) -> bool:
+    """Say whether the program ended or had to be ended; what it reports of itself is none."""
+    reply = comparison.result.reply if comparison.result else None
+    return isinstance(reply, Fault) and (reply.kind == "timeout" or reply.message.startswith(("killed", "exit")))
 
 
 def _first_stages(
