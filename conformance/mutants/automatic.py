@@ -99,11 +99,18 @@ def difference(old: str, new: str) -> tuple[str, str]:
 
 
 def option_sets() -> list[dict[str, str]]:
-    """Give as many sets of choices as the choice of most options has, so that every option is in one."""
+    """Give as many sets of choices as the choice of most options has, so that every option is in one.
+
+    Every other choice of two options changes half as often, so that those of neighbours meet in every combination.
+    """
     choices = {name: list(choice.options) for name, choice in load_specification().choices.items()}
     del choices["offset_unit"]
     most = max(map(len, choices.values()))
-    return [{name: options[number % len(options)] for name, options in choices.items()} for number in range(most)]
+    turns = {name: 1 + (len(options) == 2 and index % 2) for index, (name, options) in enumerate(choices.items())}
+    return [
+        {name: options[number // turns[name] % len(options)] for name, options in choices.items()}
+        for number in range(most)
+    ]
 
 
 WORK: dict[str, list[Case]] = {}
