@@ -25,7 +25,7 @@ from tokref.alignment import PlainText
 __all__ = ["SIDES"]
 
 HERE = Path(__file__).resolve().parent
-DOCUMENT = 100_000  # characters; a corpus is cut at the line ends nearest to that
+DOCUMENT = 1_000_000  # characters; a corpus is cut at the line ends nearest to that
 
 Work = Callable[[], Any]
 """What is measured; the rest of a side prepares it."""

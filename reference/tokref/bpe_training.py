@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tokref.choices import Choices
 from tokref.corpus import Words
@@ -34,11 +35,16 @@ class Target:
 
 @dataclass(frozen=True)
 class BpeTraining:
-    """What training learned, and how it left the words: steps are merges with the count that each had."""
+    """What training learned, and how it left the corpus: steps are merges with the count that each had."""
 
     vocabulary: tuple[str, ...]
     steps: tuple[tuple[str, str, int], ...]
-    words: tuple[Split, ...]
+    corpus: SplitCorpus
+
+    @cached_property
+    def words(self) -> tuple[Split, ...]:
+        """Every word as training left it, with its count."""
+        return self.corpus.splits()
 
 
 def base_vocabulary(words: Words, special_tokens: Sequence[str] = ()) -> tuple[str, ...]:
@@ -78,7 +84,7 @@ def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choic
         ids.setdefault(merged, len(ids))  # BPE-TRAIN-10
         for pair in corpus.merge(best, merged):
             queue.offer(pair, key(pair))
-    return BpeTraining(tuple(ids), tuple(steps), corpus.splits())
+    return BpeTraining(tuple(ids), tuple(steps), corpus)
 
 
 def bpe_state(words: Words, special_tokens: Sequence[str], steps: int, choices: Choices) -> BpeTraining:

@@ -168,7 +168,7 @@ class ByteLevel:
         """Cut a text into pieces without alignment; of equal ones the bytes are written once."""
         pieces = _found(_byte_level(self.use_regex), _with_space(text, self.add_prefix_space))
         written = {piece: byte_characters(piece) for piece in set(pieces)}
-        return [written[piece] for piece in pieces]
+        return [*map(written.__getitem__, pieces)]
 
 
 @dataclass(frozen=True)
