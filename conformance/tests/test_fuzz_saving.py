@@ -11,7 +11,7 @@ from tokspec.errors import DataError
 from tokspec.fixtures import load_suite
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
 from tokspec.fuzz.database import keep, kept
-from tokspec.fuzz.dependence import by_choice
+from tokspec.fuzz.dependence import by_choice, with_ties
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison, case_of
@@ -155,3 +155,14 @@ def test_a_spoilt_database_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "mytok.json").write_text('[{"model": {}}]')
     with pytest.raises(DataError, match=r"mytok.json: is no database of examples; remove it, or give another folder"):
         kept(tmp_path, "mytok")
+
+
+def test_all_equally_probable_segmentations_are_right_where_any_is() -> None:
+    tokens = [["a", -1.0], ["b", -1.0], ["ab", -2.0]]
+    example = Example({"type": "unigram", "tokens": tokens, "weights": "log_probability"}, "encode", {"text": "ab"})
+    expected = {"expect": {"tokens": ["ab"], "ids": [2], "spans": [[0, 2]]}}
+    apart = {"tokens": ["a", "b"], "ids": [0, 1], "spans": [[0, 1], [1, 2]]}
+    assert with_ties(expected, example) == {
+        "by_choice": {"unigram_tie": {"any": {"one_of": [apart, expected["expect"]]}, "earliest_start": expected}}
+    }
+    assert with_ties({"error": "unknown_symbol"}, example) == {"error": "unknown_symbol"}

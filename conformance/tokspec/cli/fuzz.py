@@ -19,7 +19,7 @@ from tokspec.errors import DataError
 from tokspec.fuzz.campaign import Budget, Campaign, examples_of
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
 from tokspec.fuzz.database import keep, kept
-from tokspec.fuzz.dependence import by_choice
+from tokspec.fuzz.dependence import by_choice, with_ties
 from tokspec.fuzz.display import counts, lines_of, one_line, total
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
@@ -180,7 +180,7 @@ class Fuzzing:
             with_choices = Conversations(lambda: reference_with(choices))
             return dict(Checker.right_of(with_choices, finding.example))
 
-        return dict(by_choice(outcome, reference_with({}).hello.choices))
+        return dict(with_ties(by_choice(outcome, reference_with({}).hello.choices), finding.example))
 
     def _described(
         self, campaign: Campaign, fresh: Sequence[Finding], seed: int, show: int, check: Checker

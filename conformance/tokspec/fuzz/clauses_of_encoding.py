@@ -32,6 +32,8 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     special = [token for token in model.get("special_tokens", ()) if _overlaps(token, text)]
     if special:
         return _of_special(special, text, right, given)
+    if "pre_tokenizer" not in model and _is_dropped(model, text):
+        return "BPE-ENC-9" if text in model.get("vocabulary", ()) else "BPE-ENC-8"
     if not text or (right and not right.get("tokens")):
         return "ENC-4"
     if "normalizer" in model or "pre_tokenizer" in model:
