@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tokspec import pytest_items  # here, because pytester forgets what is first imported in a run
+from tokspec import pytest_items, yaml_events  # noqa: F401  # pytester forgets what is first imported in a run
 from tokspec.discovery import known_names
 from tokspec.fixtures import Suite, load_suite
 from tokspec.specification import load_specification
@@ -309,8 +309,8 @@ def test_wrong_options_are_a_usage_error_in_one_line(
 
 
 def test_wrong_options_end_before_workers_start(repository: pytest.Pytester) -> None:
-    result = repository.runpytest("--tokspec", "reference", "--tokspec-select", "no-such-case-at-all", "-n", "2")
-    message = "--tokspec-select: 'no-such-case-at-all' matches no case; `tokspec list` shows what there is"
+    result = repository.runpytest("--tokspec", "reference", "--tokspec-select", "qqqqqqqq", "-n", "2")
+    message = "--tokspec-select: 'qqqqqqqq' matches no case; `tokspec list` shows what there is"
     assert (result.ret, result.errlines) == (4, [f"ERROR: {message}", ""])
 
 
