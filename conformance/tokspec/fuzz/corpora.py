@@ -15,6 +15,13 @@ _SMALL = (1, 1, 1, 2, 2, 3, 4, 5)
 _LARGE = (0, 7, 12, 100, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
 
+#: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
+_ODD = (
+    *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n"),
+    *("__proto__", "constructor"),
+)
+
+
 def corpus(random: Random, material: Material, used: set[str] | None = None) -> Mapping[str, Any]:
     """Make a corpus of words with counts, or of texts.
 
@@ -43,9 +50,7 @@ def _word(random: Random, material: Material) -> str:
     if material.special and random.random() < 0.1:
         return random.choice(material.special)
     if random.random() < 0.05:
-        return random.choice(
-            ("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n")
-        )
+        return random.choice(_ODD)
     symbol = random.choice(material.alphabet)
     if random.random() < 0.2:
         return symbol * random.randrange(1, 6)

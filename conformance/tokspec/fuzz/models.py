@@ -14,7 +14,7 @@ from typing import Any
 
 from tokspec.fuzz import bpe_models, stages, unigram_models, wordpiece_models
 from tokspec.fuzz.parts import Model, alphabet, material_of, special_tokens
-from tokspec.fuzz.texts import CUT, NORMALIZED, Material
+from tokspec.fuzz.texts import Material
 
 __all__ = ["FAMILIES", "Generated", "model"]
 
@@ -64,7 +64,27 @@ def _cut(random: Random) -> tuple[Model, str]:
     return {"pre_tokenizer": stages.pre_tokenizer(random, random.choice((0, 0, 1)))}, "ab1"
 
 
-_FOCUS: Mapping[str, tuple[str, ...]] = {"normalizer": NORMALIZED, "pre-tokenizer": CUT}
+#: What normalizers turn on, and what pre-tokenizers do.
+_NORMALIZED = (
+    *("combining sequences", "combining sequences", "hangul", "case", "final sigma", "compatibility characters"),
+    *("composition exclusions", "marks", "accents", "capitals", "ideographs", "kana", "white space", "categories"),
+    *("invisible characters", "scripts", "recent characters", "letters", "emoji", "carriage returns", "surrogates"),
+)
+_CUT = (
+    *("white space", "white space", "spaces", "spaces", "contractions", "contractions", "numbers", "other numbers"),
+    *("punctuation", "punctuation", "words", "letters", "letters", "runs", "categories", "scripts", "marks"),
+    *(
+        "invisible characters",
+        "recent characters",
+        "carriage returns",
+        "emoji",
+        "replacement characters",
+        "capitals",
+        "surrogates",
+    ),
+)
+
+_FOCUS: Mapping[str, tuple[str, ...]] = {"normalizer": _NORMALIZED, "pre-tokenizer": _CUT}
 
 
 def _sweep(random: Random) -> tuple[Model, str]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from unicodedata import normalize
 
 from tokspec.fuzz import characters
 from tokspec.fuzz.sweeps import combining, sweep
 
-__all__ = ["CATEGORIES", "CUT", "NORMALIZED", "Material", "text"]
+__all__ = ["CATEGORIES", "Material", "text"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ def text(random: Random, material: Material, used: set[str] | None = None) -> st
     """
     if random.random() < 0.02:
         return ""
+    if material.tokens and random.random() < 0.03:
+        return random.choice(material.tokens)
     names: tuple[str, ...] = material.focus or _ALL
     if random.random() < material.plain:
         names = _OWN if random.random() < 0.5 else _PURE
@@ -80,7 +83,13 @@ def _letters(random: Random, material: Material) -> str:
 
 def _repeated(random: Random, material: Material) -> str:
     symbol = random.choice(material.alphabet) if random.random() < 0.6 else random.choice(_RUNS)
-    return symbol * (random.randrange(2, 7) if random.random() < 0.97 else random.randrange(7, 130))
+    return symbol * _times(random)
+
+
+def _times(random: Random) -> int:
+    """Give the length of a run: mostly short, sometimes beyond a byte, and seldom as deep as a stack is."""
+    chance = random.random()
+    return random.randrange(2, 7) if chance < 0.97 else random.choice((31, 101, 130, 257, 300, 1200))
 
 
 _RUNS = (" ", "  ", "\n", "\t", "a", "1", "!", "=", "▁", "😀", "é")
@@ -102,14 +111,30 @@ def _special_overlapping(random: Random, material: Material) -> str:
 
 
 def _special_damaged(random: Random, material: Material) -> str:
-    whole = _special(random, material)
-    return random.choice(
-        (whole[1:], whole[:-1], whole.upper(), whole.lower(), whole.swapcase(), _spaced(random, whole))
-    )
+    return random.choice(_DAMAGES)(random, _special(random, material))
+
+
+def _interrupted(random: Random, whole: str) -> str:
+    """Put a character into a special token that nobody sees, or that languages ignore."""
+    at = random.randrange(len(whole) + 1)
+    return whole[:at] + random.choice(characters.LOOKALIKES) + whole[at:]
 
 
 def _spaced(random: Random, whole: str) -> str:
     return random.choice((" ", "  ", "")) + whole + random.choice((" ", "  ", "\n", ""))
+
+
+#: What may stand in the place of a special token and is none.
+_DAMAGES: Sequence[Callable[[Random, str], str]] = (
+    lambda random, whole: whole[1:],
+    lambda random, whole: whole[:-1],
+    lambda random, whole: whole.upper(),
+    lambda random, whole: whole.lower(),
+    lambda random, whole: whole.swapcase(),
+    lambda random, whole: normalize("NFD", whole),
+    _spaced,
+    _interrupted,
+)
 
 
 def _category(random: Random, material: Material) -> str:
@@ -140,6 +165,8 @@ def _sigma(random: Random, material: Material) -> str:
 
 
 def _hangul(random: Random, material: Material) -> str:
+    if random.random() < 0.3:
+        return random.choice("\uac00\ud55c\u1100\u1161") + random.choice("\u11a7\u11a8\u11c2\u11c3")
     return "".join(random.choice(characters.HANGUL) for _ in range(random.randrange(1, 4)))
 
 
@@ -202,26 +229,6 @@ CATEGORIES: Mapping[str, Callable[[Random, Material], str]] = {
     "capitals": _one("AÉÀȘǏĆΩБ"),
     "accents": _one("éàñçÅøłжŵ"),
 }
-
-#: What normalizers turn on, and what pre-tokenizers do.
-NORMALIZED = (
-    *("combining sequences", "combining sequences", "hangul", "case", "final sigma", "compatibility characters"),
-    *("composition exclusions", "marks", "accents", "capitals", "ideographs", "kana", "white space", "categories"),
-    *("invisible characters", "scripts", "recent characters", "letters", "emoji", "carriage returns", "surrogates"),
-)
-CUT = (
-    *("white space", "white space", "spaces", "spaces", "contractions", "contractions", "numbers", "other numbers"),
-    *("punctuation", "punctuation", "words", "letters", "letters", "runs", "categories", "scripts", "marks"),
-    *(
-        "invisible characters",
-        "recent characters",
-        "carriage returns",
-        "emoji",
-        "replacement characters",
-        "capitals",
-        "surrogates",
-    ),
-)
 
 _SPECIAL = ("special tokens",) * 3 + (
     "nested special tokens",

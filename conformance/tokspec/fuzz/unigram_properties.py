@@ -14,9 +14,13 @@ __all__ = ["ALL"]
 Choices = Mapping[str, str]
 
 
+#: Texts that are longer take too long: every substring of them is looked up.
+_LONGEST = 200
+
+
 def _takes(example: Example, choices: Choices) -> bool:
     model = example.model
-    if model.get("type") != "unigram" or not model.get("tokens"):
+    if model.get("type") != "unigram" or not model.get("tokens") or len(example.input.get("text", "")) > _LONGEST:
         return False
     if example.operation == "segment":
         return True
