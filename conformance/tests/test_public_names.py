@@ -20,12 +20,15 @@ MODULES = {
 
 #: Values that an example would first have to build: its lines would be about them. Their functions have tests instead.
 LARGE = re.compile(
-    r"\b(Case|Change|Command|Document|KnownFailures|Path|Report|Result|Row|Run|Session|Suite|_Command|pytest)\b"
+    r"\b(Asker|BinaryIO|Case|Change|Command|Document|Findings|KnownFailures|Outcome|OwnModel|Pack|Path|Record|Report|Result"
+    r"|Row|Run|Session|Side|Suite|Tokenizer|_Command|pytest)\b"
 )
 
 #: Functions of plain values that need more than values.
 WITHOUT_EXAMPLE = {
+    "tokspec.adapters.huggingface.translated": "calls what may fail",
     "tokspec.discovery.open_session": "starts a process",
+    "tokspec.elsewhere.command_elsewhere": "names a folder of this machine",
     "tokspec.formats.gguf_vocabulary.write": "gives what only the file's reader understands",
     "tokspec.formats.reading_stages.refuse_other": "gives nothing",
     "tokspec.formats.sentencepiece_model.read": "reads a file's bytes",

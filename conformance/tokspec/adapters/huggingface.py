@@ -182,6 +182,7 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def encode(tokenizer: Tokenizer, input: Mapping[str, Any], adds: bool = False) -> Result:
+    """Encode a text; ``adds`` is whether with the special tokens that a post-processor adds."""
     encoding = tokenizer.encode(input["text"], add_special_tokens=adds)
     tokens = [tokenizer.id_to_token(id) for id in encoding.ids]
     return {"tokens": tokens, "ids": encoding.ids, "spans": encoding.offsets}

@@ -97,7 +97,11 @@ def other_model(recorded: Mapping[str, Any], own: OwnModel) -> list[str]:
 
 
 def other_settings(recorded: Mapping[str, Any], here: Mapping[str, Any], what: str = "") -> list[str]:
-    """Say which settings are others, each with what it was and is."""
+    """Say which settings are others, each with what it was and is.
+
+    >>> other_settings({"lowercase": True}, {"lowercase": False})
+    ['lowercase: true in the pack, false here']
+    """
     return [
         f"{what}{key}: {_shown(recorded, key)} in the pack, {_shown(here, key)} here"
         for key in dict.fromkeys([*recorded, *here])

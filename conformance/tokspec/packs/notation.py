@@ -28,7 +28,11 @@ _ESCAPED = re.compile(
 
 
 def write_value(value: Any) -> str:
-    """Write a value; two that are equal are written alike if their keys have the same order."""
+    """Write a value; two that are equal are written alike if their keys have the same order.
+
+    >>> write_value({"a": ["\\ud800", 1.5, None]})
+    '{"a": [{"hex": "eda080"}, 1.5, null]}'
+    """
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if SURROGATE.search(line):
         line = json.dumps(hexed(value), ensure_ascii=False, allow_nan=False)
@@ -40,6 +44,9 @@ def read_value(line: bytes) -> Any:
 
     Raises:
         ValueError: it is no JSON, no UTF-8, or has a key twice.
+
+    >>> read_value(b'{"a": {"hex": "eda080"}}')
+    {'a': '\\ud800'}
     """
     return json.loads(line.decode("utf-8"), object_pairs_hook=_object if b'{"hex"' in line else _distinct)
 

@@ -61,7 +61,11 @@ class ObjectAdapter:
 
 
 def model_of(tokenizer: Any) -> OwnModel:
-    """Give what stands for the object's model: its hash is of what the object says of itself, if it says anything."""
+    """Give what stands for the object's model: its hash is of what the object says of itself, if it says anything.
+
+    >>> model_of(lambda text: text.split()).name
+    '<lambda>'
+    """
     said = ""
     for name in ("to_str", "get_vocab"):
         if callable(method := getattr(tokenizer, name, None)):
