@@ -127,4 +127,5 @@ def test_the_description_says_what_is_wrong() -> None:
     (chosen,) = [each for each in PROPERTIES if each.name == "no merge is left to do"]
     check = PropertyChecker(chosen, judged, declared_choices(judged.session.hello))
     (finding,) = Campaign([check], 1, Budget(examples=20_000), ("bpe",), enough=1).run()
-    assert finding.result.detail == "'a' and 'b' are left, which are to be merged"
+    left, right = finding.example.input["text"]
+    assert finding.result.detail == f"{left!r} and {right!r} are left, which are to be merged"
