@@ -71,7 +71,7 @@ def test_the_reference_has_no_findings(folder: Path) -> None:
 
 
 def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
-    status, out, _ = fuzz(folder, *LOSSY, "--examples", "300", "--save", "found")
+    status, out, _ = fuzz(folder, *LOSSY, "--examples", "900", "--save", "found")
     assert status == 1
     files = sorted(file.name for file in (folder / "found").iterdir())
     assert [name.rpartition("-")[0] for name in files] == ["fuzz-bpe-enc-1", "fuzz-bpe-enc-9"]
@@ -98,7 +98,7 @@ def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
 
 
 def test_the_command_that_finds_it_again_does(folder: Path) -> None:
-    status, out, _ = fuzz(folder, *LOSSY, "--examples", "300", "--no-database")
+    status, out, _ = fuzz(folder, *LOSSY, "--examples", "900", "--no-database")
     first, *_ = [line.split("tokspec fuzz ")[1] for line in out.splitlines() if line.startswith("  again ")]
     again, repeated, _ = fuzz(folder, *first.split())
     assert (status, again) == (1, 1)
@@ -132,7 +132,7 @@ def test_known_clauses_do_not_count(folder: Path) -> None:
         if "bpe-" in line
     )
     (folder / "known.yaml").write_text("known_failures:\n" + entry.replace("CASE", case))
-    status, out, _ = fuzz(folder, *LOSSY, "--examples", "300", "--no-database", "--known-failures", "known.yaml")
+    status, out, _ = fuzz(folder, *LOSSY, "--examples", "900", "--no-database", "--known-failures", "known.yaml")
     assert status == 1  # the other one is of another clause
     assert f"known: BPE-ENC-1 ({case}): BPE-ENC-1" in out
     assert "tokref 0.1.0: 1 finding and 1 known in " in out
@@ -166,7 +166,7 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
 def test_the_inherited_tests_fail_with_the_description(folder: Path) -> None:
     (folder / "test_port.py").write_text(
         "from lossy import Adapter\nfrom tokspec.testing import TokenizerTests\n\n\n"
-        'class TestPort(TokenizerTests):\n    adapter = Adapter\n    examples = 300\n    seed = 5\n    families = ("bpe",)\n'
+        'class TestPort(TokenizerTests):\n    adapter = Adapter\n    examples = 900\n    seed = 5\n    families = ("bpe",)\n'
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_port.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
