@@ -2,9 +2,10 @@
 
     python conformance/bench/sweep_engines.py TEXT MODEL --impl tokenizers --against tiktoken --megabytes 1000
 
-repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes of memory
-of all processes at their peak, and how it compares with the bare loop. The loop decodes each line, encodes it twice by
-the fastest call of each library, compares the ids and does nothing else. Results are held to be the same, byte by byte.
+repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes that all
+processes have for themselves at their peak, and how it compares with the bare loop. The loop decodes each line, encodes
+it by the fastest call of each library, compares the ids and does nothing else. Results are held to be the same, byte by
+byte.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import psutil
+
 from tokspec.discovery import find
 from tokspec.formats.own import read_own
 from tokspec.sweep.models import content_for

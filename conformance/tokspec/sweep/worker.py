@@ -8,60 +8,27 @@ whose process was ended for no fault of a document has the same result as one th
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Collection, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from tokspec.errors import DataError
-from tokspec.sweep.marker import IDLE, LOADING, NARROWING, PROGRAM, Marker, Place, new_memory
-from tokspec.sweep.plan import Header, Unit, read_header
+from tokspec.sweep.marker import NARROWING, PROGRAM, Place
+from tokspec.sweep.plan import Unit, read_header
+from tokspec.sweep.process import CellProcess, Death, InputFault, Stopped, described
 from tokspec.sweep.tally import Cause, Tally
 
 __all__ = ["InputFault", "Stopped", "Worker"]
-
-#: Seconds between two looks at a process, and between two at its memory.
-LOOK_SECONDS = 0.1
-MEMORY_SECONDS = 0.5
 
 #: Starts in a row that may fail, and documents of one unit that may end a process before the rest is left.
 STARTS = 3
 DEADLY = 20
 
-#: Characters of a text for which a document's time is meant; a longer one gets more in proportion.
-MEANT = 1_000_000
-
 #: Characters of a document that ended a process which are kept.
 _SHOWN = 65536
 
 
-class InputFault(DataError):
-    """An input is not what it was when the plan was made, or cannot be read: the fault of its units alone."""
-
-
-class Stopped(Exception):
-    """Somebody has ended the work."""
-
-
-@dataclass(frozen=True)
-class Death:
-    """The end of a process: ``crash`` or ``timeout``, how, and what it was doing."""
-
-    kind: str
-    message: str
-    place: Place
-
-
 class Worker:
-    """One process, started when it is needed and again when it has ended.
+    """Does units, by a process that is started when it is needed and again when it has ended.
 
     Args:
         folder: of the sweep.
@@ -71,22 +38,16 @@ class Worker:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._header: Header = read_header(folder)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._memory = new_memory()
-        self._marker = Marker(self._memory.fileno())
-        self._buffer = b""
-        self._asked_since_start = 0
-        self._stopped = False
+        self._header = read_header(folder)
+        self._cell = CellProcess(folder, self._header)
 
     def stop(self) -> None:
         """End the process, from another thread; whoever waits for a tally gets :class:`Stopped`."""
-        self._stopped = True
-        process = self._process
-        if process is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+        self._cell.stop()
+
+    def close(self) -> None:
+        """End the process, and all that it has started."""
+        self._cell.close()
 
     def tally(self, unit: Unit) -> Tally:
         """Have a unit done.
@@ -129,18 +90,18 @@ class Worker:
         reply = self._ask_alone(unit, number, ())
         if isinstance(reply, Death) and _is_narrowing(reply.place):
             reply = self._ask_alone(unit, number, (number,))
-        if isinstance(reply, Death) and reply.message == _described(-signal.SIGKILL):
+        if isinstance(reply, Death) and reply.message == described(-9):
             reply = self._ask_alone(unit, number, (number,))  # somebody may have been at work twice
         return reply
 
     def _ask_alone(self, unit: Unit, number: int, bare: Collection[int]) -> Tally | Death:
-        if self._asked_since_start:
-            self.close()
+        if not self._cell.is_fresh:
+            self._cell.close()
         return self._ask(unit, number, number + 1, bare)
 
     def _finding(self, unit: Unit, number: int, death: Death) -> Tally:
         """Make the tally of a document that ends the process."""
-        reply = self._answer({"unit": unit.to_json(), "place": number})
+        reply = self._cell.ask({"unit": unit.to_json(), "place": number})
         if isinstance(reply, Death):
             raise _given_up(unit, reply)
         file, at, text = reply["place"]
@@ -156,132 +117,12 @@ class Worker:
         """Ask; the place of a death is that of a document."""
         question = {"unit": unit.to_json(), "first": first, "last": last, "bare": list(bare), "asks": asks}
         for _ in range(STARTS):
-            reply = self._answer(question)
+            reply = self._cell.ask(question)
             if isinstance(reply, dict):
                 return Tally.from_json(reply["tally"])
             if reply.place.document >= 0:
                 return reply
         raise _given_up(unit, reply)
-
-    def _answer(self, question: Mapping[str, Any]) -> dict[str, Any] | Death:
-        """Ask, after a start if it needs one."""
-        if self._stopped:
-            raise Stopped
-        started = self._start() if self._process is None else {}
-        if isinstance(started, Death):
-            return started
-        self._asked_since_start += 1
-        return self._exchange(json.dumps(question).encode() + b"\n")
-
-    def _exchange(self, question: bytes) -> dict[str, Any] | Death:
-        if self._process is not None and self._process.stdin is not None:
-            with suppress(BrokenPipeError):
-                self._process.stdin.write(question)
-                self._process.stdin.flush()
-        return self._reply()
-
-    def _start(self) -> dict[str, Any] | Death:
-        """Start the process, and wait until it has loaded the models."""
-        command = (sys.executable, "-P", "-m", "tokspec.sweep.cell", str(self._folder.absolute()))
-        self._marker.move(-1, LOADING)
-        self._process = subprocess.Popen(
-            (*command, str(self._memory.fileno()), str(os.getpid())),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(self._memory.fileno(),),
-            start_new_session=True,
-            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"},
-        )
-        self._buffer, self._asked_since_start = b"", 0
-        return self._reply()
-
-    def _reply(self) -> dict[str, Any] | Death:
-        """Wait for the next line, and see to it that there will be one."""
-        process = self._process
-        if process is None or process.stdout is None:
-            raise Stopped
-        descriptor = process.stdout.fileno()
-        watch = _Watch(process.pid, self._header, self._marker)
-        while b"\n" not in self._buffer:
-            readable, _, _ = select.select([descriptor], [], [], LOOK_SECONDS)
-            chunk = os.read(descriptor, 1 << 20) if readable else None
-            if chunk:
-                self._buffer += chunk
-            elif chunk == b"":
-                return self._dead("crash", "")
-            elif verdict := watch.look():
-                return self._dead(*verdict)
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        message: dict[str, Any] = json.loads(line)
-        if "fault" in message:
-            raise (InputFault if message["of_input"] else DataError)(message["fault"])
-        return message
-
-    def _dead(self, kind: str, message: str) -> Death:
-        place = self._marker.read()
-        process = self._process
-        self.close()
-        if self._stopped or process is None:
-            raise Stopped
-        return Death(kind, message or _described(process.returncode), place)
-
-    def close(self) -> None:
-        """End the process, and all that it has started."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            with suppress(OSError):
-                if stream is not None:
-                    stream.close()
-
-
-class _Watch:
-    """Looks whether a process is silent for too long, or takes too much memory."""
-
-    def __init__(self, process: int, header: Header, marker: Marker) -> None:
-        import psutil
-
-        self._errors = psutil.Error
-        with suppress(psutil.Error):
-            self._process = psutil.Process(process)
-        self._limits, self._marker = header.limits, marker
-        self._place, self._since, self._memory_at = marker.read(), time.monotonic(), 0.0
-
-    def look(self) -> tuple[str, str] | None:
-        """Say what is wrong, if anything."""
-        now, place = time.monotonic(), self._marker.read()
-        if place != self._place:
-            self._place, self._since = place, now
-        allowed = self._allowed(place)
-        if allowed is not None and now - self._since > allowed:
-            return (
-                "timeout",
-                f"no answer within {self._limits['case_seconds']:g} s" if place.stage != LOADING else "slow",
-            )
-        if self._limits["memory_mb"] and now - self._memory_at > MEMORY_SECONDS:
-            self._memory_at = now
-            if self._used() > self._limits["memory_mb"]:
-                return "crash", f"used more than {self._limits['memory_mb']:g} MB of memory"
-        return None
-
-    def _allowed(self, place: Place) -> float | None:
-        """Give the seconds for what is being done; a program's session has its own, and reading takes its time."""
-        if place.stage in (IDLE, PROGRAM, PROGRAM + 1):
-            return None
-        if place.stage == LOADING:
-            return self._limits["start_seconds"]
-        return self._limits["case_seconds"] * max(1.0, place.length / MEANT)
-
-    def _used(self) -> float:
-        try:
-            return self._process.memory_info().rss / 1024**2
-        except (self._errors, AttributeError):
-            return 0.0
 
 
 def _given_up(unit: Unit, last: object) -> DataError:
@@ -292,16 +133,3 @@ def _given_up(unit: Unit, last: object) -> DataError:
 
 def _is_narrowing(place: Place) -> bool:
     return NARROWING <= place.stage < PROGRAM
-
-
-def _described(status: int | None) -> str:
-    """Say how a process ended.
-
-    >>> _described(-11), _described(3)
-    ('killed by SIGSEGV', 'exit status 3')
-    """
-    if status is not None and status < 0:
-        with suppress(ValueError):
-            return f"killed by {signal.Signals(-status).name}"
-        return f"killed by signal {-status}"
-    return f"exit status {status}"
