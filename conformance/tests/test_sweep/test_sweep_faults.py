@@ -71,9 +71,9 @@ def _limit() -> None:
 
 def test_a_file_that_cannot_grow(place: Any) -> None:
     """A result that does not fit is not there at all, and the sweep ends."""
-    place.write("a.txt", ["one", "two"])
+    place.write("a.txt", ["one"] * 500)
     (place.folder / "b.txt").write_bytes(b"\xff\n" * 1000)
-    units = ("a.txt", "b.txt", "--unit-mb", "0.000001", "--workers", "1")
+    units = ("a.txt", "b.txt", "--unit-mb", "0.002", "--workers", "1")
     status, _, err = place.run(*units, preexec_fn=_limit)
     (there,) = place.results("tokspec-sweep")
     assert status == 2
@@ -101,7 +101,7 @@ def test_a_disk_that_fills_up(place: Any, small_disk: Path) -> None:
     """What was written is whole; with room again, what is left is done."""
     for number in range(6):
         (place.folder / f"{number}.txt").write_bytes(b"\xff\n" * 400)
-    units = [*(f"{number}.txt" for number in range(6)), "--unit-mb", "0.000001", "--workers", "2"]
+    units = [*(f"{number}.txt" for number in range(6)), "--unit-mb", "0.0008", "--workers", "2"]
     status, _, err = place.run(*units, "-o", "disk/sweep")
     assert status == 2
     assert err.endswith(": cannot be written: No space left on device\n")
