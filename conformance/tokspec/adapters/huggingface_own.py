@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokenizers import Tokenizer
+
 from tokspec.adapter import require_unicode
 from tokspec.adapters.huggingface import OPERATIONS, TokenizersAdapter, encode, translated
 
