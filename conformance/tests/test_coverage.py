@@ -98,7 +98,7 @@ def test_a_covered_suite_is_printed_whole(fixtures: Path, specified: Callable[..
     assert printed("--fixtures", str(fixtures)) == (
         0,
         "BPE-ENC-1  MUST      2 cases  encode_bpe\n"
-        "ENC-2      MUST      1 cases  encode\n"
+        "ENC-2      MUST      1 cases  encode, encode_ids\n"
         "PROTO-4    SHOULD    0 cases  —\n"
         "3 clauses: 2 with cases, 0 lacking something\n",
     )
@@ -111,7 +111,7 @@ def test_cases_are_named_below_their_clauses(fixtures: Path, specified: Callable
         "BPE-ENC-1  MUST      2 cases  encode_bpe\n"
         "           two-letters\n"
         "           one-letter\n"
-        "ENC-2      MUST      1 cases  encode\n"
+        "ENC-2      MUST      1 cases  encode, encode_ids\n"
         "           two-letters\n"
         "2 clauses: 2 with cases, 0 lacking something\n",
     )

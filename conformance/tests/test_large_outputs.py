@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 from pytest_regressions.file_regression import FileRegressionFixture
 
 from tokspec.adapter import Hello
@@ -107,9 +108,8 @@ def test_the_pruning_of_the_four_sentences_round_by_round(file_regression: FileR
 
 @pytest.mark.parametrize("name", sorted(tokspec.commands))
 def test_the_help_of_every_command(name: str, file_regression: FileRegressionFixture) -> None:
-    parent = click.Context(tokspec, info_name="tokspec", terminal_width=120, max_content_width=120)
-    context = click.Context(tokspec.commands[name], info_name=name, parent=parent)
-    file_regression.check(tokspec.commands[name].get_help(context) + "\n", basename=f"help-{name}", encoding="utf-8")
+    shown = CliRunner().invoke(tokspec, [name, "--help"], prog_name="tokspec", terminal_width=120, max_content_width=120)
+    file_regression.check(shown.output, basename=f"help-{name}", encoding="utf-8")
 
 
 def test_the_forms_of_a_report(file_regression: FileRegressionFixture) -> None:
