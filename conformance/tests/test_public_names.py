@@ -20,8 +20,8 @@ MODULES = {
 
 #: Values that an example would first have to build: its lines would be about them. Their functions have tests instead.
 LARGE = re.compile(
-    r"\b(Asker|BinaryIO|Case|Change|Command|Document|Findings|KnownFailures|Outcome|OwnModel|Pack|Path|Record|Report|Result"
-    r"|Row|Run|Session|Side|Suite|Tokenizer|_Command|pytest)\b"
+    r"\b(Asker|BinaryIO|Campaign|Case|Cause|Change|Command|Document|Finding|Findings|Header|KnownFailures|Mutant|Outcome"
+    r"|OwnModel|Pack|Path|Random|Record|Report|Result|Row|Run|Session|Side|Suite|Summary|Tokenizer|Unit|_Command|pytest)\b"
 )
 
 #: Functions of plain values that need more than values.
@@ -36,6 +36,9 @@ WITHOUT_EXAMPLE = {
     "tokspec.sessions.pipes.chunks_until": "reads a pipe",
     "tokspec.sessions.pipes.new_mark": "is random",
     "tokspec.sessions.pipes.read_lines": "reads a pipe",
+    "tokspec.sweep.engines.doing.do": "works on files",
+    "tokspec.sweep.opening.find": "looks into folders",
+    "tokspec.sweep.sides.hello_of": "starts a process",
 }
 
 
