@@ -34,14 +34,14 @@ SHOWN = """\
    said     ValueError: no such word (trouble.py:19 in _raise)
 
 3. troubled crashes: 1 document, 1 place
-   text     "it DIES here"  (a whole document)
-   first    texts.txt at 14
-   said     killed by SIGSEGV
-
-4. troubled crashes: 1 document, 1 place
    text     "it EXITS"  (a whole document)
    first    texts.txt at 48
    said     exit status 3
+
+4. troubled crashes: 1 document, 1 place
+   text     "it DIES here"  (a whole document)
+   first    texts.txt at 14
+   said     killed by SIGSEGV
 
 5. troubled refuses as unknown_symbol: 1 document, 1 place
    text     "REFUSES"
