@@ -152,7 +152,10 @@ class _Asking:
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Raise a TimeoutError in what takes longer; Windows has no such timer, and no limit."""
+    """Raise a TimeoutError in what takes longer; Windows has no such timer, and no limit.
+
+    It is raised again after as long again: an exception that meets the interpreter's own housekeeping is lost.
+    """
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -161,7 +164,7 @@ def _limited(seconds: float) -> Iterator[None]:
         raise TimeoutError(f"took more than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
     try:
         yield
     finally:
