@@ -108,7 +108,9 @@ def test_the_pruning_of_the_four_sentences_round_by_round(file_regression: FileR
 
 @pytest.mark.parametrize("name", sorted(tokspec.commands))
 def test_the_help_of_every_command(name: str, file_regression: FileRegressionFixture) -> None:
-    shown = CliRunner().invoke(tokspec, [name, "--help"], prog_name="tokspec", terminal_width=120, max_content_width=120)
+    shown = CliRunner().invoke(
+        tokspec, [name, "--help"], prog_name="tokspec", terminal_width=120, max_content_width=120
+    )
     file_regression.check(shown.output, basename=f"help-{name}", encoding="utf-8")
 
 
