@@ -1,43 +1,30 @@
-"""Progress of a campaign: on standard error, and only on a terminal."""
+"""Progress of a campaign: how much of the budget is spent, and what was found so far."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from tokspec.cli.progress import Bar
 from tokspec.fuzz.campaign import Budget, Campaign
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import ProgressColumn
 
 __all__ = ["FuzzProgress"]
 
 
-class FuzzProgress:
-    """A bar that shows how much of the budget is spent, and what was found so far."""
-
-    _bar: Progress | None = None
-    _task: TaskID
+class FuzzProgress(Bar):
+    """A bar over the seconds of a budget, or over its examples; called with the campaign as it is."""
 
     def __init__(self, budget: Budget) -> None:
+        super().__init__("looking", budget.seconds or budget.examples)
         self.budget = budget
-        if not sys.stderr.isatty():
-            return
-        from rich.console import Console  # here, because it takes a while, and no gate has a terminal
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("looking", total=budget.seconds or budget.examples)
+    def columns(self) -> tuple[ProgressColumn, ...]:
+        """Leave out the count: a budget of seconds has none."""
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._bar:
-            self._bar.stop()
+        return TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
 
     def __call__(self, campaign: Campaign) -> None:
         if self._bar:
