@@ -1,0 +1,68 @@
+"""Encoding with GPT-2's vocabulary: each function prepares a side, and gives what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sides_shared import CHOICES, Work, encoding, gpt2
+
+import tokref
+from tokref import Tokenizer
+
+__all__ = ["SIDES"]
+
+
+def encode_reference(text: str, choices: str) -> Work:
+    ids, merges = gpt2()
+    model = tokref.Bpe(tuple(ids), merges=tuple(merges))
+    return encoding(text, Tokenizer(model, pre_tokenizer=tokref.ByteLevel()), CHOICES[choices])
+
+
+def encode_spans(text: str, choices: str) -> Work:
+    ids, merges = gpt2()
+    tokenizer = Tokenizer(tokref.Bpe(tuple(ids), merges=tuple(merges)), pre_tokenizer=tokref.ByteLevel())
+    tokref.encode("a", tokenizer, CHOICES[choices])
+    return lambda: [token.id for token in tokref.encode(text, tokenizer, CHOICES[choices])]
+
+
+def encode_tokenizers(text: str) -> Work:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    ids, merges = gpt2()
+    tokenizer = Tokenizer(models.BPE(vocab=ids, merges=merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.encode("a")
+    return lambda: tokenizer.encode(text).ids
+
+
+def encode_tiktoken(text: str) -> Work:
+    import tiktoken
+
+    encoding = tiktoken.Encoding("gpt2", **tiktoken_arguments(), special_tokens={})
+    encoding.encode_ordinary("a")
+    return lambda: encoding.encode_ordinary(text)
+
+
+def encode_educational(text: str) -> Work:
+    from tiktoken._educational import SimpleBytePairEncoding
+
+    encoding = SimpleBytePairEncoding(**tiktoken_arguments())
+    encoding.encode("a", visualise=None)
+    return lambda: encoding.encode(text, visualise=None)
+
+
+def tiktoken_arguments() -> dict[str, Any]:
+    """Give GPT-2's ranks and pattern, the latter as tiktoken publishes it."""
+    ranks = {tokref.character_bytes(token): number for token, number in gpt2()[0].items() if token != "<|endoftext|>"}
+    pattern = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+    return {"mergeable_ranks": ranks, "pat_str": pattern}
+
+
+SIDES: Mapping[str, Callable[..., Work]] = {
+    "encode_reference": encode_reference,
+    "encode_spans": encode_spans,
+    "encode_tokenizers": encode_tokenizers,
+    "encode_tiktoken": encode_tiktoken,
+    "encode_educational": encode_educational,
+}
