@@ -6,13 +6,10 @@ accident, and counts as a survivor; so does one that nothing notices. Harmless m
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from types import FrameType
 
 from tokspec.adapters.mutated import mutated
 from tokspec.errors import AdapterFault, DataError
@@ -20,6 +17,7 @@ from tokspec.fixtures import Case, load_suite
 from tokspec.mutants import Mutant
 from tokspec.runner import run
 from tokspec.sessions import InProcessSession
+from tokspec.timed import limited
 from tokspec.verdicts import Result
 
 __all__ = ["SECONDS", "Kill", "Outcome", "judged", "power"]
@@ -131,7 +129,7 @@ class _Asking:
     def verdict(self, case: Case) -> str:
         """Give how a case fails; an empty text if it passes."""
         try:
-            with _limited(self.seconds):
+            with limited(self.seconds):
                 (result,) = run(self.session, [case]).results
         except TimeoutError:
             self.hung += 1
@@ -148,28 +146,6 @@ class _Asking:
         if result.detail.startswith(_SLIPS):
             message = f"{result.case.id} fails by a slip of the mutant: {result.detail}"
             raise DataError(message, self.mutant.place, key=self.mutant.id)
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Raise a TimeoutError in what takes longer; Windows has no such timer, and no limit.
-
-    It is raised again after as long again: an exception that meets the interpreter's own housekeeping is lost.
-    """
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def expired(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"took more than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _told(outcomes: Iterable[Outcome], progress: Callable[[Outcome], None]) -> Iterator[Outcome]:

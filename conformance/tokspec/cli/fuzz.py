@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from random import SystemRandom
 from typing import Any, TypeVar
@@ -154,7 +154,7 @@ class Fuzzing:
         overridden = parse_choices(self.choices)
         first = Checker(judged, None, overridden)
         if self.against:
-            members = [Conversations(lambda name=name: _opened(name)) for name in self.against]  # type: ignore[misc]
+            members = [Conversations(partial(_opened, name)) for name in self.against]
             first.oracle = Panel(members, first.choices)
         return [first, *(PropertyChecker(each, judged, first.choices) for each in PROPERTIES)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from tokspec.fuzz.example import Example
@@ -89,7 +90,7 @@ def _special(example: Example) -> Iterator[Example]:
         for start, end in _stretches(len(token)):
             short = token[:start] + token[end:]
             if short:
-                yield _mapped(example, lambda text, token=token, short=short: text.replace(token, short))  # type: ignore[misc]
+                yield _mapped(example, partial(_replaced, old=token, new=short))
 
 
 def _numbers(example: Example) -> Iterator[Example]:
@@ -124,15 +125,15 @@ def _characters(example: Example) -> Iterator[Example]:
     for character in used:
         smaller = _SIMPLE.partition(character)[0]
         for other in [*[new for new in smaller if new not in used][:2], *(new for new in smaller if new in used)]:
-            yield _mapped(example, lambda text, old=character, new=other: text.replace(old, new))  # type: ignore[misc]
+            yield _mapped(example, partial(_replaced, old=character, new=other))
     for character in used:
         plainer = _PLAINER.get(unicodedata.category(character))
         if plainer is not None and plainer not in used and character not in _PLAINER.values() and character > "\x7f":
-            yield _mapped(example, lambda text, old=character, new=plainer: text.replace(old, new))  # type: ignore[misc]
+            yield _mapped(example, partial(_replaced, old=character, new=plainer))
     for character in used:
         if character not in _SIMPLE:
             for other in [old for old in used if old in _SIMPLE][:2]:
-                yield _mapped(example, lambda text, old=character, new=other: text.replace(old, new))  # type: ignore[misc]
+                yield _mapped(example, partial(_replaced, old=character, new=other))
 
 
 _SIMPLE = "abcdefghijklmnop"
@@ -142,6 +143,10 @@ _PLAINER = {
     **{"Ll": "é", "Lu": "É", "Lo": "中", "Mn": "\u0301", "Mc": "\u093e", "Nd": "٣", "No": "²", "Po": "¿", "So": "©"},
     **{"Sm": "±", "Sc": "€", "Zs": "\u00a0", "Cf": "\u200b", "Cc": "\x01", "Co": "\ue000", "Cn": "\uffff", "Pd": "–"},
 }
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    return text.replace(old, new)
 
 
 def _mapped(example: Example, change: Callable[[str], str]) -> Example:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from time import monotonic
-from types import FrameType
 
 from tokspec.adapters.mutated import mutated
 from tokspec.errors import DataError
@@ -18,6 +15,7 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
 from tokspec.mutants import Mutant
 from tokspec.sessions import InProcessSession, Reply
+from tokspec.timed import limited
 
 __all__ = ["Hunted", "hunt", "hunted"]
 
@@ -53,7 +51,7 @@ class _Limited(Conversations):
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
         replies = []
         for example in examples:
-            with _limited(SECONDS):
+            with limited(SECONDS):
                 replies += super().ask([example])
         return replies
 
@@ -100,22 +98,3 @@ def _results(work: Sequence[tuple[Mutant, int, Budget]], jobs: int) -> Iterator[
 
 def _hunted(work: tuple[Mutant, int, Budget]) -> Hunted:
     return hunted(*work)
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Raise a TimeoutError in what takes longer; Windows has no such timer, and no limit."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def expired(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"took more than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

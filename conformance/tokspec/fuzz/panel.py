@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from tokspec.fuzz.checker import Conversations, reference_with
 from tokspec.fuzz.example import Example
@@ -31,7 +32,7 @@ class Panel(Conversations):
         self.members = members
         self.ours = Conversations(lambda: reference_with(choices))
         self.choices = [declared_choices(member.session.hello) for member in members]
-        self.theirs = [Conversations(lambda taken=taken: reference_with(taken)) for taken in self.choices]  # type: ignore[misc]
+        self.theirs = [Conversations(partial(reference_with, taken)) for taken in self.choices]
         self.unit = choices["offset_unit"]
         self.session = self.ours.session
 

@@ -18,6 +18,8 @@ __all__ = ["Asked", "asked"]
 Asked: TypeAlias = tuple[str, dict[str, Any]]
 """An operation and its input."""
 
+_Making: TypeAlias = Callable[[Random, Generated], Iterator[Asked]]
+
 #: How many texts a model that encodes is asked about, and one that does not.
 _TEXTS = 8
 
@@ -177,29 +179,31 @@ def _target(random: Random) -> dict[str, int]:
     return found | ({"min_frequency": random.choice((0, 1, 2, 2, 3, 5))} if random.random() < 0.3 else {})
 
 
-def _train_bpe(random: Random, generated: Generated) -> Iterator[Asked]:
-    for _ in range(3):
-        given = {"corpus": corpus(random, generated.material)}
-        yield "base_vocabulary", given
-        yield "train", {**given, **_target(random)}
-        yield "train", {**given, "merge_count": 12}
-        yield "training_trace", {**given, **_target(random)}
-        steps = _steps(random)
-        yield "training_state", {**given, **steps}
-        yield "best_pair", {**given, **steps}
-        yield "pair_frequencies", {**given, **_not_negative(steps), **_first(random)}
+def _bpe_targets(random: Random) -> Iterator[Asked]:
+    yield "train", _target(random)
+    yield "train", {"merge_count": 12}
+    yield "training_trace", _target(random)
 
 
-def _train_wordpiece(random: Random, generated: Generated) -> Iterator[Asked]:
-    for _ in range(3):
-        given = {"corpus": corpus(random, generated.material)}
-        yield "base_vocabulary", given
-        yield "train", {**given, "vocabulary_size": random.randrange(0, 22)}
-        yield "training_trace", {**given, "vocabulary_size": random.randrange(4, 22)}
-        steps = _steps(random)
-        yield "training_state", {**given, **steps}
-        yield "best_pair", {**given, **steps}
-        yield "pair_scores", {**given, **_not_negative(steps), **_first(random)}
+def _wordpiece_targets(random: Random) -> Iterator[Asked]:
+    yield "train", {"vocabulary_size": random.randrange(0, 22)}
+    yield "training_trace", {"vocabulary_size": random.randrange(4, 22)}
+
+
+def _train_by_pairs(targets: Callable[[Random], Iterator[Asked]], pairs: str) -> _Making:
+    """Ask for training with the targets, and for what can be seen on the way; ``pairs`` is what lists all pairs."""
+
+    def make(random: Random, generated: Generated) -> Iterator[Asked]:
+        for _ in range(3):
+            given = {"corpus": corpus(random, generated.material)}
+            yield "base_vocabulary", given
+            yield from ((operation, {**given, **target}) for operation, target in targets(random))
+            steps = _steps(random)
+            yield "training_state", {**given, **steps}
+            yield "best_pair", {**given, **steps}
+            yield pairs, {**given, **_not_negative(steps), **_first(random)}
+
+    return make
 
 
 def _train_unigram(random: Random, generated: Generated) -> Iterator[Asked]:
@@ -213,6 +217,9 @@ def _train_unigram(random: Random, generated: Generated) -> Iterator[Asked]:
         yield "training_trace", {**given, **sizes, "fraction": _fraction(random)}
 
 
-_Making: TypeAlias = Callable[[Random, Generated], Iterator[Asked]]
 _TRAINED: Mapping[str, _Making] = {"unigram": _of_unigram}
-_UNTRAINED: Mapping[str, _Making] = {"bpe": _train_bpe, "wordpiece": _train_wordpiece, "unigram": _train_unigram}
+_UNTRAINED: Mapping[str, _Making] = {
+    "bpe": _train_by_pairs(_bpe_targets, "pair_frequencies"),
+    "wordpiece": _train_by_pairs(_wordpiece_targets, "pair_scores"),
+    "unigram": _train_unigram,
+}
