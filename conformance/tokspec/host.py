@@ -21,11 +21,12 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 from tokspec.errors import DataError
 from tokspec.guest import Guest, Message, describe
 from tokspec.loading import Missing, make_adapter
+from tokspec.own_streams import take_streams
 from tokspec.wire import decode_line, encode_line
 
 __all__ = ["main"]
@@ -83,17 +84,6 @@ def _target(spec: str) -> str:
     return find(spec).target
 
 
-def _take_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Take standard input and output away from whatever runs in this process, and from what it starts."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return requests, replies
-
-
 def _line(id: object, message: Message) -> bytes:
     try:
         return encode_line({"id": id, **message})
@@ -108,7 +98,7 @@ def main() -> int:
         return 2
     spec, *path = sys.argv[1:]
     sys.path[:] = path or sys.path
-    requests, replies = _take_streams()
+    requests, replies = take_streams()
     host = Host(spec)
     process = os.getpid()
     for line in requests:

@@ -16,11 +16,14 @@ import pytest
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "trouble.py"
 MODEL = '{"type": "bpe", "vocabulary": ["a"], "merges": []}'
-SIDES = ("--impl", "trouble:Troubled", "--against", "trouble:Sound", "--model", "model.json", "--format", "tokspec")
+LOADED = ("--model", "model.json", "--format", "tokspec")
+SIDES = ("--impl", "trouble:Troubled", "--against", "trouble:Sound", *LOADED)
 
 
 class Place:
     """A folder with implementations and a model, in which sweeps are started."""
+
+    loaded = LOADED
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -31,10 +34,10 @@ class Place:
         """Write a file of lines."""
         (self.folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
-    def start(self, *arguments: str, **options: object) -> subprocess.Popen[str]:
-        """Start a sweep."""
+    def start(self, *arguments: str, sides: tuple[str, ...] = SIDES, **options: object) -> subprocess.Popen[str]:
+        """Start a sweep; ``sides`` are who is compared, with which model."""
         return subprocess.Popen(
-            [sys.executable, "-m", "tokspec", "sweep", *SIDES, *arguments],
+            [sys.executable, "-m", "tokspec", "sweep", *sides, *arguments],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -42,9 +45,9 @@ class Place:
             **options,  # type: ignore[call-overload]
         )
 
-    def run(self, *arguments: str, **options: object) -> tuple[int, str, str]:
+    def run(self, *arguments: str, sides: tuple[str, ...] = SIDES, **options: object) -> tuple[int, str, str]:
         """Run a sweep, and give its exit status and what it printed."""
-        process = self.start(*arguments, **options)
+        process = self.start(*arguments, sides=sides, **options)
         out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 

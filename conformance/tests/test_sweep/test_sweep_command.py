@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -121,6 +123,75 @@ def test_a_cause_becomes_a_fixture(place: Any) -> None:
     assert (case.operation, case.tags) == ("encode", ("unverified",))
 
 
+OF_PROGRAM = """\
+1. other tokens: 2 documents, 2 places
+   text     "Q"  (Lu)
+   in       "a Queen"
+   first    texts.txt at 6
+
+2. troubled crashes: 1 document, 1 place
+   text     "RAISES and the Queen"  (a whole document)
+   first    texts.txt at 27
+   said     ValueError: no such word (trouble.py:19 in _raise)
+
+3. troubled crashes: 1 document, 1 place
+   text     "it EXITS"  (a whole document)
+   first    texts.txt at 48
+   said     exit status 3
+
+4. troubled crashes: 1 document, 1 place
+   text     "it DIES here"  (a whole document)
+   first    texts.txt at 14
+   said     killed by SIGSEGV
+
+5. troubled refuses as unknown_symbol: 1 document, 1 place
+   text     "REFUSES"
+   in       "it REFUSES"
+   first    texts.txt at 57
+
+6. troubled takes too long: 1 document, 1 place
+   text     "it HANGS"  (a whole document)
+   first    texts.txt at 80
+   said     no reply within 2 seconds
+
+tokens: 19 and 19; 2 (10.5 %) differ
+not compared: 1 document: troubled does not take it: takes no such word
+not compared: 1 document: troubled does not take it: the text is longer than a reply may be
+sound 1 and troubled 1 differ in 7 of 8 documents (87.5 %), 0.0 MB
+"""
+
+
+def test_a_program_is_swept_as_well(place: Any) -> None:
+    place.write("texts.txt", [*TROUBLED, "long" * 20_000])
+    program = f"{sys.executable} -m tokspec.host trouble:Troubled"
+    sides = ("--impl", "trouble:Sound", "--against-cmd", program, *place.loaded)
+    status, out, err = place.run("texts.txt", "--case-seconds", "2", "--show", "20", sides=sides)
+    assert "".join(line for line in out.splitlines(keepends=True) if "   rule " not in line) == OF_PROGRAM
+    assert (status, err) == (1, "")
+
+
+def test_what_is_installed_in_another_environment_is_swept(place: Any) -> None:
+    place.write("texts.txt", ["aaa", "a Queen"])
+    sides = ("--impl", f"reference@{sys.executable}", "--against", "trouble:Sound", *place.loaded)
+    status, out, _ = place.run("texts.txt", sides=sides)
+    assert out.splitlines()[:2] == ["1. tokref refuses as unknown_symbol: 1 document, 6 places", '   text     " "']
+    assert status == 1
+
+
+def test_the_model_of_a_pack(place: Any) -> None:
+    place.write("texts.txt", ["aaa"])
+    frozen = ("freeze", *place.loaded, "--no-vocabulary", "--made", "2", "-o", "pack.yaml.gz")
+    subprocess.run([sys.executable, "-m", "tokspec", *frozen], cwd=place.folder, check=True, capture_output=True)
+    sides = ("--impl", "trouble:Troubled", "--against", "trouble:Sound", "--model", "pack.yaml.gz")
+    said = "tokens: 3 and 3; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 1 document, 0.0 MB\n"
+    assert place.run("texts.txt", sides=sides) == (0, said, "")
+    (place.folder / "model.json").unlink()
+    status, _, err = place.run("texts.txt", sides=sides)
+    assert status == 2
+    assert err.startswith("tokspec: pack.yaml.gz: model: was made with model.json (sha256 ")
+    assert err.endswith("…), which is neither beside it nor here; give --model\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -133,6 +204,11 @@ def test_a_cause_becomes_a_fixture(place: Any) -> None:
         (
             ("texts.txt", "--address", "here"),
             "tokspec: --address: the built-in engine works on this machine; an address is for --engine ray or dask\n",
+        ),
+        (
+            ("texts.txt", "--in-process"),
+            "tokspec: --in-process is not for sweeps; what they compare has processes of its own; "
+            "see tokspec sweep --help\n",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from tokspec.cli.options import choices_option, implementation_options, parse_ch
 from tokspec.cli.sweep_options import Sweeping, sweep_options
 from tokspec.cli.sweep_progress import SweepProgress
 from tokspec.errors import DataError
-from tokspec.formats.own import OwnModel, read_own
+from tokspec.formats.own import OwnModel
 from tokspec.fuzz.saving import save
 from tokspec.report.safe import visible
 from tokspec.report.whole_file import write_whole
@@ -23,6 +23,7 @@ from tokspec.sweep.describing import described
 from tokspec.sweep.documents import Selection
 from tokspec.sweep.engines import open_engine
 from tokspec.sweep.estimate import estimate
+from tokspec.sweep.models import model_of
 from tokspec.sweep.plan import Header, Plan, make_plan
 from tokspec.sweep.results import alone_in, done, sum_of
 from tokspec.sweep.running import Progress, prepare, sweep
@@ -68,8 +69,8 @@ class _Sweep:
     def of(cls, sweeping: Sweeping) -> _Sweep:
         """Find out who is compared, and make the plan."""
         limits = sweeping.target.limits
-        first = read_own(sweeping.model, sweeping.format)
-        models = [first, first if sweeping.other_model is None else read_own(sweeping.other_model, sweeping.format)]
+        first = model_of(sweeping.model, sweeping.format)
+        models = [first, first if sweeping.other_model is None else model_of(sweeping.other_model, sweeping.format)]
         named = _named(sweeping)
         sides, contents, field = described(named, models, limits, parse_choices(sweeping.choices))
         allowed = {
@@ -130,6 +131,8 @@ class _Sweep:
 
 def _named(sweeping: Sweeping) -> list[dict[str, str | None]]:
     target, other, program = sweeping.target, sweeping.against, sweeping.against_program
+    if target.in_process:
+        raise click.UsageError("--in-process is not for sweeps; what they compare has processes of its own")
     if other and program:
         raise click.UsageError("--against and --against-cmd name two implementations; give one")
     named = [

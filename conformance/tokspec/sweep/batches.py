@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 
 from tokspec.errors import DataError
@@ -79,8 +79,12 @@ class _Lines:
             lines = [line.removesuffix("\r") for line in lines]
         self.texts = [line for line in lines if line]
 
+    def place(self, first: int, index: int) -> int:
+        """Say where a line begins, counted from the one that is ``first``."""
+        return self._places[first + index]
+
     @cached_property
-    def places(self) -> list[int]:
+    def _places(self) -> list[int]:
         lines = self._data.split(b"\n")
         starts = accumulate((len(line) + 1 for line in lines), initial=self._start)
         return [start for start, line in zip(starts, lines, strict=False) if line.removesuffix(b"\r")]
@@ -106,7 +110,7 @@ def _of_lines(part: Part, lines: _Lines, number: int) -> Iterator[Batch]:
         texts = lines.texts[start : start + _BATCH]
         joined = "".join(texts)
         size = len(joined) if joined.isascii() else len(joined.encode())
-        yield Batch(number + start, part.path, texts, size, lambda index, start=start: lines.places[start + index])  # type: ignore[misc]
+        yield Batch(number + start, part.path, texts, size, partial(lines.place, start))
 
 
 def _of_records(part: Part, selection: Selection, number: int) -> Iterator[Batch | BadAt]:

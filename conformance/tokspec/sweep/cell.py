@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from tokspec.errors import DataError
 from tokspec.guest import describe
+from tokspec.own_streams import take_streams
 from tokspec.sessions import Limits
 from tokspec.sweep.counting import Counter
 from tokspec.sweep.marker import Marker
@@ -41,7 +42,7 @@ def main() -> int:
     """Serve until there is nothing more to do."""
     folder, descriptor, parent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     _end_with(parent)
-    questions, answers = _take_streams()
+    questions, answers = take_streams()
     asked: SimpleQueue[bytes] = SimpleQueue()
     marker = Marker(descriptor)
     try:
@@ -111,17 +112,6 @@ def _end_with(parent: int) -> None:
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
-
-
-def _take_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Take standard input and output away from whatever runs in this process."""
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return questions, answers
 
 
 if __name__ == "__main__":

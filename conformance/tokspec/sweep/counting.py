@@ -14,7 +14,7 @@ from tokspec.sweep.marker import ASKING, NARROWING
 from tokspec.sweep.narrow import narrowed
 from tokspec.sweep.plan import Unit
 from tokspec.sweep.sides import Outcome, Side, Trouble
-from tokspec.sweep.tally import Cause, Tally, pattern_of
+from tokspec.sweep.tally import WHOLE, Cause, Tally, pattern_of
 
 __all__ = ["Counter"]
 
@@ -143,19 +143,23 @@ class Counter:
         for _ in range(_PLACES):
             kinds = self._kinds(mine, other)
             if not narrows or not self._can_narrow(mine, other):
-                yield from (self._cause(placed, kind, detail, text, text) for kind, detail in kinds)
+                yield from (self._cause(placed, kind, detail, (WHOLE, text, text)) for kind, detail in kinds)
                 return
             shows = partial(self._shows, placed, kinds)
             small, start, end = narrowed(text, shows, share_of(mine, other))
             example = text[max(0, start - _AROUND) : end + _AROUND]
-            yield from (self._cause(placed, kind, detail, small, example) for kind, detail in kinds)
+            yield from (
+                self._cause(placed, kind, detail, (pattern_of(small), small, example)) for kind, detail in kinds
+            )
             text = text[end:]
             mine, other = self._again(placed, text)
             if mine == other or not text or self._not_comparable(mine, other):
                 return
 
-    def _cause(self, placed: _Placed, kind: str, detail: str, small: str, example: str) -> Cause:
-        pattern = "" if _REFUSES in kind else pattern_of(small)  # what is refused is refused for one reason
+    def _cause(self, placed: _Placed, kind: str, detail: str, found: tuple[str, str, str]) -> Cause:
+        """Make a cause of the pattern, the text and the example that were found."""
+        pattern, small, example = found
+        pattern = "" if _REFUSES in kind else pattern  # what is refused is refused for one reason
         return Cause(kind, pattern, small[:_SHOWN], example[:_SHOWN], placed.file, placed.at, detail=detail)
 
     def _can_narrow(self, mine: Outcome, other: Outcome) -> bool:

@@ -1,16 +1,40 @@
-"""What each side loads: the user's own file as it is, where its format is loaded, and written anew for the others."""
+"""What each side loads: the user's own file as it is, where its format is loaded, and written anew for the others.
+
+The file may be the one that a pack was made with.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from tokspec.errors import DataError, Unsupported
-from tokspec.formats.own import OwnModel
+from tokspec.formats.own import OwnModel, read_own
+from tokspec.packs.reading import find_model, read_pack
+from tokspec.records.streams import without_compression
 
-__all__ = ["content_for", "digest"]
+__all__ = ["content_for", "digest", "model_of"]
+
+_PACKS = (".yaml", ".yml")
+
+
+def model_of(file: Path, format: str | None) -> OwnModel:
+    """Read a model: a file of one of the formats, or a pack, with whose model something is swept.
+
+    Raises:
+        DataError: it cannot be read, or the pack's model is neither beside it nor in the current folder.
+
+    >>> model_of(Path("no such pack.yaml.gz"), None)
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.DataError: no such pack.yaml.gz: cannot be read: No such file or directory
+    """
+    if format is None and without_compression(file.name).endswith(_PACKS):
+        return find_model(read_pack(file))
+    return read_own(file, format)
 
 
 def content_for(own: OwnModel, accepted: Sequence[str], name: str) -> tuple[str, Any]:

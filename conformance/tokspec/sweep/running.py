@@ -74,7 +74,7 @@ def sweep(folder: Path, plan: Plan, engine: Engine, tell: Callable[[Done], objec
     if not waiting:
         return progress
     try:
-        with guarded(), closing(engine.run(folder, waiting)) as running:  # type: ignore[type-var]
+        with guarded(), closing(engine.run(folder, waiting)) as running:
             for each in running:
                 _note(progress, each)
                 tell(each)

@@ -1,7 +1,8 @@
 """The two implementations that are compared, in the process that asks them.
 
-An adapter in Python is asked directly, by its method ``encoder`` if it has one: ``encoder(model)`` gives a function
-from a text to its ids, for who asks millions of times and for nothing else. A program is asked by the protocol.
+An adapter in this environment is asked directly, by its method ``encoder`` if it has one: ``encoder(model)`` gives a
+function from a text to its ids, for who asks millions of times and for nothing else. A program is asked by the
+protocol, and so is what is installed in another environment.
 """
 
 from __future__ import annotations
@@ -75,11 +76,9 @@ def open_side(side: Mapping[str, Any], index: int, content: Any, field: str, lim
         DataError: it cannot be started or is another than in the plan, or does not load the model.
     """
     marker.move(-1, LOADING)
-    if side["command"]:
-        opened: Side = ProgramSide(side, index, content, field, limits, marker)
-    else:
-        opened = LocalSide(side, index, content, field, marker)
-    return opened
+    if side["command"] or find(side["impl"]).python:
+        return ProgramSide(side, index, content, field, limits, marker)
+    return LocalSide(side, index, content, field, marker)
 
 
 def _refuse_other(side: Mapping[str, Any], hello: Hello) -> None:
@@ -137,9 +136,9 @@ def _adapter(side: Mapping[str, Any]) -> Adapter:
 
 
 def _encoder(adapter: Adapter, model: Any, field: str) -> Callable[[str], list[Any]]:
-    quick = getattr(adapter, "encoder", None)
+    quick: Callable[[Any], Callable[[str], list[Any]]] | None = getattr(adapter, "encoder", None)
     if quick is not None and field == "ids":
-        return quick(model)  # type: ignore[no-any-return]
+        return quick(model)
     return lambda text: list(adapter.run("encode", model, {"text": text})[field])
 
 
@@ -156,7 +155,7 @@ def _reason(reason: str, message: str) -> str:
 
 
 class ProgramSide:
-    """A program, many requests in flight."""
+    """A program, or an adapter in another environment: many requests in flight."""
 
     is_local = False
 
@@ -167,7 +166,7 @@ class ProgramSide:
         self._model = OwnModel(side["format"], content, "the model", side["model"])
         wide = Limits(limits.case_seconds, limits.start_seconds, REPLY_BYTES, limits.memory_mb)
         try:
-            self._session: Session = open_session(None, side["command"], limits=wide)
+            self._session: Session = open_session(side["impl"], side["command"], limits=wide)
         except AdapterFault as fault:
             raise DataError(f"cannot be asked: {fault}", key=side["name"]) from None
         _refuse_other(side, self._session.hello)

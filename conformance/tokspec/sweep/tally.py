@@ -13,7 +13,10 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
-__all__ = ["Cause", "Tally", "pattern_of"]
+__all__ = ["WHOLE", "Cause", "Tally", "pattern_of"]
+
+#: The pattern of a document that was not made small, because asking again would end a process each time.
+WHOLE = "a whole document"
 
 #: What is particular to a record in a reason why it is none.
 _PARTICULARS = re.compile(r" at its byte \d+|; it has .*|: .*", re.DOTALL)

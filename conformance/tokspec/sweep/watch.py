@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 
 import psutil
 
@@ -23,8 +22,7 @@ class Watch:
     """Looks whether a process is silent for too long, or takes too much memory."""
 
     def __init__(self, process: int, header: Header, marker: Marker) -> None:
-        with suppress(psutil.Error):
-            self._process = psutil.Process(process)
+        self._number = process
         self._limits, self._marker = header.limits, marker
         self._place, self._since, self._memory_at = marker.read(), time.monotonic(), 0.0
 
@@ -55,6 +53,6 @@ class Watch:
 
     def _used(self) -> float:
         try:
-            return self._process.memory_info().rss / 1024**2
-        except (psutil.Error, AttributeError):
+            return psutil.Process(self._number).memory_info().rss / 1024**2
+        except psutil.Error:  # it has ended, as whoever waits for it is about to see
             return 0.0

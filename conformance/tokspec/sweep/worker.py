@@ -15,7 +15,7 @@ from tokspec.errors import DataError
 from tokspec.sweep.marker import NARROWING, PROGRAM, Place
 from tokspec.sweep.plan import Unit, read_header
 from tokspec.sweep.process import CellProcess, Death, InputFault, Stopped, described
-from tokspec.sweep.tally import Cause, Tally
+from tokspec.sweep.tally import WHOLE, Cause, Tally
 
 __all__ = ["InputFault", "Stopped", "Worker"]
 
@@ -108,7 +108,7 @@ class Worker:
         label = self._header.labels[death.place.side]
         kind = f"{label} crashes" if death.kind == "crash" else f"{label} takes too long"
         shown = text[:_SHOWN]
-        cause = Cause(kind, "a whole document", shown, shown, file, at, detail=death.message)
+        cause = Cause(kind, WHOLE, shown, shown, file, at, detail=death.message)
         return Tally(documents=1, bytes=len(text.encode()), different=1, causes={cause.key: cause})
 
     def _ask(

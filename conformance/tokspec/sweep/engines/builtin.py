@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
@@ -28,7 +28,7 @@ class BuiltinEngine:
             )
         self.workers = workers or processors()
 
-    def run(self, folder: Path, units: Sequence[Unit]) -> Iterator[Done]:
+    def run(self, folder: Path, units: Sequence[Unit]) -> Generator[Done, None, None]:
         """Do units; see :class:`Engine`."""
         waiting: SimpleQueue[Unit] = SimpleQueue()
         for unit in units:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,8 +35,8 @@ class Engine(Protocol):
 
     workers: int
 
-    def run(self, folder: Path, units: Sequence[Unit]) -> Iterator[Done]:
-        """Do units in any order, each once, and give what came of each; ending the iteration ends all work."""
+    def run(self, folder: Path, units: Sequence[Unit]) -> Generator[Done, None, None]:
+        """Do units in any order, each once, and give what came of each; closing it ends all work."""
         ...
 
 
