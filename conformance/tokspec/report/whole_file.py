@@ -10,9 +10,6 @@ from tokspec.errors import DataError
 
 __all__ = ["write_whole"]
 
-#: What a new file may be, before the user's mask: what any program gives.
-_MODE = 0o666
-
 
 def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file, in place of another if there is one; a text in UTF-8 with its line ends as they are.
@@ -39,23 +36,16 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 
 def _replace(file: Path, data: bytes) -> None:
-    import tempfile  # here, because it takes a while, and most runs write no file
-
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
     try:
-        with open(handle, "wb") as stream:
+        with new.open("xb") as stream:  # with the mode that any new file gets
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, file.stat().st_mode & 0o777 if file.exists() else _MODE & ~_mask())
-        os.replace(name, file)
+        if file.exists():
+            new.chmod(file.stat().st_mode & 0o777)
+        new.replace(file)
     except BaseException:
         with suppress(OSError):
-            os.unlink(name)
+            new.unlink()
         raise
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
