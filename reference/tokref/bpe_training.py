@@ -55,7 +55,7 @@ def base_vocabulary(words: Words, special_tokens: Sequence[str] = ()) -> tuple[s
     >>> base_vocabulary({"hug": 10, "bun": 4}, ["<s>"])
     ('<s>', 'b', 'g', 'h', 'n', 'u')
     """
-    characters = sorted({character for word in words for character in word})  # BPE-TRAIN-2
+    characters = sorted(set().union(*words))  # BPE-TRAIN-2: a word is a row of characters
     return tuple(dict.fromkeys([*special_tokens, *characters]))  # BPE-TRAIN-3
 
 
@@ -76,13 +76,13 @@ def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choic
         queue.offer(pair, key(pair))
     steps: list[tuple[str, str, int]] = []
     while not target.is_reached(len(ids), len(steps)):  # BPE-TRAIN-11, BPE-TRAIN-12
-        best = queue.best(lambda pair: key(pair) if corpus.recount(pair) else None)
+        best = queue.best(lambda pair: key(pair) if corpus.stands(pair) else None)
         if best is None or corpus.pair_counts[best] < target.min_frequency:  # BPE-TRAIN-11
             break
         steps.append((*best, corpus.pair_counts[best]))
         merged = best[0] + best[1]
         ids.setdefault(merged, len(ids))  # BPE-TRAIN-10
-        for pair in corpus.merge(best, merged):
+        for pair in corpus.merge(best, merged)[1]:
             queue.offer(pair, key(pair))
     return BpeTraining(tuple(ids), tuple(steps), corpus)
 

@@ -1,14 +1,14 @@
 """What BPE and WordPiece training share: the pairs of a split corpus, and a queue of them that is put right lazily.
 
 All symbols of the corpus stand in one row, with a gap before and after every word. A merge goes to the places of its
-pair alone. That another pair has lost a place by it is found only when that pair is counted again: until then its count
-may be too large and its first place too early, never the other way.
+pair alone. Which places another pair has lost by it is found only when somebody asks whether that pair still stands:
+until then its first place may be too early, never too late.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
@@ -45,27 +45,25 @@ class SplitCorpus:
 
     >>> corpus = SplitCorpus([("a", "b", "c")], [3])
     >>> corpus.merge(("a", "b"), "ab"), corpus.splits()
-    ([('ab', 'c')], ((('ab', 'c'), 3),))
+    ((3, [('ab', 'c')]), ((('ab', 'c'), 3),))
     """
 
     def __init__(self, words: Iterable[Sequence[str]], counts: Iterable[int]) -> None:
-        self.token_counts: dict[str, int] = defaultdict(int)
         self._tokens = [""]  # empty in the gaps, and where a token was merged into the one before
         self._counts = [0]  # at every place that of its word
         self._gaps = [0]
         symbols: dict[str, str] = {}  # equal ones are one string, which is quick to compare
         for word, count in zip(words, counts, strict=True):
-            self._tokens += [symbols.setdefault(symbol, symbol) for symbol in word]
+            self._tokens += map(symbols.setdefault, word, word)
             self._gaps.append(len(self._tokens))
             self._tokens.append("")
             self._counts += [count] * (len(word) + 1)
         self._widths = [1] * len(self._tokens)  # in symbols, at the first and the last place of every token
         self._places: dict[Pair, list[int]] = defaultdict(list)  # rising; some of them may have lost the pair
         for place, pair in enumerate(pairwise(self._tokens)):
-            self.token_counts[pair[0]] += self._counts[place]
             if pair[0] and pair[1]:
                 self._places[pair].append(place)
-        self.pair_counts = {pair: self._sum(places) for pair, places in self._places.items()}
+        self.pair_counts = Counter({pair: self._sum(places) for pair, places in self._places.items()})
 
     def splits(self) -> tuple[Split, ...]:
         """Give every word as it is split now, with its count."""
@@ -76,20 +74,23 @@ class SplitCorpus:
         """Give the first place of a pair as far as it is known."""
         return self._places[pair][0]
 
-    def recount(self, pair: Pair) -> bool:
-        """Forget the places at which a pair does not stand any more; say whether it stands anywhere."""
+    def stands(self, pair: Pair) -> bool:
+        """Forget the places before the first at which a pair still stands; say whether there is one."""
         (left, right), tokens, widths = pair, self._tokens, self._widths
-        places = self._places.pop(pair, ())
-        standing = [at for at in places if tokens[at] == left and tokens[at + widths[at]] == right]
-        self._keep(pair, standing)
-        return bool(standing)
+        places = self._places.get(pair, [])
+        lost = 0
+        for place in places:
+            if tokens[place] == left and tokens[place + widths[place]] == right:
+                break
+            lost += 1
+        del places[:lost]
+        return bool(places)
 
-    def merge(self, pair: Pair, merged: str) -> list[Pair]:
-        """Replace a pair from left to right (BPE-TRAIN-9); give the pairs that have gained a place by it."""
+    def merge(self, pair: Pair, merged: str) -> tuple[int, list[Pair]]:
+        """Replace a pair from left to right (BPE-TRAIN-9); give how often, and the pairs that have gained a place."""
         (left, right), tokens, widths = pair, self._tokens, self._widths
         befores: dict[str, list[int]] = defaultdict(list)
         afters: dict[str, list[int]] = defaultdict(list)
-        count = 0
         for place in self._places.pop(pair):
             middle = place + widths[place]
             if tokens[place] != left or tokens[middle] != right:
@@ -99,21 +100,19 @@ class SplitCorpus:
             widths[place] = widths[end - 1] = end - place
             befores[tokens[start]].append(start)
             afters[tokens[end]].append(place)
-            count += self._counts[place]
-        for token, change in ((left, -count), (right, -count), (merged, count)):
-            self.token_counts[token] += change
+        count = sum(map(self._sum, afters.values()))
+        changes = [((token, left), (token, merged), places) for token, places in befores.items() if token]
+        changes += [((right, token), (merged, token), places) for token, places in afters.items() if token]
+        for change in changes:
+            self._move(*change)
         del self.pair_counts[pair]
-        gained = [((token, merged), places) for token, places in befores.items() if token]
-        gained += [((merged, token), places) for token, places in afters.items() if token]
-        for neighbours, places in gained:
-            self._keep(neighbours, sorted(self._places.get(neighbours, []) + places))
-        return [neighbours for neighbours, _ in gained]
+        return count, [gaining for _, gaining, _ in changes]
 
-    def _keep(self, pair: Pair, places: list[int]) -> None:
-        if places:
-            self._places[pair], self.pair_counts[pair] = places, self._sum(places)
-        else:
-            self.pair_counts.pop(pair, None)
+    def _move(self, losing: Pair, gaining: Pair, places: list[int]) -> None:
+        count = self._sum(places)
+        self.pair_counts[losing] -= count
+        self.pair_counts[gaining] += count
+        self._places[gaining] = sorted(self._places.get(gaining, []) + places)
 
     def _sum(self, places: list[int]) -> int:
         return sum(map(self._counts.__getitem__, places))

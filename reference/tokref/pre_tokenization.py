@@ -5,7 +5,7 @@ A pre-tokenizer has a way that keeps the alignment, ``split``, and a quick one, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
@@ -13,7 +13,8 @@ from typing import Literal, Protocol
 import regex
 
 from tokref.alignment import AlignedText, PlainText
-from tokref.byte_alphabet import byte_characters
+from tokref.byte_level import ByteLevel, split_byte_level
+from tokref.cutting import WHOLE, found, matches
 
 __all__ = [
     "BertPreTokenizer",
@@ -34,15 +35,6 @@ __all__ = [
 _NO_SPACE = regex.compile(r"\P{White_Space}+")
 _PUNCTUATION = r"!-/:-@\[-`{-~\p{P}"  # PRE-BERT-3
 _BERT = regex.compile(rf"[{_PUNCTUATION}]|[^\p{{White_Space}}{_PUNCTUATION}]+")
-_BYTE_LEVEL = regex.compile(  # PRE-BYTE-1; the last but one is what leaves a space to the word (PRE-BYTE-2)
-    r"'(?:s|t|re|ve|m|ll|d)"
-    r"| ?\p{L}+"
-    r"| ?\p{N}+"
-    r"| ?[^\p{White_Space}\p{L}\p{N}]+"
-    r"|\p{White_Space}+(?!\P{White_Space})"
-    r"|\p{White_Space}+"
-)
-_WHOLE = regex.compile(r"(?s).+")
 
 
 class PreTokenizer(Protocol):
@@ -85,7 +77,7 @@ def split_whitespace(text: AlignedText) -> list[AlignedText]:
     >>> [piece.text for piece in split_whitespace(AlignedText(" a  b"))]
     ['a', 'b']
     """
-    return _matches(_NO_SPACE, text)  # PRE-SPACE-1
+    return matches(_NO_SPACE, text)  # PRE-SPACE-1
 
 
 def split_bert(text: AlignedText) -> list[AlignedText]:
@@ -96,19 +88,7 @@ def split_bert(text: AlignedText) -> list[AlignedText]:
     >>> [piece.text for piece in split_bert(AlignedText("¿Qui, $5?"))]
     ['¿', 'Qui', ',', '$', '5', '?']
     """
-    return _matches(_BERT, text)  # PRE-BERT-1, PRE-BERT-2
-
-
-def split_byte_level(text: AlignedText, add_prefix_space: bool = False, use_regex: bool = True) -> list[AlignedText]:
-    """Cut as GPT-2 does, and write every byte of a piece as a character.
-
-    Clauses: PRE-BYTE-1, PRE-BYTE-2, PRE-BYTE-4, PRE-BYTE-5.
-
-    >>> [piece.text for piece in split_byte_level(AlignedText("Hello, how are  you?"))]
-    ['Hello', ',', 'Ġhow', 'Ġare', 'Ġ', 'Ġyou', '?']
-    """
-    pieces = _matches(_byte_level(use_regex), _with_space(text, add_prefix_space))
-    return [_as_bytes(piece) for piece in pieces]
+    return matches(_BERT, text)  # PRE-BERT-1, PRE-BERT-2
 
 
 def split_metaspace(
@@ -124,7 +104,7 @@ def split_metaspace(
     >>> [piece.text for piece in split_metaspace(AlignedText("Hello, how  are"))]
     ['▁Hello,', '▁how', '▁', '▁are']
     """
-    return _matches(_metaspace(replacement, split), _with_replacements(text, replacement, prepend_scheme))
+    return matches(_metaspace(replacement, split), _with_replacements(text, replacement, prepend_scheme))
 
 
 @dataclass(frozen=True)
@@ -137,7 +117,7 @@ class WhitespaceSplit:
 
     def pieces(self, text: PlainText) -> list[str]:
         """Cut a text into pieces without alignment."""
-        return _found(_NO_SPACE, text)
+        return found(_NO_SPACE, text)
 
 
 @dataclass(frozen=True)
@@ -150,25 +130,7 @@ class BertPreTokenizer:
 
     def pieces(self, text: PlainText) -> list[str]:
         """Cut a text into pieces without alignment."""
-        return _found(_BERT, text)
-
-
-@dataclass(frozen=True)
-class ByteLevel:
-    """The pre-tokenizer ``byte_level``."""
-
-    add_prefix_space: bool = False
-    use_regex: bool = True
-
-    def split(self, text: AlignedText) -> list[AlignedText]:
-        """Cut a text into pieces."""
-        return split_byte_level(text, self.add_prefix_space, self.use_regex)
-
-    def pieces(self, text: PlainText) -> list[str]:
-        """Cut a text into pieces without alignment; of equal ones the bytes are written once."""
-        pieces = _found(_byte_level(self.use_regex), _with_space(text, self.add_prefix_space))
-        written = {piece: byte_characters(piece) for piece in set(pieces)}
-        return [*map(written.__getitem__, pieces)]
+        return found(_BERT, text)
 
 
 @dataclass(frozen=True)
@@ -186,7 +148,7 @@ class Metaspace:
     def pieces(self, text: PlainText) -> list[str]:
         """Cut a text into pieces without alignment."""
         replaced = _with_replacements(text, self.replacement, self.prepend_scheme)
-        return _found(_metaspace(self.replacement, self.split_at_replacement), replaced)
+        return found(_metaspace(self.replacement, self.split_at_replacement), replaced)
 
 
 @dataclass(frozen=True)
@@ -219,16 +181,6 @@ def split_sequence(text: AlignedText, pre_tokenizers: Iterable[PreTokenizer]) ->
     return pieces
 
 
-def _with_space(text: AlignedText, add_prefix_space: bool) -> AlignedText:
-    if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
-        text = text.prefixed(" ")
-    return text
-
-
-def _byte_level(use_regex: bool) -> regex.Pattern[str]:
-    return _BYTE_LEVEL if use_regex else _WHOLE  # PRE-BYTE-1, PRE-BYTE-5
-
-
 def _with_replacements(text: AlignedText, replacement: str, prepend_scheme: str) -> AlignedText:
     text = text.replaced(text.text.replace(" ", replacement))  # PRE-META-1
     wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.start == 0)
@@ -240,24 +192,5 @@ def _with_replacements(text: AlignedText, replacement: str, prepend_scheme: str)
 @lru_cache(maxsize=64)
 def _metaspace(replacement: str, split: bool) -> regex.Pattern[str]:
     if not split:
-        return _WHOLE
+        return WHOLE
     return regex.compile(rf"(?s).[^{regex.escape(replacement)}]*")  # PRE-META-3
-
-
-def _matches(pattern: regex.Pattern[str], text: AlignedText) -> list[AlignedText]:
-    return [text.cut(*match.span()) for match in pattern.finditer(text.text)]
-
-
-def _found(pattern: regex.Pattern[str], text: AlignedText) -> list[str]:
-    return pattern.findall(text.text, concurrent=False)  # quicker by a quarter than letting other threads in
-
-
-def _as_bytes(piece: AlignedText) -> AlignedText:
-    written = byte_characters(piece.text)
-    if len(written) == len(piece.text):
-        return piece.replaced(written)
-    return piece.rewritten(_byte_units(piece.text))
-
-
-def _byte_units(text: str) -> Iterator[tuple[str, int, int]]:
-    return ((byte_characters(character), index, index + 1) for index, character in enumerate(text))

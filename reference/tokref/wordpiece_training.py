@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -60,10 +61,7 @@ def score_pairs(splits: Iterable[Split]) -> dict[Pair, float]:
     {('a', '##b'): 0.25}
     """
     splits = tuple(splits)
-    tokens: dict[str, int] = {}
-    for split, count in splits:
-        for token in split:
-            tokens[token] = tokens.get(token, 0) + count
+    tokens = _count_tokens(splits)
     return {pair: _score(count, tokens[pair[0]], tokens[pair[1]]) for pair, count in count_pairs(splits).items()}
 
 
@@ -134,23 +132,25 @@ class _Scores:
 
     def __init__(self, corpus: SplitCorpus) -> None:
         self._corpus = corpus
+        self._tokens = _count_tokens(corpus.splits())
         self._queue = PairQueue()
         self._pairs: dict[str, set[Pair]] = {}
         self._offer(corpus.pair_counts)
 
     def key(self, pair: Pair) -> Key:
-        tokens = self._corpus.token_counts
-        score = _score(self._corpus.pair_counts[pair], tokens[pair[0]], tokens[pair[1]])
+        score = _score(self._corpus.pair_counts[pair], self._tokens[pair[0]], self._tokens[pair[1]])
         return -score, self._corpus.first(pair)
 
     def best(self) -> Pair | None:
-        return self._queue.best(lambda pair: self.key(pair) if self._corpus.recount(pair) else None)
+        return self._queue.best(lambda pair: self.key(pair) if self._corpus.stands(pair) else None)
 
     def merge(self, pair: Pair, merged: str) -> None:
-        gained = self._corpus.merge(pair, merged)
+        count, gained = self._corpus.merge(pair, merged)
+        for token, change in ((pair[0], -count), (pair[1], -count), (merged, count)):
+            self._tokens[token] += change
         self._offer(gained)
         for token in {*pair}:
-            self._pairs[token] = {known for known in self._pairs[token] if known in self._corpus.pair_counts}
+            self._pairs[token] = set(filter(self._corpus.stands, self._pairs[token]))
             self._offer(self._pairs[token])
 
     def _offer(self, pairs: Iterable[Pair]) -> None:
@@ -158,6 +158,14 @@ class _Scores:
             self._queue.offer(pair, self.key(pair))
             for token in pair:
                 self._pairs.setdefault(token, set()).add(pair)
+
+
+def _count_tokens(splits: Iterable[Split]) -> Counter[str]:
+    tokens: Counter[str] = Counter()
+    for split, count in splits:
+        for token in split:
+            tokens[token] += count
+    return tokens
 
 
 def _score(count: int, left: int, right: int) -> float:
