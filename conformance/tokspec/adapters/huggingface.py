@@ -10,14 +10,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
-from unicodedata import is_normalized
 
 import tokenizers
 from tokenizers import Tokenizer
-from tokenizers.models import BPE, Unigram, WordPiece
+from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.adapters.huggingface_dissents import OTHER_TRAINING, refuse_model, refuse_text
 
 __all__ = ["OPERATIONS", "TokenizersAdapter", "encode", "translated"]
 
@@ -45,12 +45,6 @@ _REASONS = {
     "not found in the vocabulary": "unknown_symbol",
     "Missing [UNK] token": "unknown_symbol",
     "`unk_id` is missing": "unknown_symbol",
-}
-
-#: The dissents of ``spec/08-choices.md`` in training.
-_OTHER_TRAINING = {
-    WordPiece: "its WordPiece trainer ranks pairs by count, as BPE does (WP-TRAIN-3)",
-    Unigram: "its Unigram trainer estimates frequencies and prunes by an approximate loss (UNI-PRUNE-2)",
 }
 
 #: What it loads: versions before 0.20 know merges that are one string only.
@@ -91,9 +85,7 @@ class TokenizersAdapter:
             Refusal: ``invalid_model``, for a merge that is not in the vocabulary; ``unsupported`` for a model with
                 which the library is known to dissent.
         """
-        for dissents, reason in _DISSENTS[content["model"]["type"]]:
-            if dissents(content["model"]):
-                raise Unsupported(reason)
+        refuse_model(content["model"])
         return translated(lambda: Tokenizer.from_str(json.dumps(content)))
 
     def encoder(self, model: Tokenizer) -> Callable[[str], list[int]]:
@@ -108,54 +100,8 @@ class TokenizersAdapter:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        text = input.get("text", "")
-        if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in text):
-            raise Unsupported("sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)")
-        if not _NEWER.isdisjoint(text):
-            raise Unsupported("takes punctuation and marks for none that Unicode has since version 9 (TERM-6)")
-        if operation == "encode" and _COMPOSES.search(str(model.normalizer)) and not is_normalized("NFC", text):
-            raise Unsupported("gives a composed character the span of the first that it was made of (ENC-3)")
+        refuse_text(operation, model, input.get("text", ""))
         return translated(lambda: OPERATIONS[operation](model, input))
-
-
-#: The ideographs that its BERT normalizer has not (huggingface/tokenizers#2395).
-_FORGOTTEN = ("\U0002b820", "\U0002b91f")
-
-#: Characters of cases that Unicode 8 did not have yet, from which its categories are.
-_NEWER = frozenset("\u1df6\u2e43")
-
-#: How its normalizers that compose are written.
-_COMPOSES = re.compile(r"\bNFK?C\b")
-
-
-def _merges_unknown_token(model: Mapping[str, Any]) -> bool:
-    return any(model.get("unk_token") in merge for merge in model["merges"])
-
-
-def _makes_longest_token(model: Mapping[str, Any]) -> bool:
-    longest = max(map(len, model["vocab"]), default=0)
-    return any(len(left + right) > longest for left, right in model["merges"])
-
-
-def _has_joined_characters_only(model: Mapping[str, Any]) -> bool:
-    tokens = {token for token, _ in model["vocab"]}
-    return model["unk_id"] is None and any(character not in tokens for token in tokens for character in token)
-
-
-#: The dissents of ``spec/08-choices.md`` by the type of the model: what tells such a model, and what the library does.
-_DISSENTS: Mapping[str, tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...]] = {
-    "BPE": (
-        (_merges_unknown_token, "merges what it does not know where a merge names the unknown token (BPE-ENC-6)"),
-        (_makes_longest_token, "panics at a merge whose product is longer than every token (BPE-MODEL-1)"),
-    ),
-    "WordPiece": (),
-    "Unigram": (
-        (
-            _has_joined_characters_only,
-            "needs an unknown token for a character that is none by itself, whether or not it is used (UNI-UNK-1)",
-        ),
-    ),
-}
 
 
 def translated(call: Callable[[], _Value]) -> _Value:
@@ -204,7 +150,7 @@ def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     if not isinstance(tokenizer.model, BPE):
-        raise Unsupported(_OTHER_TRAINING[type(tokenizer.model)])
+        raise Unsupported(OTHER_TRAINING[type(tokenizer.model)])
     if "vocabulary_size" in input:
         return _learn(tokenizer, input, input["vocabulary_size"])
     # The library counts tokens, not merges. With no room for a merge it gives the size from which to count.
