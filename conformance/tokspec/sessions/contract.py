@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault
 
-__all__ = ["Answer", "Fault", "Joint", "Refused", "Reply", "Request", "Session"]
+__all__ = ["Answer", "Closing", "Fault", "Joint", "Refused", "Reply", "Request", "Session"]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,21 @@ class Session(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None: ...
+
+
+class Closing(ABC):
+    """What a session has of a ``with`` block: its end closes."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 @runtime_checkable

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Self
 
 from tokspec.adapter import Adapter
 from tokspec.errors import AdapterFault
 from tokspec.guest import Guest
-from tokspec.sessions.contract import Answer, Refused, Reply, Request
+from tokspec.sessions.contract import Answer, Closing, Refused, Reply, Request
 from tokspec.sessions.refusals import not_offered, write_model
 from tokspec.sessions.replies import read_hello, read_reply
 
 __all__ = ["InProcessSession"]
 
 
-class InProcessSession:
+class InProcessSession(Closing):
     """Asks an adapter directly. There is no time limit, and an exit of the whole process cannot be caught.
 
     Raises:
@@ -57,11 +55,3 @@ class InProcessSession:
         """Let go of the adapter's models."""
         self._loads.clear()
         self._guest.forget()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()

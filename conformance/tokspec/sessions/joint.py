@@ -8,12 +8,11 @@ from contextlib import closing
 from functools import partial
 from itertools import chain
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault, DataError
-from tokspec.sessions.contract import Reply, Request
+from tokspec.sessions.contract import Closing, Reply, Request
 from tokspec.sessions.interruption import Interrupted, Interruption
 from tokspec.sessions.parts import dealt
 from tokspec.sessions.program import ProgramSession
@@ -24,7 +23,7 @@ __all__ = ["JointSession"]
 _Made = TypeVar("_Made")
 
 
-class JointSession:
+class JointSession(Closing):
     """A session that asks several programs at once; each is started, blamed and started again as if it were alone.
 
     Args:
@@ -122,14 +121,6 @@ class JointSession:
             thread.start()
         for thread in threads:
             thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _Work(Generic[_Made]):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Sequence
-from types import TracebackType
-from typing import Self
 
 from tokspec.errors import AdapterFault, DataError
-from tokspec.sessions.contract import Reply, Request
+from tokspec.sessions.contract import Closing, Reply, Request
 from tokspec.sessions.inquiry import Habits, Inquiry
 from tokspec.sessions.interruption import Interrupted, Interruption
 from tokspec.sessions.launch import Launch, Limits
@@ -18,7 +16,7 @@ from tokspec.sessions.refusals import not_offered
 __all__ = ["ProgramSession"]
 
 
-class ProgramSession:
+class ProgramSession(Closing):
     """Runs a program and asks it, many requests in flight; a program that misbehaves is started again.
 
     Args:
@@ -86,11 +84,3 @@ class ProgramSession:
     def close(self) -> None:
         """Say ``bye``, and end the program with all processes of its group."""
         self._link.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
