@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tokspec.cli import main
 from tokspec.fixtures import load_suite
 from tokspec.formats import READERS
 from tokspec.formats.neutral import fill_defaults
 from tokspec.strict_yaml import read_yaml
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tokspec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        assert isinstance(caught.value.code, int)
-        return caught.value.code, *capsys.readouterr()
-
-    return run
 
 
 def test_the_model_of_a_case_is_printed_as_programs_get_it(run: Any) -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from tokspec.cli import main
 from tokspec.packs.reading import read_pack
 
-#: A pack that an earlier version of the suite made, with the model that it was made with.
+#: A pack that an earlier version of the suite made, in format 1, with the model that it was made with.
 DATA = Path(__file__).parent / "data" / "packs"
 
-#: Knows the toy model of the data better than it should: it lowercases, and has a token more for "the".
+#: Takes tabs for a letter, and crashes on three ids.
 WRONG = """
 from tokspec.adapters.reference import ReferenceAdapter
 
@@ -34,20 +33,12 @@ class Wrong(ReferenceAdapter):
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run in an empty folder, with a copy of the data."""
     for file in DATA.iterdir():
         shutil.copy(file, tmp_path)
     (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tokspec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        assert isinstance(caught.value.code, int)
-        return caught.value.code, *capsys.readouterr()
-
     return run
 
 
@@ -106,7 +97,24 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         (("freeze", "--model", "tokenizer.json", "-o", "p", "--inputs", "no"), "no: --inputs: is not there"),
         (
             ("freeze", "--model", "tokenizer.json", "-o", "p", "--add-special-tokens"),
-            "reference: adds no special tokens of post-processors, as far as its adapter knows",
+            "reference: adds no special tokens of post-processors, as far as its adapter knows; leave out "
+            "--add-special-tokens",
+        ),
+        (
+            ("freeze", "--model", "tokenizer.json", "-o", "tokenizer.json"),
+            "tokenizer.json: --output: is what --model names, and would be replaced; give another",
+        ),
+        (
+            ("freeze", "--model", "tokenizer.json", "--inputs", "wrong.py", "-o", "./wrong.py"),
+            "wrong.py: --output: is what --inputs names, and would be replaced; give another",
+        ),
+        (
+            ("freeze", "--model", "tokenizer.json", "-o", "alone"),
+            "alone: --output: is a folder; give the name of the pack in it",
+        ),
+        (
+            ("compare", "pack-1.yaml.gz", "reference", "--inputs", "wrong.py"),
+            "--inputs is for two implementations; the texts are those of the pack; see tokspec compare --help",
         ),
         (("freeze", "--model", "split.json", "-o", "p"), "tokref 0.1.0: answers no text: unsupported: split.json is a"),
         (("check", "none.yaml"), "none.yaml: cannot be read: No such file or directory"),
@@ -196,22 +204,17 @@ def test_another_model_is_said_first(run: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("change", [lambda text: text, lambda text: text.replace("tokspec_pack: 1", "tokspec_pack: 7")])
-def test_a_pack_of_a_later_version_says_so(run: Any, change: Callable[[str], str]) -> None:
-    import gzip
-
+def test_a_pack_of_a_later_version_says_so(run: Any) -> None:
     text = gzip.decompress(Path("pack-1.yaml.gz").read_bytes()).decode()
-    Path("pack.yaml").write_text(change(text), "utf-8", newline="")
-    status, _, noted = run("check", "pack.yaml", "--select", "encode/texts/emoji")
-    assert (status, noted) in [
-        (0, ""),
-        (
-            2,
-            "tokspec: pack.yaml:1: tokspec_pack: is of version 7 of the format, and this suite reads 1; "
-            "use the version of tokspec that made it, or freeze again\n",
-        ),
-    ]
-    assert (status == 2) == ("tokspec_pack: 7" in change(text))
+    Path("pack.yaml").write_text(text, "utf-8", newline="")
+    assert run("check", "pack.yaml", "--select", "encode/texts/emoji")[0] == 0
+    Path("pack.yaml").write_text(text.replace("tokspec_pack: 1", "tokspec_pack: 7"), "utf-8", newline="")
+    assert run("check", "pack.yaml") == (
+        2,
+        "",
+        "tokspec: pack.yaml:1: tokspec_pack: is of version 7 of the format, and this suite reads 1 and 2; "
+        "use the version of tokspec that made it, or freeze again\n",
+    )
 
 
 def test_packs_are_compared(run: Any) -> None:

@@ -68,7 +68,7 @@ def test_what_is_written_is_read_again(pack: Path) -> None:
 
 def test_the_lines_are_these(pack: Path) -> None:
     lines = pack.read_text("utf-8").splitlines()
-    assert lines[:2] == ["tokspec_pack: 1", 'suite: "0.1.0"']
+    assert lines[:2] == ["tokspec_pack: 2", 'suite: "0.1.0"']
     assert lines[10:13] == [
         "records:",
         '- {"from": "texts/words:bug", "text": "Bug", "normalized": "bug", "tokens": ["b", "ug"], "ids": [0, 4], "crc": "aa8b29cf"}',
@@ -124,7 +124,9 @@ def test_it_may_be_packed_otherwise_renamed_and_moved(
     moved.write_bytes(compress(pack.read_bytes()))
     assert read_pack(moved).header == HEADER
     moved.write_bytes(compress(pack.read_bytes())[:-6])
-    with pytest.raises(DataError, match=r"other\.\w+:\d+: is cut off: its compressed data has no end; freeze again"):
+    with pytest.raises(
+        DataError, match=r"other\.\w+:\d+: is cut off: its compressed data has no end; take it from where"
+    ):
         read_pack(moved)
 
 
@@ -147,90 +149,184 @@ def edited(old: str, new: str) -> Callable[[bytes], bytes]:
     return lambda data: data.replace(old.encode(), new.encode(), 1)
 
 
-AGAIN = "freeze again, or take it from where it is whole"
+UNDO = "undo the edit, or freeze again"
+WHOLE = "take it from where it is whole, or freeze again"
+NEITHER = f"is neither a key with its value nor a record; was it edited, or cut off? {UNDO}"
+HASHES = f"is not that of the lines before: the header or the counts were changed, or whole records exchanged; {UNDO}"
 EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "nothing": (lambda data: b"", f"p: ends within its header, after 0 lines: it was cut off; {AGAIN}"),
+    "nothing": (lambda data: b"", f"p: ends within its header, after 0 lines: it was cut off; {WHOLE}"),
     "not a pack": (
         lambda data: b"a: 1\n" + data,
         "p:1: is no pack: it does not begin with tokspec_pack; tokspec freeze writes one",
     ),
     "of another version": (
-        edited("tokspec_pack: 1", "tokspec_pack: 2"),
-        "p:1: tokspec_pack: is of version 2 of the format, and this suite reads 1; use the version of tokspec that "
-        "made it, or freeze again",
+        edited("tokspec_pack: 2", "tokspec_pack: 3"),
+        "p:1: tokspec_pack: is of version 3 of the format, and this suite reads 1 and 2; use the version of tokspec "
+        "that made it, or freeze again",
     ),
-    "a key that is not known": (edited("suite:", "suit:"), "p:2: suit: is an unknown key"),
-    "a key that is gone": (lambda data: re.sub(rb"choices: .*\n", b"", data), "p:10: lacks the key choices"),
+    "a version that is a text": (
+        edited("tokspec_pack: 2", 'tokspec_pack: "2"'),
+        'p:1: tokspec_pack: is of version "2" of the format, and this suite reads 1 and 2; use the version of tokspec '
+        "that made it, or freeze again",
+    ),
+    "a version that is no number": (
+        edited("tokspec_pack: 2", "tokspec_pack: true"),
+        f"p:1: tokspec_pack: true is none of 1, 2; {UNDO}",
+    ),
+    "a key that is not known": (edited("suite:", "suit:"), f"p:2: suit: is an unknown key; {UNDO}"),
+    "a key that is gone": (
+        lambda data: re.sub(rb"choices: .*\n", b"", data),
+        f"p:10: lacks the key choices; {UNDO}",
+    ),
     "a key that is there twice": (
         edited('suite: "0.1.0"\n', 'suite: "0.1.0"\nsuite: "0.1.0"\n'),
-        "p:3: suite: is there twice, first in line 2",
+        f"p:3: suite: is there twice, first in line 2; {UNDO}",
     ),
+    "a key that is there twice in a value": (
+        edited('{"name": "mytok"', '{"name": "a", "name": "mytok"'),
+        f"p:5: implementation: has a key twice; was it edited, or cut off? {UNDO}",
+    ),
+    "a value that is gone": (edited('suite: "0.1.0"', "suite:"), f"p:2: {NEITHER}"),
     "a hash that is none": (
         edited(f'fixtures: "{HASH}', 'fixtures: "abc'),
-        'p:3: fixtures: "abc" does not match "^[0-9a-f]{64}$"',
+        f'p:3: fixtures: "abc" does not match "^[0-9a-f]{{64}}$"; {UNDO}',
     ),
-    "a header that was changed": (
-        edited('"version": "1"', '"version": "2"'),
-        f"p:16: sha256: is not that of the lines before: one of them was changed, moved or exchanged; {AGAIN}",
+    "a model without its hash": (
+        lambda data: re.sub(rb', "sha256": "0+"\}', b"}", data, count=1),
+        f"p:7: model: lacks the key sha256; {UNDO}",
+    ),
+    "a choice that is no text": (
+        edited('"offset_unit": "byte"', '"offset_unit": 8'),
+        f'p:6: choices.offset_unit: 8 is not of type "string"; {UNDO}',
+    ),
+    "an operation that is none": (
+        edited('["normalize", "encode"]', '["normalise", "encode"]'),
+        f'p:9: operations.0: "normalise" is none of normalize, pre_tokenize, encode, decode; {UNDO}',
+    ),
+    "a header that was changed": (edited('"version": "1"', '"version": "2"'), f"p:16: sha256: {HASHES}"),
+    "counts that were changed": (
+        edited('{"texts/words": 1, "texts/emoji": 1', '{"texts/words": 0, "texts/emoji": 2'),
+        f"p:16: sha256: {HASHES}",
+    ),
+    "counts that are no number": (
+        edited('"inputs/a.txt": 1}', '"inputs/a.txt": "1"}'),
+        f'p:15: counts.inputs/a.txt: "1" is not of type "integer"; {UNDO}',
+    ),
+    "a key behind the records": (
+        edited("sha256: ", "made_by: 3\nsha256: "),
+        f"p:16: made_by: is an unknown key; {UNDO}",
+    ),
+    "a hash of something else": (
+        lambda data: re.sub(rb'\nsha256: ".*"', b'\nsha256: "md5"', data),
+        f'p:16: sha256: "md5" does not match "^[0-9a-f]{{64}}$"; {UNDO}',
     ),
     "YAML that is no JSON": (
         edited('suite: "0.1.0"', "suite: 0.1.0"),
-        "p:2: suite: is no JSON (Extra data at character 4); was it edited, or cut off?",
+        f"p:2: suite: is no JSON (Extra data at character 11); was it edited, or cut off? {UNDO}",
+    ),
+    "YAML of another kind": (
+        lambda data: yaml.safe_dump(yaml.safe_load(data.decode("utf-8")), sort_keys=False).encode("utf-8"),
+        f"p:2: suite: is no JSON (Extra data at character 11); was it edited, or cut off? {UNDO}",
     ),
     "a text that was changed": (
         edited('"text": "Bug"', '"text": "bug"'),
-        f"p:12: crc: was changed after it was written: its checksum is another; {AGAIN}",
+        f"p:12: crc: was changed after it was written: its checksum is another; {UNDO}",
     ),
-    "an id that is a word": (edited("[0, 4]", '[0, "4"]'), 'p:12: ids.1: "4" is not of types "null", "integer"'),
-    "a key of a record that is misspelt": (edited('"tokens"', '"token"'), "p:12: token: is an unknown key"),
+    "a space that was added": (
+        edited('"text": "Bug",', '"text":  "Bug",'),
+        f"p:12: crc: was changed after it was written: its checksum is another; {UNDO}",
+    ),
+    "a space at the end of a line": (
+        edited('"aa8b29cf"}\n', '"aa8b29cf"} \n'),
+        f"p:12: crc: was changed after it was written: its checksum is another; {UNDO}",
+    ),
+    "a checksum that is gone": (edited(', "crc": "aa8b29cf"', ""), f"p:12: lacks the key crc; {UNDO}"),
+    "an id that is a word": (
+        edited("[0, 4]", '[0, "4"]'),
+        f'p:12: ids.1: "4" is not of types "null", "integer"; {UNDO}',
+    ),
+    "a span of one number": (edited("[[0, 0]]", "[[0]]"), f"p:14: spans.0: [0] has less than 2 items; {UNDO}"),
+    "a key of a record that is misspelt": (edited('"tokens"', '"token"'), f"p:12: token: is an unknown key; {UNDO}"),
+    "a place without a number": (
+        edited('"inputs/a.txt:3"', '"inputs/a.txt"'),
+        f'p:14: from: "inputs/a.txt" does not match "^(?s:.+):[^:]*$"; {UNDO}',
+    ),
     "a reason that is none": (
         edited("unknown_symbol", "unknown"),
         'p:13: refused.encode: "unknown" is none of unknown_symbol, no_segmentation, unknown_id, invalid_model, '
-        "invalid_input",
+        f"invalid_input; {UNDO}",
+    ),
+    "a comma that is gone": (
+        edited('"ids": [0, 4]', '"ids": [0 4]'),
+        f"p:12: is no JSON (Expecting ',' delimiter at character 100); was it edited, or cut off? {UNDO}",
     ),
     "a record that is gone": (
         lambda data: re.sub(rb'- \{"from": "texts/emoji.*\n', b"", data),
-        f"p:14: counts: says that there are 3 records, and there are 2; {AGAIN}",
+        f"p:14: counts: says that there are 3 records, and there are 2; {WHOLE}",
     ),
     "a record that is there twice": (
         lambda data: re.sub(rb'(- \{"from": "texts/emoji.*\n)', rb"\1\1", data),
-        f"p:16: counts: says that there are 3 records, and there are 4; {AGAIN}",
+        f"p:16: counts: says that there are 3 records, and there are 4; {WHOLE}",
     ),
     "records in another order": (
         lambda data: re.sub(rb'(- \{"from": "texts/words.*\n)(- \{"from": "texts/emoji.*\n)', rb"\2\1", data),
-        f"p:16: sha256: is not that of the lines before: one of them was changed, moved or exchanged; {AGAIN}",
+        f"p:16: sha256: {HASHES}",
+    ),
+    "a record behind the end": (
+        lambda data: data + b'- {"from": "texts/words:bug", "text": "bug", "crc": "00000000"}\n',
+        f"p:17: is a record where none may be; was a line moved? {UNDO}",
     ),
     "a record among the keys": (
         lambda data: data.replace(b"records:\n", b"").replace(b"counts:", b"records:\ncounts:"),
-        "p:11: is a record where none may be; was a line moved?",
+        f"p:11: is a record where none may be; was a line moved? {UNDO}",
     ),
-    "a comment": (
-        edited("records:\n", "# ours\nrecords:\n"),
-        "p:11: is neither a key with its value nor a record; was it edited, or cut off?",
+    "two packs in one": (lambda data: data + data, f"p:17: tokspec_pack: is there twice, first in line 1; {UNDO}"),
+    "a comment": (edited("records:\n", "# ours\nrecords:\n"), f"p:11: {NEITHER}"),
+    "an empty line": (edited("records:\n", "\nrecords:\n"), f"p:11: {NEITHER}"),
+    "an empty line at the end": (lambda data: data + b"\n", f"p:17: {NEITHER}"),
+    "a mark of a conflict": (
+        edited("- {", "<<<<<<< HEAD\n- {"),
+        f"p:12: {NEITHER}",
     ),
-    "an empty line": (
-        edited("records:\n", "\nrecords:\n"),
-        "p:11: is neither a key with its value nor a record; was it edited, or cut off?",
+    "records that are moved in": (
+        lambda data: data.replace(b"\n- ", b"\n  - "),
+        f"p:12: {NEITHER}",
+    ),
+    "a record without its mark": (
+        edited('- {"from": "texts/emoji', '{"from": "texts/emoji'),
+        f"p:13: {NEITHER}",
     ),
     "bytes that are no text": (
         lambda data: data.replace(b'"Bug"', b'"B\xff"'),
-        "p:12: is not UTF-8; was it edited, or cut off?",
+        f"p:12: is not UTF-8; was it edited, or cut off? {UNDO}",
     ),
     "without its end": (
         lambda data: data[: data.index(b"counts:")],
-        f"p: ends after 3 records and without its end: it was cut off; {AGAIN}",
+        f"p: ends after 3 records and without its end: it was cut off; {WHOLE}",
     ),
     "without its last line": (
         lambda data: data[: data.index(b"sha256: ")],
-        f"p: ends after 3 records and without its end: it was cut off; {AGAIN}",
+        f"p: ends after 3 records and without its end: it was cut off; {WHOLE}",
     ),
     "a byte-order mark": (
         lambda data: b"\xef\xbb\xbf" + data,
         "p:1: is no pack: it does not begin with tokspec_pack; tokspec freeze writes one",
     ),
+    "another encoding": (
+        lambda data: data.decode("utf-8").encode("utf-16"),
+        "p:1: is no pack: it does not begin with tokspec_pack; tokspec freeze writes one",
+    ),
     "a nesting without end": (
         lambda data: data.replace(b'"Bug"', b"[" * 100_000),
-        "p:12: is nested too deep",
+        f"p:12: is nested too deep; was it edited, or cut off? {UNDO}",
+    ),
+    "compression that the name does not tell": (
+        gzip.compress,
+        "p: is compressed, and its name does not say so; let it end in .gz",
+    ),
+    "other compression that the name does not tell": (
+        lzma.compress,
+        "p: is compressed, and its name does not say so; let it end in .xz",
     ),
 }
 
@@ -251,7 +347,7 @@ def test_a_checksum_that_was_made_for_a_wrong_record_does_not_make_it_right(pack
     body = data[: data.index(b"sha256: ")]
     pack.write_bytes(body + f'sha256: "{hashlib.sha256(body).hexdigest()}"\n'.encode())
     read = read_pack(pack, "p")
-    with pytest.raises(DataError, match=r'^p:12: text: 3 is not of type "string"$'):
+    with pytest.raises(DataError, match=r'^p:12: text: 3 is not of type "string"; undo the edit, or freeze again$'):
         list(read.records())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["UNITS", "convert"]
+__all__ = ["UNITS", "convert", "moved"]
 
 #: How many units the text before a position takes, by the options of the choice ``offset_unit``.
 UNITS: Mapping[str, Callable[[str], int]] = {
@@ -28,9 +28,18 @@ def convert(result: Mapping[str, Any], text: str, unit: str) -> Mapping[str, Any
     def at(position: int) -> int:
         return length(text[:position])
 
-    converted = dict(result)
+    return moved(result, at)
+
+
+def moved(result: Mapping[str, Any], at: Callable[[int], int]) -> Mapping[str, Any]:
+    """Put another position in place of each that the spans and pieces of a result have.
+
+    >>> moved({"spans": [[2, 3]], "pieces": [["b", 2, 3]]}, lambda position: position + 3)
+    {'spans': [[5, 6]], 'pieces': [['b', 5, 6]]}
+    """
+    found = dict(result)
     if "spans" in result:
-        converted["spans"] = [[at(start), at(end)] for start, end in result["spans"]]
+        found["spans"] = [[at(start), at(end)] for start, end in result["spans"]]
     if "pieces" in result:
-        converted["pieces"] = [[piece, at(start), at(end)] for piece, start, end in result["pieces"]]
-    return converted
+        found["pieces"] = [[piece, at(start), at(end)] for piece, start, end in result["pieces"]]
+    return found

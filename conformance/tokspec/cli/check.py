@@ -20,7 +20,7 @@ from tokspec.errors import AdapterFault
 from tokspec.fixtures import Case, load_suite
 from tokspec.formats import READERS
 from tokspec.formats.own import OwnModel
-from tokspec.packs.asking import Asker
+from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.checking import checked, other_choices, other_model
 from tokspec.packs.findings import Findings
 from tokspec.packs.reading import Pack, find_model, read_pack
@@ -123,7 +123,7 @@ class Checking:
             with opened(self.target, adds=adds) as session:
                 asker = Asker(session, own)
                 choices = declared_choices(session.hello)
-                self._introduce(own)
+                self._introduce(own, session.hello.name)
                 with ProgressBar("checking", sum(self.pack.counts.values())) as advance:
                     findings = checked(self.pack, asker, choices["offset_unit"], cases, advance)
                 finished = run_of(cases, findings, session.hello, choices, session.unblamed)
@@ -132,11 +132,14 @@ class Checking:
             return fault_of(cases, self.target.name, fault), Findings()
         return self._counted(finished), findings
 
-    def _introduce(self, own: OwnModel) -> None:
+    def _introduce(self, own: OwnModel, who: str) -> None:
         header = self.pack.header
         texts = f"{sum(self.pack.counts.values())} texts"
         click.echo(visible(f"{self.pack.name}: what {header.who} made of {texts} with {header.model['file']}"))
-        click.echo("".join(f"  {visible(line)}\n" for line in other_model(header.model, own)), nl=False)
+        lines = other_model(header.model, own)
+        if header.special_tokens == "added" and not may_be_wanted(self.target.impl):
+            lines.append(f"it has the special tokens that a post-processor adds, and {who} is asked as it is")
+        click.echo("".join(f"  {visible(line)}\n" for line in lines), nl=False)
         click.echo()
 
     def _counted(self, finished: Run) -> Run:
@@ -149,6 +152,11 @@ class Checking:
         return self.ratchet.applied(finished, {case.id for case in cases_of(self.pack)})
 
 
+def _not_offered(run: Run) -> set[str]:
+    results = [result for result in run.results if result.verdict is Verdict.UNSUPPORTED]
+    return {result.case.operation for result in results if result.case.operation not in run.hello.operations}
+
+
 def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
     header = checking.pack.header
     for line in causes(findings, show, checking.pack.file.name):
@@ -157,7 +165,7 @@ def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
         kind = str(header.model.get("settings", {}).get("model.type", ""))
         if others := other_choices(header.choices, run.choices, kind):
             click.echo("\n".join(["declared otherwise, which may be why:", *(f"  {line}" for line in others), ""]))
-    if unsupported := reasons(findings, run):
+    if unsupported := reasons(findings, _not_offered(run)):
         click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))
     if findings.tallies:
         click.echo("\n".join([*table(findings), ""]))

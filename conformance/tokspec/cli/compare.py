@@ -18,9 +18,9 @@ from tokspec.packs.inputs import Sources
 from tokspec.packs.models_compared import models_compared
 from tokspec.packs.pairs import Unpaired
 from tokspec.packs.reading import Pack
-from tokspec.packs.sides import Side, findings_of, open_side
+from tokspec.packs.sides import Side, findings_of, open_sides
 from tokspec.packs.summary import parts_of
-from tokspec.packs.text import causes, share, table
+from tokspec.packs.text import causes, reasons, share, table
 from tokspec.report.safe import visible
 
 __all__ = ["compare_command"]
@@ -37,6 +37,7 @@ _NAMED = 10
 @click.option("--model", type=_path, metavar="FILE", help="The model that both are given; else a pack's own.")
 @click.option("--other-model", "other", type=_path, metavar="FILE", help="The model that B is given instead.")
 @source_options
+@click.option("--add-special-tokens", "adds", is_flag=True, help="Compare encodings with what a post-processor adds.")
 @click.option("--no-fixtures", is_flag=True, help="Leave out the suite's own cases.")
 @click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
 def compare_command(
@@ -45,6 +46,7 @@ def compare_command(
     model: Path | None,
     other: Path | None,
     sources: Sources,
+    adds: bool,
     no_fixtures: bool,
     show: int,
 ) -> int:
@@ -62,8 +64,10 @@ def compare_command(
     Exit status: 0 if nothing changed, 1 if something did, 2 if the comparison could not be made.
     """
     with ExitStack() as stack:
-        one = open_side(first, model, stack)
-        comparison = Comparison(one, open_side(second, other or model, stack), sources, show)
+        sides = open_sides((first, second), (model, other or model), stack, adds=adds)
+        if sources.files and any(side.pack for side in sides):
+            raise click.UsageError("--inputs is for two implementations; the texts are those of the pack")
+        comparison = Comparison(*sides, sources, show)
         changed = [comparison.models(), not no_fixtures and comparison.fixtures(), comparison.texts()]
     click.echo(click.style("nothing changed" if not any(changed) else "something changed", bold=True))
     return 1 if any(changed) else 0
@@ -121,6 +125,8 @@ class Comparison:
             return False
         for line in causes(findings, self.show, self.first.name):
             click.echo(line)
+        if unsupported := reasons(findings):
+            click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))
         click.echo("\n".join([*table(findings), ""]))
         for count, side in ((unpaired.first, "A"), (unpaired.second, "B")):
             if count:
@@ -132,11 +138,13 @@ class Comparison:
 
 
 def _headers(one: Pack, other: Pack) -> list[str]:
-    """Say what two packs say otherwise of their models."""
+    """Say what two packs say otherwise of their models, and of what was asked of them."""
     first, second = one.header.model, other.header.model
+    said = (one.header.special_tokens, other.header.special_tokens)
+    asked = [f"special tokens of post-processors: {said[0]} in A, {said[1]} in B"] if said[0] != said[1] else []
     if first["sha256"] == second["sha256"]:
-        return []
-    lines = [
+        return asked
+    lines = asked + [
         f"{part}: {first[part]['size']} in A, {second[part]['size']} in B, and not the same"
         for part in ("vocabulary", "merges")
         if first.get(part) != second.get(part)

@@ -12,7 +12,7 @@ from tokspec.cli.progress import ProgressBar
 from tokspec.errors import AdapterFault, DataError
 from tokspec.formats import READERS
 from tokspec.formats.own import read_own
-from tokspec.packs.asking import Asker
+from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.freezing import Trouble, header_of, recorded
 from tokspec.packs.inputs import Sources, all_inputs
 from tokspec.packs.summary import parts_of
@@ -45,6 +45,7 @@ def freeze_command(target: Target, model: Path, format: str | None, sources: Sou
 
     The texts are the suite's own, some made of the vocabulary, and yours. The same is recorded as the same bytes.
     """
+    _refuse_what_cannot_be(target, model, sources, adds, output)
     own = read_own(model, format)
     trouble = Trouble()
     try:
@@ -58,17 +59,26 @@ def freeze_command(target: Target, model: Path, format: str | None, sources: Sou
     except AdapterFault as fault:
         raise DataError(f"cannot be asked: {fault}", key=target.name) from None
     for operation, reason in left_out.items():
-        click.echo(visible(f"not recorded: {operation}: {reason}"))
+        click.echo(visible(f"not asked: {operation}: {reason}"))
     _say(f"{asker.hello.name} {asker.hello.version}", own.name, done, trouble, output)
     return 0
 
 
+def _refuse_what_cannot_be(target: Target, model: Path, sources: Sources, adds: bool, output: Path) -> None:
+    """Refuse what would cost the user a file, or would be noticed only when all is done."""
+    if output.is_dir():
+        raise DataError("is a folder; give the name of the pack in it", str(output), key="--output")
+    for option, files in (("--model", [model]), ("--inputs", sources.files)):
+        if output.is_file() and any(file.exists() and file.samefile(output) for file in files):
+            raise DataError(f"is what {option} names, and would be replaced; give another", str(output), key="--output")
+    if adds and not may_be_wanted(target.impl):
+        message = "adds no special tokens of post-processors, as far as its adapter knows"
+        raise DataError(f"{message}; leave out --add-special-tokens", key=target.name)
+
+
 def _say(who: str, model: str, done: Written, trouble: Trouble, output: Path) -> None:
-    for (operation, reason), count in trouble.unsupported.most_common(8):
-        click.echo(visible(f"not recorded: {operation} of {count} texts: {reason}"))
-    for (operation, reason), count in trouble.faults.most_common(8):
-        first = trouble.first[operation, reason].place
-        click.echo(visible(f"not recorded: {operation} of {count} texts, first {first}: {reason}"), err=True)
+    for line in trouble.lines:
+        click.echo(visible(line), err=True)
     size = output.stat().st_size
     texts = f"{sum(done.counts.values())} texts, {done.tokens} tokens"
     click.echo(visible(f"{output}: what {who} makes of {texts} with {model}; {size / 1e6:.1f} MB"))

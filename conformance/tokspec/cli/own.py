@@ -85,7 +85,7 @@ def opened(target: Target, *, adds: bool = False) -> Session:
     """Start an implementation that is to be given a file of the user's own.
 
     Raises:
-        DataError: it cannot be found or started, or its adapter adds no special tokens.
+        DataError: it cannot be found or started.
         AdapterFault: it did not say ``hello`` properly.
     """
     limits = replace(target.limits, reply_bytes=LIMITS.reply_bytes)

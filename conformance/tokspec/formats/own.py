@@ -7,6 +7,7 @@ another format it goes through the neutral form of the fixtures, which takes it 
 from __future__ import annotations
 
 import hashlib
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,9 @@ __all__ = ["OwnModel", "read_own"]
 #: The formats whose loaders take each other's files, or nearly.
 _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
 
+#: The formats whose files are no text.
+_BINARY = ("sentencepiece.model", "vocab.gguf")
+
 
 class OwnModel(Mapping[str, Any]):
     """The content of a file, with its format, the name of the file and the SHA-256 of its bytes.
@@ -29,8 +33,8 @@ class OwnModel(Mapping[str, Any]):
     into.
 
     >>> own = OwnModel("vocab.txt", {"files": {"vocab.txt": "[UNK]"}}, "bert.txt", "")
-    >>> own.write("vocab.txt")
-    {'files': {'vocab.txt': '[UNK]'}}
+    >>> own.write("vocab.txt")["files"]
+    {'vocab.txt': '[UNK]'}
     >>> own.write("tokspec")["vocabulary"]
     ['[UNK]']
     """
@@ -65,10 +69,23 @@ class OwnModel(Mapping[str, Any]):
             Unsupported: the format cannot express it, or it says what the neutral form does not cover.
         """
         if format == self.format:
-            return self.content
+            return self._handed_over
         if self.format in _OBJECTS and format in _OBJECTS:
             return _with_merges(self.content, joined=format == "tokenizer.json-legacy")
         return formats.write(format, self.neutral)
+
+    @cached_property
+    def _handed_over(self) -> Any:
+        """The content as the protocol has it: of files their texts, and what their loader is told, if that is known."""
+        if not isinstance(self.content, Mapping) or "files" not in self.content or "beside" in self.content:
+            return self.content
+        files = self.content["files"]
+        if self.format not in _BINARY:
+            files = {name: _text(file) for name, file in files.items()}
+        try:
+            return {"files": files, "beside": formats.write(self.format, self.neutral).get("beside", {})}
+        except Unsupported:
+            return {"files": files}
 
     @cached_property
     def neutral(self) -> dict[str, Any]:
@@ -103,6 +120,14 @@ def read_own(path: Path, format: str | None = None) -> OwnModel:
             "is no tokenizer.json: it has no object model; give --format if it is something else", str(path)
         )
     return OwnModel(format, content, path.name or path.resolve().name, digest.hexdigest())
+
+
+def _text(file: Any) -> Any:
+    """Give the text of a file; one that has none stays as it is."""
+    try:
+        return b64decode(file["base64"]).decode("utf-8") if isinstance(file, Mapping) else file
+    except UnicodeDecodeError:
+        return file
 
 
 def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:

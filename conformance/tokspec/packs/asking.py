@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
+from tokspec import schema
 from tokspec.adapter import Hello
 from tokspec.discovery import find, open_session
-from tokspec.errors import AdapterFault, DataError
+from tokspec.errors import AdapterFault
 from tokspec.formats.own import OwnModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
-from tokspec.sessions import Limits, Refused, Reply, Request, Session
+from tokspec.sessions import Answer, Limits, Refused, Reply, Request, Session
 
-__all__ = ["BATCH", "LIMITS", "Asked", "Asker", "batches", "in_batches", "open_own"]
+__all__ = ["BATCH", "LIMITS", "Asked", "Asker", "batches", "in_batches", "may_be_wanted", "open_own", "why_malformed"]
 
 #: Texts that are asked together, and their characters: enough to keep a program busy, and few enough to be held.
 BATCH = 256
@@ -43,6 +44,15 @@ _PLAIN: Mapping[str, tuple[Mapping[str, Any], ...]] = dict.fromkeys(
 _Value = TypeVar("_Value")
 
 
+def may_be_wanted(impl: str | None) -> bool:
+    """Whether an adapter adds special tokens of a post-processor, or not, as one wants it.
+
+    >>> may_be_wanted("reference"), may_be_wanted(None)
+    (False, False)
+    """
+    return impl is not None and find(impl).target in _OWN
+
+
 def open_own(
     impl: str | None, command: str | None, limits: Limits, *, adds: bool = False, in_process: bool = False
 ) -> Session:
@@ -52,18 +62,27 @@ def open_own(
         impl: an adapter, as :func:`tokspec.discovery.find` takes it.
         command: or a program.
         limits: what its process is allowed.
-        adds: whether the special tokens of a post-processor are wanted.
+        adds: whether the special tokens of a post-processor are wanted, of an implementation of which they
+            :func:`may_be_wanted`; another one is asked as it is.
         in_process: whether it runs in this process.
 
     Raises:
-        DataError: it cannot be found or started, or its adapter adds no special tokens.
+        DataError: it cannot be found or started.
         AdapterFault: it did not say ``hello`` properly.
     """
-    if adds and (impl is None or find(impl).target not in _OWN):
-        message = "adds no special tokens of post-processors, as far as its adapter knows"
-        raise DataError(f"{message}; leave out --add-special-tokens", key=command or impl or "")
     instead = {target: adding if adds else plain for target, (plain, adding) in _OWN.items()}
     return open_session(impl, command, limits=limits, in_process=in_process, instead=instead)
+
+
+def why_malformed(operation: str, answer: Answer) -> str:
+    """Say how an answer has not the form of a result; nothing if it has.
+
+    >>> why_malformed("encode", Answer({"tokens": [3]}))
+    'tokens/0: 3 is not of types "string", "object"'
+    """
+    for path, message in schema.errors(answer.result, f"operations/{operation}/result", every=False):
+        return f"{'/'.join(map(str, path)) or 'the result'}: {message}"
+    return ""
 
 
 def batches(values: Iterable[_Value], size: int = BATCH) -> Iterator[list[_Value]]:

@@ -8,7 +8,7 @@ from typing import Any
 from tokspec.fixtures import Case
 from tokspec.formats.own import OwnModel
 from tokspec.packs.asking import Asker, in_batches
-from tokspec.packs.findings import Findings, section_of
+from tokspec.packs.findings import Findings
 from tokspec.packs.judging import Judge
 from tokspec.packs.reading import Pack
 from tokspec.packs.record import OPERATIONS, Record
@@ -49,8 +49,7 @@ def held(
     findings = Findings()
 
     def is_wanted(record: Record, operation: str) -> bool:
-        has = operation in record.results or operation in record.refused
-        return has and wanted(f"{operation}/{section_of(record)}")
+        return record.says(operation) and wanted(f"{operation}/{record.section}")
 
     for batch in in_batches(records):
         for asked in asker.about(batch, OPERATIONS, is_wanted):

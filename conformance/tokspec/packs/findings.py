@@ -18,24 +18,13 @@ from tokspec.report.safe import shorten
 from tokspec.sessions import Answer
 from tokspec.verdicts import Verdict
 
-__all__ = ["Findings", "Group", "Tally", "section_of"]
+__all__ = ["Findings", "Group", "Tally"]
 
 #: Causes that are told apart; what comes after them counts as one.
 _CAUSES = 500
 
 #: Reasons for which something is unsupported that are told apart, of one operation in one section.
 _REASONS = 20
-
-
-def section_of(record: Record) -> str:
-    """Give the section in which a record is judged: the positions of special tokens make one.
-
-    >>> from tokspec.packs.record import Input
-    >>> section_of(Record(Input("special_tokens/alone", "0", "<s>"), {}))
-    'special_tokens'
-    """
-    section = record.input.section
-    return "special_tokens" if section.startswith("special_tokens/") else section
 
 
 @dataclass
@@ -66,7 +55,7 @@ class Tally:
         return sum(count for verdict, count in self.verdicts.items() if not verdict.conforms)
 
 
-#: What a section is called when it has several.
+#: What a section counts as when its texts came to several.
 _SEVERITY = (Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.PROTOCOL, Verdict.TIMEOUT, Verdict.CRASH)
 
 
@@ -92,7 +81,7 @@ class Findings:
     def note(self, record: Record, outcomes: Iterable[Outcome]) -> None:
         """Take what came of a text."""
         found = list(outcomes)
-        section = section_of(record)
+        section = record.section
         self.texts += 1
         self.tokens += record.ids
         for outcome in found:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tokspec import __version__, schema
+from tokspec import __version__
 from tokspec.errors import DataError
 from tokspec.fixtures import load_suite
 from tokspec.formats.own import OwnModel
-from tokspec.packs.asking import Asked, Asker, in_batches
+from tokspec.packs.asking import Asked, Asker, in_batches, why_malformed
 from tokspec.packs.header import Header
 from tokspec.packs.inputs import Sources, named, texts_hash
 from tokspec.packs.record import Input, Record
@@ -23,11 +23,15 @@ from tokspec.verdicts import declared_choices
 __all__ = ["Trouble", "header_of", "recorded"]
 
 
+#: How many reasons of a kind are said.
+_SHOWN = 8
+
+
 @dataclass
 class Trouble:
     """What was not answered: how often, by operation and reason, with the first text.
 
-    Faults make a pack poorer, and are for somebody to look at; ``unsupported`` is what is not offered.
+    Faults are recorded as such, and are for somebody to look at; ``unsupported`` is what is not offered.
     """
 
     faults: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -42,6 +46,18 @@ class Trouble:
             self.first.setdefault(key, input)
         elif isinstance(reply, Refused) and reply.reason == "unsupported":
             self.unsupported[operation, shorten(reply.message)] += 1
+
+    @property
+    def lines(self) -> list[str]:
+        """What there is to say of it, the commonest first."""
+        not_offered = [
+            f"not answered: {operation} of {count} texts: {reason}"
+            for (operation, reason), count in self.unsupported.most_common(_SHOWN)
+        ]
+        return not_offered + [
+            f"not answered: {operation} of {count} texts, first {self.first[operation, reason].place}: {reason}"
+            for (operation, reason), count in self.faults.most_common(_SHOWN)
+        ]
 
 
 #: What is said of the special tokens that a post-processor adds; who asks an object asks as the object's user does.
@@ -99,21 +115,22 @@ def _noted(asked: Asked, trouble: Trouble) -> Record:
     """Add to a record what was replied."""
     record = asked.record
     results: dict[str, Mapping[str, Any]] = dict(record.results)
-    refused = dict(record.refused)
+    refused, unanswered = dict(record.refused), dict(record.unanswered)
     for operation, reply in asked.replies.items():
         proper = _proper(operation, reply)
         if isinstance(proper, Answer):
             results[operation] = proper.result
-        elif isinstance(proper, Refused) and proper.reason != "unsupported":
-            refused[operation] = proper.reason
+        elif isinstance(proper, Fault):
+            unanswered[operation] = proper.kind
+        elif proper.reason == "unsupported":
+            unanswered[operation] = proper.reason
         else:
-            trouble.note(record.input, operation, proper)
-    return replace(record, results=results, refused=refused)
+            refused[operation] = proper.reason
+        trouble.note(record.input, operation, proper)
+    return replace(record, results=results, refused=refused, unanswered=unanswered)
 
 
 def _proper(operation: str, reply: Reply) -> Reply:
     """Give a reply, or the fault that it is if it has not the form of a result."""
-    if isinstance(reply, Answer):
-        for path, message in schema.errors(reply.result, f"operations/{operation}/result", every=False):
-            return Fault("protocol", f"{'/'.join(map(str, path)) or 'the result'}: {message}")
-    return reply
+    malformed = why_malformed(operation, reply) if isinstance(reply, Answer) else ""
+    return Fault("protocol", malformed) if malformed else reply

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-__all__ = ["FORMAT", "Header"]
+__all__ = ["FORMAT", "READ", "Header"]
 
-#: The version of the format of packs.
-FORMAT = 1
+#: The version of the format of packs: 2 says of each text why there is no answer, 1 left it out.
+FORMAT = 2
+
+#: The versions that are read.
+READ = (1, 2)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokspec import schema
 from tokspec.adapter import Hello
 from tokspec.compare import Difference, first_difference
-from tokspec.packs.asking import Asked
-from tokspec.packs.record import Record, input_of
+from tokspec.packs.asking import Asked, why_malformed
+from tokspec.packs.record import FAULTS, Record, input_of
 from tokspec.packs.spans import converted
 from tokspec.sessions import Answer, Fault, Refused, Reply
 from tokspec.verdicts import Verdict
@@ -29,6 +28,14 @@ class Outcome:
     expected: Mapping[str, Any] | None = None
     reply: Reply | None = None
     difference: Difference | None = None
+
+    @property
+    def wanted(self) -> Mapping[str, Any]:
+        """What is expected, as the outcome of a case."""
+        if self.expected is not None:
+            return {"expect": self.expected}
+        record, operation = self.record, self.operation
+        return {"error": record.refused.get(operation) or record.unanswered.get(operation)}
 
     @property
     def differs(self) -> bool:
@@ -61,17 +68,10 @@ class Judge:
         """Give what each operation came to, of those about which the record has something."""
         record = asked.record
         for operation, reply in asked.replies.items():
-            if operation in record.refused:
-                yield self._of_refused(record, operation, reply)
-            elif operation in record.results:
+            if operation in record.results:
                 yield self._of_result(record, operation, reply)
-
-    def _of_refused(self, record: Record, operation: str, reply: Reply) -> Outcome:
-        reason = record.refused[operation]
-        if isinstance(reply, Refused) and reply.reason == reason:
-            return Outcome(record, operation, Verdict.PASS)
-        detail = f"answers where the pack has a refusal as {reason}"
-        return _no_answer(record, operation, reply) or Outcome(record, operation, Verdict.FAIL, detail, None, reply)
+            elif record.says(operation):
+                yield _of_no_result(record, operation, reply)
 
     def _of_result(self, record: Record, operation: str, reply: Reply) -> Outcome:
         if not isinstance(reply, Answer):
@@ -96,6 +96,16 @@ class Judge:
         return converted(expected, text, self._recorded_unit, self._unit)
 
 
+def _of_no_result(record: Record, operation: str, reply: Reply) -> Outcome:
+    """Hold a reply to a refusal or a fault: to the reason of the one, the kind of the other."""
+    recorded = record.refused.get(operation) or record.unanswered[operation]
+    said = reply.reason if isinstance(reply, Refused) else reply.kind if isinstance(reply, Fault) else ""
+    if said == recorded:
+        return Outcome(record, operation, Verdict.PASS)
+    detail = f"answers where the pack has a {recorded if recorded in FAULTS else f'refusal as {recorded}'}"
+    return _no_answer(record, operation, reply) or Outcome(record, operation, Verdict.FAIL, detail, None, reply)
+
+
 def _no_answer(record: Record, operation: str, reply: Reply) -> Outcome | None:
     expected = record.results.get(operation)
     if isinstance(reply, Fault):
@@ -111,9 +121,8 @@ def _no_answer(record: Record, operation: str, reply: Reply) -> Outcome | None:
 def _different(
     record: Record, operation: str, expected: Mapping[str, Any], actual: Mapping[str, Any], reply: Answer
 ) -> Outcome:
-    for path, message in schema.errors(reply.result, f"operations/{operation}/result", every=False):
-        detail = f"{'/'.join(map(str, path)) or 'the result'}: {message}"
-        return Outcome(record, operation, Verdict.PROTOCOL, detail, expected, reply)
+    if malformed := why_malformed(operation, reply):
+        return Outcome(record, operation, Verdict.PROTOCOL, malformed, expected, reply)
     difference = first_difference(expected, actual, {})
     return Outcome(record, operation, Verdict.FAIL, "answers otherwise", expected, Answer(actual), difference)
 

@@ -7,35 +7,25 @@ to be. Whatever is wrong is one error with the line, and the key where there is 
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import jsonschema_rs
+from typing import Any
 
 from tokspec.errors import DataError
 from tokspec.formats.own import OwnModel, read_own
-from tokspec.packs.header import FORMAT, Header
-from tokspec.packs.notation import read_value
+from tokspec.packs.header import READ, Header
+from tokspec.packs.lines import UNDO, WHOLE, errors_of, lines_of, refuse_errors, value_of
 from tokspec.packs.record import Record, record_of
 from tokspec.packs.writing import CRC
-from tokspec.records.streams import broken, decompressed
+from tokspec.records.streams import without_compression
 from tokspec.report.safe import shorten
 
-__all__ = ["Pack", "find_model", "read_pack"]
+__all__ = ["Pack", "find_model", "is_named_as_pack", "read_pack"]
 
-#: Bytes of the longest line: a text has no more than a megabyte, and what it becomes not a hundred times that.
-_LONGEST = 256 * 1024 * 1024
-
-#: How JSON in ASCII has a surrogate, lone or not.
-_SURROGATE = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
-
-_AGAIN = "freeze again, or take it from where it is whole"
+#: What the names of packs end in, but for their compression.
+_ENDINGS = (".yaml", ".yml")
 
 
 @dataclass(frozen=True)
@@ -53,11 +43,20 @@ class Pack:
         Raises:
             DataError: a record is none, with its line and key; the file has changed since.
         """
-        for number, line in _lines(self.file, self.name):
+        for number, line in lines_of(self.file, self.name):
             if line.startswith(b"- "):
-                value = _value(line[2:], number, self.name)
-                _refuse_errors(value, "record", number, self.name)
+                value = value_of(line[2:], number, self.name)
+                refuse_errors(value, "record", number, self.name)
                 yield record_of(value, number)
+
+
+def is_named_as_pack(name: str) -> bool:
+    """Whether a file's name is one of a pack.
+
+    >>> is_named_as_pack("pack.yaml.gz"), is_named_as_pack("tokenizer.json")
+    (True, False)
+    """
+    return without_compression(name).endswith(_ENDINGS)
 
 
 def read_pack(file: Path, name: str = "") -> Pack:
@@ -68,7 +67,7 @@ def read_pack(file: Path, name: str = "") -> Pack:
     """
     name = name or str(file)
     looked = _Looking(name)
-    for number, line in _lines(file, name):
+    for number, line in lines_of(file, name):
         looked.at(number, line)
     return Pack(file, name, *looked.finished())
 
@@ -104,15 +103,16 @@ class _Looking:
         key, colon, text = line.partition(b": ")
         name = key.decode("utf-8", "backslashreplace")
         if not colon or not name.isidentifier():
-            raise self._error("is neither a key with its value nor a record; was it edited, or cut off?")
+            raise self._error(f"is neither a key with its value nor a record; was it edited, or cut off? {UNDO}")
         found = self.footer if self.is_in_records else self.header
         if name in self.places:
-            raise self._error(f"is there twice, first in line {self.places[name]}", name)
-        found[name] = _value(text, self.number, self.name, name)
+            raise self._error(f"is there twice, first in line {self.places[name]}; {UNDO}", name)
+        found[name] = value_of(text, self.number, self.name, name)
         self.places[name] = self.number
-        if name == "tokspec_pack" and found[name] != FORMAT:
-            version = f"is of version {found[name]} of the format, and this suite reads {FORMAT}"
-            raise self._error(f"{version}; use the version of tokspec that made it, or freeze again", name)
+        if name == "tokspec_pack" and found[name] not in READ:
+            version = f"is of version {shorten(text.decode().strip())} of the format, and this suite reads"
+            known = " and ".join(map(str, READ))
+            raise self._error(f"{version} {known}; use the version of tokspec that made it, or freeze again", name)
 
     def _end_header(self) -> None:
         self.is_in_records = True
@@ -120,113 +120,40 @@ class _Looking:
 
     def _record(self, line: bytes) -> None:
         if not self.is_in_records or self.footer:
-            raise self._error("is a record where none may be; was a line moved?")
+            raise self._error(f"is a record where none may be; was a line moved? {UNDO}")
         body, crc, rest = line[:-1].rpartition(CRC)
         if crc and rest == b'%08x"}' % zlib.crc32(body) and line.endswith(b"\n"):
             self.records += 1
             return
         # to be as clear as can be: a line that is no record says so itself
-        _refuse_errors(_value(line[2:], self.number, self.name), "record", self.number, self.name)
-        raise self._error(f"was changed after it was written: its checksum is another; {_AGAIN}", "crc")
+        refuse_errors(value_of(line[2:], self.number, self.name), "record", self.number, self.name)
+        raise self._error(f"was changed after it was written: its checksum is another; {UNDO}", "crc")
 
     def finished(self) -> tuple[Header, dict[str, int]]:
         """Say what the pack is, now that all lines are seen."""
         records = self.records
         if not self.is_in_records:
-            raise DataError(f"ends within its header, after {self.number} lines: it was cut off; {_AGAIN}", self.name)
+            raise DataError(f"ends within its header, after {self.number} lines: it was cut off; {WHOLE}", self.name)
         if "sha256" not in self.footer:
-            raise DataError(f"ends after {records} records and without its end: it was cut off; {_AGAIN}", self.name)
+            raise DataError(f"ends after {records} records and without its end: it was cut off; {WHOLE}", self.name)
         self._refuse(self.footer, "footer")
         counts = self.footer["counts"]
         if sum(counts.values()) != records:
-            message = f"says that there are {sum(counts.values())} records, and there are {records}; {_AGAIN}"
+            message = f"says that there are {sum(counts.values())} records, and there are {records}; {WHOLE}"
             raise DataError(message, self.name, self.places["counts"], "counts")
         if self.footer["sha256"] != self.digest.hexdigest():
-            message = f"is not that of the lines before: one of them was changed, moved or exchanged; {_AGAIN}"
+            changed = "the header or the counts were changed, or whole records exchanged"
+            message = f"is not that of the lines before: {changed}; {UNDO}"
             raise DataError(message, self.name, self.places["sha256"], "sha256")
         return Header.of(self.header), counts
 
     def _refuse(self, values: dict[str, Any], part: str) -> None:
-        for path, message in _errors(values, part):
+        for path, message in errors_of(values, part):
             line = self.places.get(str(path[0]), self.number) if path else self.number
             raise DataError(message, self.name, line, ".".join(map(str, path)))
 
     def _error(self, message: str, key: str = "") -> DataError:
         return DataError(message, self.name, self.number, key)
-
-
-def _lines(file: Path, name: str) -> Iterator[tuple[int, bytes]]:
-    try:
-        with file.open("rb") as stream:
-            yield from _lines_of(decompressed(stream, file.name), name)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", name) from None
-
-
-def _lines_of(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    while True:
-        number += 1
-        try:
-            line = stream.readline(_LONGEST)
-        except Exception as error:
-            why = broken(error)
-            if not why:
-                raise
-            raise DataError(f"{why}; {_AGAIN}", name, number) from None
-        if not line:
-            return
-        # an editor of another system may have exchanged the ends of lines; nothing else of them is taken
-        yield number, line[:-2] + b"\n" if line.endswith(b"\r\n") else line
-
-
-def _value(text: bytes, number: int, name: str, key: str = "") -> Any:
-    try:
-        return read_value(text)
-    except UnicodeDecodeError:
-        raise DataError("is not UTF-8; was it edited, or cut off?", name, number, key) from None
-    except json.JSONDecodeError as error:
-        what = f"is no JSON ({error.msg} at character {error.pos + 1})"
-        raise DataError(f"{what}; was it edited, or cut off?", name, number, key) from None
-    except ValueError as error:
-        raise DataError(str(error), name, number, key) from None
-    except RecursionError:
-        raise DataError("is nested too deep", name, number, key) from None
-
-
-def _refuse_errors(value: Any, part: str, number: int, name: str) -> None:
-    for path, message in _errors(value, part):
-        raise DataError(message, name, number, ".".join(map(str, path)))
-
-
-@cache
-def _validator(part: str) -> jsonschema_rs.Draft202012Validator:
-    schema = json.loads(Path(__file__).with_name("schema.json").read_text("utf-8"))
-    return jsonschema_rs.Draft202012Validator({"$defs": schema["$defs"], "$ref": f"#/$defs/{part}"})
-
-
-def _errors(value: Any, part: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    validator = _validator(part)
-    try:
-        if validator.is_valid(value):
-            return
-        found = list(validator.iter_errors(value))
-    except UnicodeEncodeError:  # the validator cannot take a lone surrogate
-        found = list(validator.iter_errors(json.loads(_SURROGATE.sub(r"\\ufffd", json.dumps(value)))))
-    for error in found:
-        for key in getattr(error.kind, "unexpected", ()):
-            yield (*error.instance_path, key), "is an unknown key"
-    for error in found:
-        if not hasattr(error.kind, "unexpected"):
-            yield tuple(error.instance_path), shorten(_message(error), 240)
-
-
-def _message(error: jsonschema_rs.ValidationError) -> str:
-    if hasattr(error.kind, "property"):
-        return f"lacks the key {error.kind.property}"
-    if hasattr(error.kind, "options"):
-        return f"{json.dumps(error.instance)} is none of {', '.join(map(str, error.kind.options))}"
-    return error.message
 
 
 def find_model(pack: Pack, given: Path | None = None, format: str | None = None) -> OwnModel:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["FIELDS", "OPERATIONS", "Input", "Record", "input_of", "record_of", "written"]
+__all__ = ["FAULTS", "FIELDS", "OPERATIONS", "Input", "Record", "input_of", "judged_section", "record_of", "written"]
 
 #: The operations that a pack records, in the order of the pipeline.
 OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode")
@@ -18,6 +18,18 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "encode": {"tokens": "tokens", "ids": "ids", "spans": "spans"},
     "decode": {"text": "decoded"},
 }
+
+#: Why there is no answer, where that is a fault, and so something that another version may do otherwise.
+FAULTS = ("crash", "timeout", "protocol")
+
+
+def judged_section(section: str) -> str:
+    """Give the section in which the texts of one are judged.
+
+    >>> judged_section("special_tokens/alone"), judged_section("texts/emoji")
+    ('special_tokens', 'texts/emoji')
+    """
+    return "special_tokens" if section.startswith("special_tokens/") else section
 
 
 class Input(NamedTuple):
@@ -39,15 +51,26 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """A text and, for each operation that was answered, the result, or in ``refused`` the reason of a refusal.
+    """A text and what came of each operation: its result, in ``refused`` the reason of a refusal, or no answer.
 
-    Spans count code points of the text. ``line`` is that of the pack, where it was read from one.
+    ``unanswered`` says why: ``unsupported``, or the kind of a fault. Spans count in the unit of whoever was asked.
+    ``line`` is that of the pack, where it was read from one.
     """
 
     input: Input
     results: Mapping[str, Mapping[str, Any]]
     refused: Mapping[str, str] = field(default_factory=dict)
+    unanswered: Mapping[str, str] = field(default_factory=dict)
     line: int = 0
+
+    @property
+    def section(self) -> str:
+        """The section in which it is judged."""
+        return judged_section(self.input.section)
+
+    def says(self, operation: str) -> bool:
+        """Whether somebody can be held to what came of an operation; to not offering it nobody is."""
+        return operation in self.results or operation in self.refused or self.unanswered.get(operation) in FAULTS
 
     @property
     def ids(self) -> int:
@@ -85,7 +108,8 @@ def written(record: Record) -> dict[str, Any]:
     for operation, fields in FIELDS.items():
         result = record.results.get(operation, {})
         value |= {name: result[key] for key, name in fields.items() if key in result}
-    return {**value, "refused": dict(record.refused)} if record.refused else value
+    others = {"refused": dict(record.refused), "unanswered": dict(record.unanswered)}
+    return value | {name: reasons for name, reasons in others.items() if reasons}
 
 
 def record_of(value: Mapping[str, Any], line: int = 0) -> Record:
@@ -100,4 +124,5 @@ def record_of(value: Mapping[str, Any], line: int = 0) -> Record:
         result = {key: value[called] for key, called in fields.items() if called in value}
         if result:
             results[operation] = result
-    return Record(Input(section, name, value["text"]), results, value.get("refused", {}), line)
+    input = Input(section, name, value["text"])
+    return Record(input, results, value.get("refused", {}), value.get("unanswered", {}), line)

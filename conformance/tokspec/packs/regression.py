@@ -24,7 +24,7 @@ from tokspec.packs.pairs import Unpaired, compared, paired
 from tokspec.packs.reading import read_pack
 from tokspec.packs.record import Input
 from tokspec.packs.summary import parts_of
-from tokspec.packs.text import causes, share
+from tokspec.packs.text import causes, reasons, share
 from tokspec.packs.writing import write_pack
 from tokspec.sessions import InProcessSession, Session
 
@@ -100,10 +100,11 @@ def _session(tokenizer: Any, impl: str | None, command: str | None) -> Iterator[
 
 
 def _write(file: Path, asker: Asker, sources: Sources, texts: list[str]) -> None:
-    header = header_of(asker, asker.own, sources, adds=None)
+    header, trouble = header_of(asker, asker.own, sources, adds=None), Trouble()
     inputs = all_inputs(asker, parts_of(asker.own), sources)
     own = (Input("inputs/test", str(number), text) for number, text in enumerate(texts, 1))
-    write_pack(file, header, recorded(asker, chain(own, inputs), Trouble()))
+    write_pack(file, header, recorded(asker, chain(inputs, own), trouble))
+    print("\n".join(trouble.lines))  # pytest shows it where the test fails
 
 
 def _compare(obtained: Path, expected: Path) -> None:
@@ -112,6 +113,7 @@ def _compare(obtained: Path, expected: Path) -> None:
     units = [pack.header.choices.get("offset_unit", "code_point") for pack in (after, before)]
     findings = compared(paired(before.records(), after.records(), unpaired), *units)
     lines = [click.unstyle(line) for line in causes(findings, _SHOWN, before.name)]
+    lines += [f"not answered any more: {line.strip()}" for line in reasons(findings)]
     if unpaired.first or unpaired.second:
         lines.append(f"texts that only the pack has: {unpaired.first}; that only the test has: {unpaired.second}")
     if lines:

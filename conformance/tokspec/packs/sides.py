@@ -10,20 +10,20 @@ from pathlib import Path
 
 from tokspec.errors import AdapterFault, DataError
 from tokspec.formats.own import OwnModel, read_own
-from tokspec.packs.asking import LIMITS, Asker, open_own
+from tokspec.packs.asking import LIMITS, Asker, may_be_wanted, open_own
 from tokspec.packs.checking import held
 from tokspec.packs.findings import Findings
 from tokspec.packs.freezing import Trouble, recorded
 from tokspec.packs.inputs import Sources, all_inputs
 from tokspec.packs.judging import Judge
 from tokspec.packs.pairs import Unpaired, compared, paired
-from tokspec.packs.reading import Pack, find_model, read_pack
+from tokspec.packs.reading import Pack, find_model, is_named_as_pack, read_pack
 from tokspec.packs.record import Input, Record
 from tokspec.packs.summary import parts_of
 from tokspec.sessions import Session
 from tokspec.verdicts import declared_choices
 
-__all__ = ["Side", "findings_of", "open_side"]
+__all__ = ["Side", "findings_of", "open_sides"]
 
 
 @dataclass(frozen=True)
@@ -43,29 +43,52 @@ class Side:
         return declared_choices(self.session.hello)["offset_unit"] if self.session else "code_point"
 
 
-def open_side(given: str, model: Path | None, stack: ExitStack) -> Side:
-    """Open what a word of the command line names: a pack, an implementation, or a program with its arguments.
+def open_sides(
+    given: tuple[str, str], models: tuple[Path | None, Path | None], stack: ExitStack, *, adds: bool = False
+) -> tuple[Side, Side]:
+    """Open what two words of the command line name: a pack, an implementation, or a program with its arguments.
+
+    Args:
+        given: the words.
+        models: what implementations are given, if it is no pack's.
+        stack: closes them.
+        adds: whether the special tokens of post-processors are wanted; what a pack was made with decides, if it was.
 
     Raises:
-        DataError: it cannot be found, read or asked.
+        DataError: one cannot be found, read or asked.
     """
-    if Path(given).is_file() and not _is_program(given):
-        pack = read_pack(Path(given))
-        return Side(f"{given}: {pack.header.who}", pack=pack, own=read_own(model) if model else None)
-    is_command = " " in given or _is_program(given)
+    packs = [read_pack(Path(word)) if _is_pack(word) else None for word in given]
+    adds = adds or any(pack is not None and pack.header.special_tokens == "added" for pack in packs)
+    sides = []
+    for word, pack, model in zip(given, packs, models, strict=True):
+        own = read_own(model) if model else None
+        if pack:
+            sides.append(Side(f"{word}: {pack.header.who}", pack=pack, own=own))
+        else:
+            sides.append(_asked(word, own, adds, stack))
+    return sides[0], sides[1]
+
+
+def _asked(word: str, own: OwnModel | None, adds: bool, stack: ExitStack) -> Side:
+    impl, command = (None, word) if " " in word or _is_program(word) else (word, None)
     try:
-        session = stack.enter_context(
-            open_own(None if is_command else given, given if is_command else None, LIMITS),
-        )
+        session = stack.enter_context(open_own(impl, command, LIMITS, adds=adds))
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}", key=given) from None
+        raise DataError(f"cannot be asked: {fault}", key=word) from None
     name = f"{session.hello.name} {session.hello.version}".strip()
-    shown = name if given == session.hello.name else f"{name} ({given})"
-    return Side(shown, session=session, own=read_own(model) if model else None)
+    shown = name if word == session.hello.name else f"{name} ({word})"
+    if adds and not may_be_wanted(impl):
+        shown += ", asked as it is: whether it adds special tokens is its own"
+    return Side(shown, session=session, own=own)
 
 
-def _is_program(given: str) -> bool:
-    return Path(given).is_file() and os.access(given, os.X_OK)
+def _is_pack(word: str) -> bool:
+    return Path(word).is_file() and (is_named_as_pack(word) or not _is_program(word))
+
+
+def _is_program(word: str) -> bool:
+    # where nothing else is known, as on the file systems of Windows, every file may be executed
+    return Path(word).is_file() and os.access(word, os.X_OK) and not is_named_as_pack(word)
 
 
 def findings_of(

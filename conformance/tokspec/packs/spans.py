@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from tokspec.offsets import UNITS
+from tokspec.offsets import UNITS, moved
 
 __all__ = ["converted"]
 
@@ -24,7 +24,7 @@ def converted(result: Mapping[str, Any], text: str, unit: str, wanted: str) -> M
     if unit == wanted or text.isascii() or not ("spans" in result or "pieces" in result):
         return result
     to_characters, from_characters = _characters(text, unit), _units(text, wanted)
-    return _mapped(result, lambda at: _at(from_characters, _at(to_characters, at)))
+    return moved(result, lambda at: _at(from_characters, _at(to_characters, at)))
 
 
 def _characters(text: str, unit: str) -> list[int]:
@@ -40,12 +40,3 @@ def _units(text: str, unit: str) -> list[int]:
 
 def _at(places: list[int], at: int) -> int:
     return places[at] if at < len(places) else at
-
-
-def _mapped(result: Mapping[str, Any], at: Callable[[int], int]) -> Mapping[str, Any]:
-    mapped = dict(result)
-    if "spans" in result:
-        mapped["spans"] = [[at(start), at(end)] for start, end in result["spans"]]
-    if "pieces" in result:
-        mapped["pieces"] = [[piece, at(start), at(end)] for piece, start, end in result["pieces"]]
-    return mapped

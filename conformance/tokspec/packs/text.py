@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import click
 
-from tokspec.fixtures import Case, Model
 from tokspec.packs.findings import Findings, Group
 from tokspec.packs.judging import Outcome
 from tokspec.packs.record import OPERATIONS, input_of
+from tokspec.report.bare import bare_case
 from tokspec.report.failure import describe
 from tokspec.report.safe import shorten, visible
-from tokspec.runner import Run
 from tokspec.verdicts import Result, Verdict
 
 __all__ = ["causes", "reasons", "share", "table"]
@@ -60,25 +59,8 @@ def _example(outcome: Outcome, pack: str) -> Iterator[str]:
     """Show the shortest text of a cause, as a failing case is shown."""
     record = outcome.record
     place = f"{record.input.place}, {pack}:{record.line}" if record.line else record.input.place
-    case = Case(
-        id="",
-        clauses=(),
-        why="",
-        source=(),
-        model=Model("", {}),
-        operation=outcome.operation,
-        input=input_of(outcome.operation, record) or {},
-        outcome={},
-        stated=(),
-        worked=(),
-        tolerance={},
-        tags=(),
-        verified_by=(),
-        file="",
-        line=0,
-    )
-    expected = {"expect": outcome.expected} if outcome.expected else {"error": record.refused.get(outcome.operation)}
-    result = Result(case, outcome.verdict, outcome.detail, expected, outcome.reply, outcome.difference)
+    case = bare_case("", outcome.operation, input_of(outcome.operation, record) or {})
+    result = Result(case, outcome.verdict, outcome.detail, outcome.wanted, outcome.reply, outcome.difference)
     if outcome.operation != "normalize" and outcome.operation != "encode":
         yield f"  {'text':<9} {visible(shorten(repr(record.input.text)))}"
     # without head and clauses, which say what a case is, and without the command that shows it alone
@@ -86,14 +68,16 @@ def _example(outcome: Outcome, pack: str) -> Iterator[str]:
     yield f"  {'from':<9} {visible(place)}"
 
 
-def reasons(findings: Findings, run: Run) -> list[str]:
-    """Say why texts are unsupported: each reason once, with its number of texts, the commonest first."""
+def reasons(findings: Findings, not_offered: Collection[str] = ()) -> list[str]:
+    """Say why texts are unsupported: each reason once, with its number of texts, the commonest first.
+
+    ``not_offered`` has operations that were asked of no text.
+    """
     counts = Counter[str]()
     for (operation, _), tally in findings.tallies.items():
         for reason, count in tally.unsupported.items():
             counts[f"{operation}: {reason}"] += count
     lines = [f"{count:>7}  {visible(reason)}" for reason, count in counts.most_common(20)]
-    not_offered = {result.case.operation for result in run.results if result.detail.startswith("does not offer ")}
     return [*(f"{'all':>7}  {operation}: is not offered" for operation in sorted(not_offered)), *lines]
 
 

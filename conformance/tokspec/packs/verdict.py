@@ -11,12 +11,13 @@ from typing import Any
 
 from tokspec.adapter import Hello
 from tokspec.errors import AdapterFault
-from tokspec.fixtures import Case, Model
+from tokspec.fixtures import Case
 from tokspec.kept import Extract, kept_difference
 from tokspec.packs.findings import Findings, Tally
 from tokspec.packs.judging import Outcome
 from tokspec.packs.reading import Pack
-from tokspec.packs.record import OPERATIONS, input_of
+from tokspec.packs.record import OPERATIONS, input_of, judged_section
+from tokspec.report.bare import bare_case
 from tokspec.runner import Run
 from tokspec.verdicts import Result, Verdict
 
@@ -31,9 +32,7 @@ _NOTHING: Mapping[str, Any] = {"expect": {}}
 
 def cases_of(pack: Pack) -> list[Case]:
     """Give the cases of a pack: each operation that it records on each section, in the order of the pack."""
-    sections = dict.fromkeys(
-        "special_tokens" if section.startswith("special_tokens/") else section for section in pack.counts
-    )
+    sections = dict.fromkeys(map(judged_section, pack.counts))
     return [
         _case(pack, operation, section)
         for section in sections
@@ -43,20 +42,13 @@ def cases_of(pack: Pack) -> list[Case]:
 
 
 def _case(pack: Pack, operation: str, section: str) -> Case:
-    return Case(
-        id=f"{operation}/{section}",
+    return bare_case(
+        f"{operation}/{section}",
+        operation,
+        {},
         clauses=(_CLAUSES[operation],),
         why=f"What {pack.header.who} answered to these texts was recorded.",
-        source=(),
-        model=Model(pack.header.model["file"], {}),
-        operation=operation,
-        input={},
-        outcome={},
-        stated=(),
-        worked=(),
-        tolerance={},
-        tags=(),
-        verified_by=(),
+        model=pack.header.model["file"],
         file=pack.file.name,
         line=1,
     )
@@ -88,19 +80,20 @@ def fault_of(cases: Sequence[Case], name: str, fault: AdapterFault) -> Run:
 def _result(case: Case, tally: Tally) -> Result:
     asked = sum(tally.verdicts.values())
     unsupported = tally.verdicts[Verdict.UNSUPPORTED]
-    if tally.shortest is None:
-        if unsupported == asked:
-            return Result(case, Verdict.UNSUPPORTED, tally.unsupported.most_common(1)[0][0], _NOTHING)
-        return Result(
-            case, Verdict.PASS, f"{unsupported} of {asked} texts are unsupported" if unsupported else "", _NOTHING
-        )
-    outcome = tally.shortest
-    detail = f"{tally.different} of {asked} texts differ; the shortest: {outcome.detail}"
-    seen = {"different": tally.different, "of": asked, "sha256": tally.digest.hexdigest()}
-    whole = _with_example(case, outcome)
-    expected = {"expect": outcome.expected} if outcome.expected else {"error": outcome.record.refused[case.operation]}
-    difference = kept_difference(outcome.difference) if outcome.difference else None
-    return Result(whole, tally.worst, detail, expected, Extract({**seen, "bytes": 0, "beginning": ""}), difference)
+    if tally.shortest is not None:
+        return _different(case, tally, tally.shortest, asked)
+    if unsupported == asked:
+        return Result(case, Verdict.UNSUPPORTED, tally.unsupported.most_common(1)[0][0], _NOTHING)
+    detail = f"{unsupported} of {asked} texts are unsupported" if unsupported else ""
+    return Result(case, Verdict.PASS, detail, _NOTHING)
+
+
+def _different(case: Case, tally: Tally, shortest: Outcome, asked: int) -> Result:
+    """Give the result of a section in which texts differ: the shortest is its example, and a digest stands for all."""
+    detail = f"{tally.different} of {asked} texts differ; the shortest: {shortest.detail}"
+    seen = {"different": tally.different, "of": asked, "sha256": tally.digest.hexdigest(), "bytes": 0, "beginning": ""}
+    difference = kept_difference(shortest.difference) if shortest.difference else None
+    return Result(_with_example(case, shortest), tally.worst, detail, shortest.wanted, Extract(seen), difference)
 
 
 def _with_example(case: Case, outcome: Outcome) -> Case:

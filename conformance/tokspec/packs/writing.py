@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tokspec.errors import DataError
 from tokspec.packs.header import Header
 from tokspec.packs.notation import write_value
 from tokspec.packs.record import Record, written
+from tokspec.report.whole_file import opened_whole
 
 __all__ = ["CRC", "Written", "record_line", "write_pack"]
 
@@ -57,21 +55,8 @@ def write_pack(file: Path, header: Header, records: Iterable[Record]) -> Written
     Raises:
         DataError: it cannot be written.
     """
-    whole = file.resolve().with_name(f".{file.name}.{os.getpid()}")
-    try:
-        with ExitStack() as stack:
-            stack.callback(_remove, whole)
-            with whole.open("wb") as stream:
-                result = _write_all(stream, file.name.endswith(".gz"), header, records)
-            os.replace(whole, file.resolve())
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", str(file)) from None
-    return result
-
-
-def _remove(file: Path) -> None:
-    with suppress(FileNotFoundError):
-        file.unlink()
+    with opened_whole(file) as stream:
+        return _write_all(stream, file.name.endswith(".gz"), header, records)
 
 
 def _write_all(stream: BinaryIO, is_compressed: bool, header: Header, records: Iterable[Record]) -> Written:

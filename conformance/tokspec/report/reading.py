@@ -12,7 +12,8 @@ from tokspec.adapter import Hello
 from tokspec.bounded import read_bounded
 from tokspec.compare import ABSENT, Difference
 from tokspec.errors import AdapterFault, DataError
-from tokspec.fixtures import Case, Model
+from tokspec.fixtures import Case
+from tokspec.report.bare import bare_case
 from tokspec.report.ndjson import LARGEST
 from tokspec.report.origin import Origin
 from tokspec.runner import Run
@@ -125,20 +126,12 @@ def _at(value: Any, path: Sequence[str | int]) -> Any:
 
 
 def _case(value: Mapping[str, Any]) -> Case:
-    return Case(
-        id=value["case"],
+    return bare_case(
+        value["case"],
+        value["operation"],
+        value.get("input", {}),
         clauses=tuple(value["clauses"]),
         why=value.get("why", ""),
-        source=(),
-        model=Model("", {}),
-        operation=value["operation"],
-        input=value.get("input", {}),
-        outcome={},
-        stated=(),
-        worked=(),
-        tolerance={},
-        tags=(),
-        verified_by=(),
         file=value["file"],
         line=value["line"],
     )

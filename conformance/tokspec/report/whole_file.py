@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from tokspec.errors import DataError
 
-__all__ = ["write_whole"]
+__all__ = ["opened_whole", "write_whole"]
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
@@ -25,21 +27,39 @@ def write_whole(file: Path, content: str | bytes) -> None:
     ...     Path(folder, "a.txt").read_text()
     'bug'
     """
-    data = content.encode() if isinstance(content, str) else content
+    with opened_whole(file) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def opened_whole(file: Path) -> Iterator[BinaryIO]:
+    """Open a file that is written in pieces and appears, in place of another, when all of them are.
+
+    Raises:
+        DataError: as :func:`write_whole`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with opened_whole(Path(folder, "a.txt")) as stream:
+    ...         _ = stream.write(b"bug")
+    ...         before = Path(folder, "a.txt").exists()
+    ...     before, Path(folder, "a.txt").exists()
+    (False, True)
+    """
     try:
-        if file.exists() and not file.is_file():
-            file.write_bytes(data)
-        else:
-            _replace(file.resolve(), data)
+        is_regular = file.is_file() or not file.exists()
+        with _replacing(file.resolve()) if is_regular else file.open("wb") as stream:
+            yield stream
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", str(file)) from None
 
 
-def _replace(file: Path, data: bytes) -> None:
+@contextmanager
+def _replacing(file: Path) -> Iterator[BinaryIO]:
     new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
     try:
         with new.open("xb") as stream:  # with the mode that any new file gets
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         if file.exists():

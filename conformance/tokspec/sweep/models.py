@@ -6,19 +6,16 @@ The file may be the one that a pack was made with.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from tokspec.errors import DataError, Unsupported
 from tokspec.formats.own import OwnModel, read_own
-from tokspec.packs.reading import find_model, read_pack
-from tokspec.records.streams import without_compression
+from tokspec.packs.reading import find_model, is_named_as_pack, read_pack
 
 __all__ = ["content_for", "digest", "model_of"]
-
-_PACKS = (".yaml", ".yml")
 
 
 def model_of(file: Path, format: str | None) -> OwnModel:
@@ -32,7 +29,7 @@ def model_of(file: Path, format: str | None) -> OwnModel:
         ...
     tokspec.errors.DataError: no such pack.yaml.gz: cannot be read: No such file or directory
     """
-    if format is None and without_compression(file.name).endswith(_PACKS):
+    if format is None and is_named_as_pack(file.name):
         return find_model(read_pack(file))
     return read_own(file, format)
 
@@ -54,22 +51,10 @@ def content_for(own: OwnModel, accepted: Sequence[str], name: str) -> tuple[str,
     reasons = []
     for format in own.ordered(accepted):
         try:
-            return format, _with_what_is_told(own, format, own.write(format))
+            return format, own.write(format)
         except Unsupported as refusal:
             reasons.append(refusal.message)
     raise DataError(f"cannot be given to {name}: {'; '.join(reasons) or 'it accepts no format'}", own.name)
-
-
-def _with_what_is_told(own: OwnModel, format: str, content: Any) -> Any:
-    """Add to files what their loaders are told beside them, as far as it is known."""
-    if not isinstance(content, Mapping) or "files" not in content or "beside" in content:
-        return content
-    from tokspec import formats
-
-    try:
-        return {**content, "beside": formats.write(format, own.neutral).get("beside", {})}
-    except Unsupported:
-        return content
 
 
 def digest(content: Any) -> str:
