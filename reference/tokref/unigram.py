@@ -107,17 +107,13 @@ def encode_unigram(piece: str, model: Unigram, choices: Choices) -> list[Token]:
     if scores[-1] is None:  # UNI-UNK-1
         return [model.unknown(piece, 0)]
     tokens: list[Token] = []
-    unknown_end = -1
     for begin, end in _ranges(starts, len(piece)):
-        token = piece[begin:end]
-        if token in model.ids:
-            tokens.append(Token(token, model.ids[token], begin, end))
-            continue
-        if begin == unknown_end:  # one with the unknown character before it
-            tokens[-1] = tokens[-1]._replace(end=end)
+        text = piece[begin:end]
+        token = Token(text, model.ids[text], begin, end) if text in model.ids else model.unknown(text, begin)
+        if may_be_unknown and tokens and tokens[-1].text == token.text == model.unknown_token:
+            tokens[-1] = tokens[-1]._replace(end=end)  # one with the unknown token before it
         else:
-            tokens.append(model.unknown(token, begin))
-        unknown_end = end
+            tokens.append(token)
     return tokens
 
 
