@@ -53,7 +53,7 @@ function load({ files, beside }) {
     tokenSplitRegex: beside.pre_tokenizer.use_regex ? R50K_TOKEN_SPLIT_REGEX : /[^]+/gu,
     specialTokensEncoder: special,
   });
-  return { encoding, names, decodes: Boolean(beside.decoder) };
+  return { encoding, names, decodes: beside.decoder?.type === "byte_level" };
 }
 
 // The library's errors have no type of their own; these say what is a refusal.

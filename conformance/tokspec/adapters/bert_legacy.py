@@ -103,7 +103,7 @@ def _encode(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(model, Mapping):
         raise Unsupported("is WordPiece, and knows no other models")
     tokenizer, beside = model
-    if "pre_tokenizer" not in beside and input["text"].split() not in ([], [input["text"]]):
+    if "pre_tokenizer" not in beside and input["text"].split() != ([input["text"]] if input["text"] else []):
         raise Unsupported("splits at white space, whether there is a pre-tokenizer or not")
     tokens = tokenizer.tokenize(input["text"])
     return {"tokens": tokens, "ids": tokenizer.convert_tokens_to_ids(tokens)}

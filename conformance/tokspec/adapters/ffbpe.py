@@ -81,7 +81,7 @@ class FfbpeAdapter:
             special_tokens=special,
             pat_str=pattern,
         )
-        return _translated(make), ids, unit == "byte" and "decoder" in model
+        return _translated(make), ids, unit == "byte" and model.get("decoder", {}).get("type") == "byte_level"
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
@@ -114,6 +114,10 @@ class FfbpeAdapter:
     def _trainer(self, model: Mapping[str, Any], input: Mapping[str, Any]) -> Any:
         unit, pattern = _unit(model)
         special, corpus = model.get("special_tokens", []), input["corpus"]
+        if input.get("min_frequency") == 0:
+            raise Unsupported("has a least frequency of 1 or more")
+        if (unit == "unicode" and not str(corpus).isascii()) or not str(corpus.get("words", "")).isascii():
+            raise Unsupported("begins with bytes, and merges those of a character first (BPE-TRAIN-2)")
         trainer = self._library.BpeTrainer(
             special,
             unit=unit,

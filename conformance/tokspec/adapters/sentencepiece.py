@@ -59,7 +59,8 @@ class SentencePieceAdapter:
         """Load a model, or make the normalizer of a model without a vocabulary.
 
         Raises:
-            Unsupported: the library has no such model or normalizer.
+            Refusal: ``invalid_model``, for a token that is listed twice; ``unsupported``, for a model or normalizer
+                that the library has not.
         """
         if format == "tokspec":
             name = content.get("normalizer", {}).get("type")
@@ -67,7 +68,12 @@ class SentencePieceAdapter:
                 raise Unsupported("has no such model, and of normalizers alone NFKC")
             return self._library.SentencePieceNormalizer(rule_name=name, **_NO_SPACES), content
         proto = b64decode(content["files"]["sentencepiece.model"]["base64"])
-        return self._library.SentencePieceProcessor(model_proto=proto), content["beside"]
+        try:
+            return self._library.SentencePieceProcessor(model_proto=proto), content["beside"]
+        except RuntimeError as error:
+            if "is already defined" in str(error):
+                raise Refusal("invalid_model", str(error)) from error
+            raise
 
     def run(self, operation: str, model: tuple[Any, Mapping[str, Any]], input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.

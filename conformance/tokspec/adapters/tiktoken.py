@@ -64,7 +64,7 @@ def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
         ranks={b64decode(token): int(rank) for token, rank in lines},
         special_tokens=beside.get("special_tokens", {}),
         pattern=pattern if beside["pre_tokenizer"]["use_regex"] else r"(?s:.+)",
-        decodes=beside.get("decoder") is not None,
+        decodes=beside.get("decoder", {}).get("type") == "byte_level",
     )
 
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from tokspec.adapter import Hello, Refusal, Unsupported
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.adapters.tiktoken import Ranks, read_ranks
 from tokspec.formats.byte_characters import from_bytes, to_bytes
 from tokspec.formats.ranks import merges_of
@@ -70,6 +70,7 @@ class EducationalAdapter:
         Raises:
             Refusal: ``unknown_symbol``, ``unknown_id``, and ``unsupported`` with the reason.
         """
+        require_unicode(input)
         if operation == "train":
             return self._train(model, input)
         if not isinstance(model, tuple):
@@ -92,6 +93,10 @@ class EducationalAdapter:
         if "words" in corpus:
             if sum(count for _, count in corpus["words"]) > _MOST_WORDS:
                 raise Unsupported(f"takes a text, and more than {_MOST_WORDS} words are too many to repeat")
+            if any(count == 0 for _, count in corpus["words"]):
+                raise Unsupported("takes a text, and a word with the count 0 stands in none")
+            if not all(word.isascii() for word, _ in corpus["words"]):
+                raise Unsupported("begins with bytes, and merges those of a character first (BPE-TRAIN-2)")
             words = [word for word, count in corpus["words"] for _ in range(count)]
             return "\n".join(words), r"[^\n]+"
         if model.get("pre_tokenizer", {}).get("type") != "byte_level" or len(corpus["texts"]) != 1:

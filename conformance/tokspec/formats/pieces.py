@@ -86,9 +86,12 @@ def _spaces(part: Mapping[str, Any] | None) -> Spaces | None:
             return Spaces()
         case {"type": "metaspace", "replacement": "▁", "prepend_scheme": scheme}:
             return Spaces(add_dummy_prefix=scheme != "never", escape_whitespaces=True)
-        case {"type": "sequence", "pre_tokenizers": [{"type": "whitespace_split"}, member]}:
+        case {
+            "type": "sequence",
+            "pre_tokenizers": [{"type": "whitespace_split"}, {"prepend_scheme": "always"} as member],
+        }:
             found = _spaces(member)
-            return replace(found, remove_extra_whitespaces=True) if found and found.add_dummy_prefix else None
+            return replace(found, remove_extra_whitespaces=True) if found else None
     return None
 
 

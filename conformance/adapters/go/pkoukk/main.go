@@ -16,10 +16,12 @@ import (
 // gpt2 cuts as the byte-level pre-tokenizer does (PRE-BYTE-1); it is the library's own pattern for r50k_base.
 const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-// tokenizer is the library's, and its special tokens. Where there are none, its Encode never returns.
+// tokenizer is the library's, and its special tokens. Where there are none, its Encode never returns. The library
+// always decodes bytes; decodes says whether the model does.
 type tokenizer struct {
 	*tiktoken.Tiktoken
 	special map[string]any
+	decodes bool
 }
 
 var adapter = protocol.Adapter[tokenizer]{
@@ -49,6 +51,9 @@ type content struct {
 			AddPrefixSpace bool `json:"add_prefix_space"`
 			UseRegex       bool `json:"use_regex"`
 		} `json:"pre_tokenizer"`
+		Decoder struct {
+			Type string `json:"type"`
+		} `json:"decoder"`
 		SpecialTokens map[string]int `json:"special_tokens"`
 	} `json:"beside"`
 }
@@ -62,6 +67,14 @@ func load(format string, raw json.RawMessage) (tokenizer, error) {
 	if given.Beside.Normalizer != nil || stages.AddPrefixSpace || !stages.UseRegex {
 		return tokenizer{}, protocol.Unsupported("has no normalizer, no prefix space, and always a pattern")
 	}
+	for token := range given.Beside.SpecialTokens {
+		for other := range given.Beside.SpecialTokens {
+			if token != other && strings.HasPrefix(token, other) {
+				message := "tries special tokens in the order of a map, which is another each time (SPECIAL-2)"
+				return tokenizer{}, protocol.Unsupported(message)
+			}
+		}
+	}
 	ranks, err := ranksOf(given.Files[format])
 	if err != nil {
 		return tokenizer{}, err
@@ -74,7 +87,8 @@ func load(format string, raw json.RawMessage) (tokenizer, error) {
 	for token := range given.Beside.SpecialTokens {
 		special[token] = true
 	}
-	return tokenizer{tiktoken.NewTiktoken(core, nil, special), special}, nil
+	decodes := given.Beside.Decoder.Type == "byte_level"
+	return tokenizer{tiktoken.NewTiktoken(core, nil, special), special, decodes}, nil
 }
 
 // ranksOf reads the lines of the file: the library reads them from a path or a server only.
@@ -106,6 +120,9 @@ func encode(model tokenizer, input protocol.Input) (protocol.Result, error) {
 }
 
 func decode(model tokenizer, input protocol.Input) (protocol.Result, error) {
+	if !model.decodes {
+		return nil, protocol.Unsupported("decodes bytes, and puts no spaces between tokens")
+	}
 	if input.IDs == nil {
 		return nil, protocol.Unsupported("decodes ids")
 	}

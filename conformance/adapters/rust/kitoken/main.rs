@@ -54,6 +54,7 @@ fn main() -> std::io::Result<()> {
         "choices": {
             "bpe_merge_order": "lowest_rank",
             "bpe_unknown_without_token": "dropped_after_merging",
+            "metaspace_leading_space": "removed",
             "unigram_tie": "earliest_start",
         },
     });

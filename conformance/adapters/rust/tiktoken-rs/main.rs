@@ -10,7 +10,10 @@ use tiktoken_rs::CoreBPE;
 const GPT2: &str =
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
 
-fn load(format: &str, content: &Value) -> Outcome<CoreBPE> {
+/// The library's tokenizer, and whether the model decodes bytes, as the library always does.
+struct Model(CoreBPE, bool);
+
+fn load(format: &str, content: &Value) -> Outcome<Model> {
     let (file, beside) = (text(&content["files"][format])?, &content["beside"]);
     let cut = json!({ "type": "byte_level", "add_prefix_space": false, "use_regex": true });
     if beside["pre_tokenizer"] != cut || beside["normalizer"] != Value::Null {
@@ -21,7 +24,8 @@ fn load(format: &str, content: &Value) -> Outcome<CoreBPE> {
     let special = beside["special_tokens"].as_object().into_iter().flatten();
     let special = special.filter_map(|(token, id)| Some((token.clone(), id.as_u64()? as u32)));
     let ranks = ranks.ok_or_else(|| unsupported("takes lines of base64 and a rank"))?;
-    CoreBPE::new(ranks, special.collect(), GPT2).map_err(unsupported)
+    let core = CoreBPE::new(ranks, special.collect(), GPT2).map_err(unsupported)?;
+    Ok(Model(core, beside["decoder"]["type"] == "byte_level"))
 }
 
 /// Reads a line of the file: the library reads the files that it carries only.
@@ -30,13 +34,16 @@ fn entry(line: &str) -> Option<(Vec<u8>, u32)> {
     Some((STANDARD.decode(token).ok()?, rank.parse().ok()?))
 }
 
-fn encode(model: &CoreBPE, input: &Value) -> Outcome<Value> {
-    Ok(json!({ "ids": model.encode_with_special_tokens(text(&input["text"])?) }))
+fn encode(model: &Model, input: &Value) -> Outcome<Value> {
+    Ok(json!({ "ids": model.0.encode_with_special_tokens(text(&input["text"])?) }))
 }
 
-fn decode(model: &CoreBPE, input: &Value) -> Outcome<Value> {
+fn decode(model: &Model, input: &Value) -> Outcome<Value> {
+    if !model.1 {
+        return Err(unsupported("decodes bytes, and puts no spaces between tokens"));
+    }
     let unknown = |error: tiktoken_rs::DecodeKeyError| Refusal("unknown_id", error.to_string());
-    let bytes = model.decode_bytes(&ids(&input["ids"])?).map_err(unknown)?;
+    let bytes = model.0.decode_bytes(&ids(&input["ids"])?).map_err(unknown)?;
     Ok(json!({ "text": utf8(bytes)? }))
 }
 

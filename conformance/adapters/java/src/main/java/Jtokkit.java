@@ -12,16 +12,24 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /** An adapter for com.knuddels:jtokkit, tiktoken in Java. It translates and computes nothing. */
-final class Jtokkit implements Protocol.Adapter<Encoding> {
+final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
   /** Cuts as the byte-level pre-tokenizer does; the library's own pattern for r50k_base. */
   private static final Pattern GPT2 =
       Pattern.compile(
           "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
           Pattern.UNICODE_CHARACTER_CLASS);
 
+  /** The library's encoding, and whether the model decodes bytes, as the library always does. */
+  record Model(Encoding encoding, boolean decodes) {}
+
   /** What is told beside the file. */
   private record Beside(
-      JsonElement normalizer, PreTokenizer pre_tokenizer, Map<String, Integer> special_tokens) {}
+      JsonElement normalizer,
+      PreTokenizer pre_tokenizer,
+      Decoder decoder,
+      Map<String, Integer> special_tokens) {}
+
+  private record Decoder(String type) {}
 
   private record PreTokenizer(boolean add_prefix_space, boolean use_regex) {}
 
@@ -38,7 +46,7 @@ final class Jtokkit implements Protocol.Adapter<Encoding> {
   }
 
   @Override
-  public Encoding load(String format, JsonElement content) {
+  public Model load(String format, JsonElement content) {
     Beside beside = Protocol.beside(content, Beside.class);
     PreTokenizer cut = beside.pre_tokenizer;
     if (beside.normalizer != null || cut.add_prefix_space || !cut.use_regex) {
@@ -53,35 +61,39 @@ final class Jtokkit implements Protocol.Adapter<Encoding> {
     EncodingRegistry registry = Encodings.newLazyEncodingRegistry();
     registry.registerGptBytePairEncoding(
         new GptBytePairEncodingParams("model", GPT2, ranks, special == null ? Map.of() : special));
-    return registry.getEncoding("model").orElseThrow();
+    boolean decodes = beside.decoder != null && beside.decoder.type.equals("byte_level");
+    return new Model(registry.getEncoding("model").orElseThrow(), decodes);
   }
 
   @Override
-  public Map<String, Protocol.Operation<Encoding>> operations() {
+  public Map<String, Protocol.Operation<Model>> operations() {
     return Map.of("encode", Jtokkit::encode, "decode", Jtokkit::decode);
   }
 
-  private static Map<String, ?> encode(Encoding model, JsonElement raw) {
+  private static Map<String, ?> encode(Model model, JsonElement raw) {
     Input input = Protocol.read(raw, Input.class);
     if (input.text == null) {
       throw Protocol.unsupported("encodes a text");
     }
     try {
-      return Map.of("ids", model.encode(input.text).boxed());
+      return Map.of("ids", model.encoding.encode(input.text).boxed());
     } catch (UnsupportedOperationException refusal) { // it encodes no special tokens
       throw Protocol.unsupported(refusal.getMessage());
     }
   }
 
-  private static Map<String, ?> decode(Encoding model, JsonElement raw) {
+  private static Map<String, ?> decode(Model model, JsonElement raw) {
     Input input = Protocol.read(raw, Input.class);
+    if (!model.decodes) {
+      throw Protocol.unsupported("decodes bytes, and puts no spaces between tokens");
+    }
     if (input.ids == null) {
       throw Protocol.unsupported("decodes ids");
     }
     IntArrayList ids = new IntArrayList();
     input.ids.forEach(ids::add);
     try {
-      return Map.of("text", model.decode(ids));
+      return Map.of("text", model.encoding.decode(ids));
     } catch (NullPointerException unknown) { // it says so: "Unknown token for decoding"
       throw new Protocol.Refusal("unknown_id", unknown.getMessage());
     }

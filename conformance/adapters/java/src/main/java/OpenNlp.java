@@ -12,6 +12,9 @@ final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
   /** Where the library cuts a text, whatever the model says. */
   private static final Pattern CUT = Pattern.compile("[\\s\\p{Punct}]");
 
+  /** Pre-tokenizers that cut there, or at some of it. */
+  private static final Set<String> CUTS = Set.of("bert", "whitespace_split");
+
   /** The library's tokenizer, and what is told beside the file. */
   record Model(WordpieceTokenizer tokenizer, Beside beside) {}
 
@@ -41,6 +44,9 @@ final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
     Beside beside = Protocol.beside(content, Beside.class);
     if (beside.normalizer != null) {
       throw Protocol.unsupported("has no normalizer");
+    }
+    if (beside.pre_tokenizer != null && !CUTS.contains(beside.pre_tokenizer.type)) {
+      throw Protocol.unsupported("cuts at white space and punctuation alone");
     }
     if (!beside.unknown_token.equals("[UNK]") || !beside.continuing_prefix.equals("##")) {
       throw Protocol.unsupported("always has [UNK] and ##");
