@@ -77,7 +77,9 @@ def differences(
         checks = [first, *(PropertyChecker(each, judged, first.choices) for each in properties)]
         campaign = Campaign(checks, seed, Budget(examples=examples), families)
         campaign.run()
-        fresh = mark_known(campaign.findings, {**dissents(judged.session.hello), **dict.fromkeys(known, "known")})
+        fresh = mark_known(
+            campaign.findings, {**dissents(judged.session.hello), **{(clause, ""): "known" for clause in known}}
+        )
         return [_described(finding, seed, judged, first) for finding in fresh]
     finally:
         judged.close()

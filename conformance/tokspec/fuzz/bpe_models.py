@@ -180,6 +180,8 @@ def _extra(random: Random, symbols: str) -> list[str]:
 
 
 def _merges(random: Random, symbols: str) -> list[Pair]:
+    if random.random() < 0.03:
+        return _doubled(random.choice(symbols), random.randrange(6, 10))
     merges = _grown(random, _words(random, symbols)) if random.random() < 0.6 else _drawn(random, symbols)
     chance = random.random()
     if chance < 0.25:
@@ -229,6 +231,11 @@ def _drawn(random: Random, symbols: str) -> list[Pair]:
             merges.append((left, right))
             tokens.append(left + right)
     return merges
+
+
+def _doubled(symbol: str, times: int) -> list[Pair]:
+    """Double a symbol so often: the longest token is beyond a byte."""
+    return [(symbol * 2**power, symbol * 2**power) for power in range(times)]
 
 
 def _byte_level(random: Random) -> Model:

@@ -87,7 +87,7 @@ WORDS = tuple(
     (
         "Hello|world|Café|naïve|ΟΔΟΣ|ΑΣ|Москва|שָׁלוֹם|مرحبا|नमस्ते|বাংলা|தமிழ்|สวัสดี|ລາວ|ភាសា|"
         "မြန်မာ|བོད|საქართველო|Հայերեն|አማርኛ|ᏣᎳᎩ|ᠮᠣᠩᠭᠣᠯ|한국어|中文|日本語|ひらがな|𐐔𐐯𐐝|𞤀𞤁|straße|İstanbul|"
-        "TITLE|x²|½!|3.14|1234567|٣٤|def f(x):\n    return x|a_b-c|the-final--countdown|"
+        "TITLE|x²|½!|3.14|1234567|٣٤|def f(x):\n    return x|a_b-c|the-final--countdown|__proto__|constructor|"
         "https://x.y/?q=1|don't|we've|I'M|a\r\nb|{}|"
     )[:-1].split("|")
 )

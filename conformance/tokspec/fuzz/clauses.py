@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from tokspec.fuzz import clauses_of_encoding, clauses_of_stages
-from tokspec.fuzz.example import Example
+from tokspec.fuzz.example import Example, has_surrogate
 from tokspec.fuzz.recent import is_recent
 
 __all__ = ["clause_of"]
@@ -27,7 +27,7 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
     """
     if kind.endswith("refused as invalid_model"):
         return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-4"
-    if kind.endswith("refused as invalid_input") and "byte_level" in str(example.model.get("pre_tokenizer")):
+    if kind.endswith("refused as invalid_input") and has_surrogate(example.input):
         return "PRE-BYTE-6"
     if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(_texts(example)):
         return "TERM-6"

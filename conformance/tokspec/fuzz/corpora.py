@@ -29,8 +29,13 @@ def corpus(random: Random, material: Material, used: set[str] | None = None) -> 
     True
     """
     if random.random() < 0.25:
-        return {"texts": [text(random, material, used) for _ in range(random.randrange(0, 4))]}
+        return {"texts": [_text(random, material, used) for _ in range(random.randrange(0, 4))]}
     return {"words": words(random, material)}
+
+
+def _text(random: Random, material: Material, used: set[str] | None) -> str:
+    """Make a text; now and then one that is an odd word, whatever cuts it."""
+    return random.choice(_ODD) if random.random() < 0.08 else text(random, material, used)
 
 
 def words(random: Random, material: Material) -> list[list[Any]]:

@@ -40,6 +40,8 @@ def _unknown(model: Mapping[str, Any]) -> str | None:
 def _tokens_are_known(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
     result = _result(replies[0])
     tokens: list[str | None] = [*vocabulary(example.model)]
+    if any(left + right not in tokens for left, right in example.model.get("merges", ())):
+        return ""  # a model that is to be refused, which is another clause's business
     if choices["bpe_unknown_without_token"] == "kept" and "unknown_token" not in example.model:
         tokens = [*tokens, *example.input["text"]]
     tokens = [*tokens, _unknown(example.model)]  # whether it is in the vocabulary is another clause's business
@@ -54,6 +56,7 @@ def _tokens_are_known(example: Example, replies: Sequence[Reply], choices: Choic
         (token, id)
         for token, id in zip(result["tokens"], ids, strict=True)
         if id != (listed.index(token) if token in listed else None)
+        and (token in listed or token != _unknown(example.model))
     ]
     return f"{wrong[0][0]!r} has the id {wrong[0][1]}" if wrong else ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,10 @@ from typing import Any
 
 from tokspec.sessions import Request
 
-__all__ = ["Example"]
+__all__ = ["Example", "has_surrogate"]
+
+#: A lone surrogate, as ``repr`` writes it.
+_SURROGATE = re.compile(r"\\ud[89a-f]")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,15 @@ class Example:
     def request(self, name: str) -> Request:
         """Make the request, with a name for its model."""
         return Request(self.operation, name, self.model, self.input)
+
+
+def has_surrogate(input: Mapping[str, Any]) -> bool:
+    r"""Say whether a text of an input has a lone surrogate.
+
+    >>> has_surrogate({"text": "a\ud800"}), has_surrogate({"tokens": ["a"]})
+    (True, False)
+    """
+    return bool(_SURROGATE.search(repr(input)))
 
 
 def _json(value: Any) -> str:

@@ -1,7 +1,8 @@
 """What the specification leaves open: an expected result with whatever is open taken from the result that was given.
 
 Spans of added characters alone (PRE-1, ENC-3), characters that versions of Unicode treat differently (TERM-6), which of
-equally probable segmentations is given (UNI-SEG-3), and what depends on how sums of logarithms are rounded (TERM-5).
+equally probable segmentations is given (UNI-SEG-3), which rank of a merge that is listed twice counts
+(`bpe_merge_order`), and what depends on how sums of logarithms are rounded (TERM-5).
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ def allowed(
     if operation in ("encode", "pre_tokenize"):
         right = _open_spans(operation, right, given)
     kind = model.get("type")
+    if kind == "bpe" and operation == "encode" and _is_of_other_ranks(model, input, given, choices, ask):
+        return None
     if kind == "wordpiece" and _has_large_counts(input):
         return None
     if kind == "unigram":
@@ -48,6 +51,19 @@ def allowed(
         if operation in _WITH_TIES:
             return _WITH_TIES[operation](right, given, input, _Tied(model, choices))
     return right
+
+
+def _is_of_other_ranks(
+    model: Mapping[str, Any], input: Mapping[str, Any], given: Result, choices: Mapping[str, str], ask: Ask
+) -> bool:
+    """Say whether the result is that of the last places of merges that are listed twice, where any place may count."""
+    merges = [tuple(pair) for pair in model.get("merges", ())]
+    is_open = choices["bpe_merge_order"] == "lowest_rank" and choices["bpe_pairs"] == "listed"
+    if not is_open or len(set(merges)) == len(merges):
+        return False
+    last = [list(pair) for pair in reversed(dict.fromkeys(reversed(merges)))]
+    other = ask("encode", {**model, "merges": last}, input)
+    return any(other.get(key, 0) == given.get(key, 1) for key in ("tokens", "ids"))
 
 
 def _texts(input: Mapping[str, Any]) -> str:
@@ -97,14 +113,18 @@ class _Tied:
 
 
 def _of_encoding(right: Result, given: Result, input: Mapping[str, Any], tied: _Tied) -> Result:
-    if given.get("tokens") == right["tokens"] or not tied.agree(right["tokens"], given.get("tokens")):
+    listed = list(tied.costs.costs)
+    tokens = given["tokens"] if "tokens" in given else _named(given.get("ids"), listed)
+    if tokens is None or tokens == right["tokens"] or not tied.agree(right["tokens"], tokens):
         return right
-    ids = {token: id for id, token in enumerate(tied.costs.costs)}
-    return {
-        "tokens": given["tokens"],
-        "ids": [ids.get(token) for token in given["tokens"]],
-        "spans": given.get("spans"),
-    }
+    ids = {token: id for id, token in enumerate(listed)}
+    return {"tokens": tokens, "ids": [ids.get(token) for token in tokens], "spans": given.get("spans")}
+
+
+def _named(ids: Any, listed: Sequence[str]) -> list[str] | None:
+    """Give the tokens of ids; None if one is not an id."""
+    known = dict(enumerate(listed))
+    return [known[id] for id in ids] if isinstance(ids, list) and all(id in known for id in ids) else None
 
 
 def _of_segmenting(right: Result, given: Result, input: Mapping[str, Any], tied: _Tied) -> Result:

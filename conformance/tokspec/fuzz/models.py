@@ -66,9 +66,10 @@ def _cut(random: Random) -> tuple[Model, str]:
 
 #: What normalizers turn on, and what pre-tokenizers do.
 _NORMALIZED = (
-    *("combining sequences", "combining sequences", "hangul", "case", "final sigma", "compatibility characters"),
+    *("combining sequences", "combining sequences", "hangul", "hangul", "case", "final sigma"),
     *("composition exclusions", "marks", "accents", "capitals", "ideographs", "kana", "white space", "categories"),
     *("invisible characters", "scripts", "recent characters", "letters", "emoji", "carriage returns", "surrogates"),
+    "compatibility characters",
 )
 _CUT = (
     *("white space", "white space", "spaces", "spaces", "contractions", "contractions", "numbers", "other numbers"),

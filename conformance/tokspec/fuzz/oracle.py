@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -10,6 +9,7 @@ from typing import Any
 
 from tokspec.adapter import Hello
 from tokspec.fixtures import Case, Model
+from tokspec.fuzz.example import has_surrogate
 from tokspec.fuzz.leeway import allowed
 from tokspec.fuzz.requests import Asked
 from tokspec.offsets import convert
@@ -20,10 +20,6 @@ __all__ = ["Comparison", "Oracle", "case_of"]
 
 #: Refusals as ``invalid_input`` that ERROR-2 wants; others are of inputs of which no clause but PRE-BYTE-6 speaks.
 _WANTED = ("training_state", "pair_frequencies", "pair_scores", "best_pair", "loss_increase")
-
-
-#: A lone surrogate, as ``repr`` writes it.
-_SURROGATE = re.compile(r"\\ud[89a-f]")
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ class Oracle:
             return _OPEN
         if isinstance(reply, Refused) and reply.reason == right.reason:
             return _SAME
-        if right.reason == "invalid_input" and operation not in _WANTED and not _SURROGATE.search(repr(input)):
+        if right.reason == "invalid_input" and operation not in _WANTED and not has_surrogate(input):
             return _OPEN
         return self._verdict(model, asked, {"error": right.reason}, reply)
 

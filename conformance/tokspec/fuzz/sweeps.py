@@ -75,6 +75,7 @@ _TABLES: Sequence[Sequence[str]] = (
     characters.CONTRACTIONS,
     characters.WORDS,
     "½²٣Ⅳ①৩𝟘〇一二三四十百千零",
+    ("\uac00\u11a7", "\uac00\u11a8", "\ud55c\u11a7", "\ud788\u11c2", "\u1100\u1161\u11a7", "\u1112\u1175\u11c3"),
     [chr(code) for code in range(128)],
     [chr(code) for code in range(128)],
     [chr(code) for code in range(128, 256)],

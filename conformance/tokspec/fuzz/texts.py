@@ -89,7 +89,7 @@ def _repeated(random: Random, material: Material) -> str:
 def _times(random: Random) -> int:
     """Give the length of a run: mostly short, sometimes beyond a byte, and seldom as deep as a stack is."""
     chance = random.random()
-    return random.randrange(2, 7) if chance < 0.97 else random.choice((31, 101, 130, 257, 300, 1200))
+    return random.randrange(2, 7) if chance < 0.96 else random.choice((31, 101, 130, 257, 300, 1200, 1200))
 
 
 _RUNS = (" ", "  ", "\n", "\t", "a", "1", "!", "=", "▁", "😀", "é")
@@ -111,13 +111,17 @@ def _special_overlapping(random: Random, material: Material) -> str:
 
 
 def _special_damaged(random: Random, material: Material) -> str:
-    return random.choice(_DAMAGES)(random, _special(random, material))
+    whole = _special(random, material)
+    written = normalize("NFD", whole)
+    if written != whole and random.random() < 0.5:
+        return written
+    return random.choice(_DAMAGES)(random, whole)
 
 
 def _interrupted(random: Random, whole: str) -> str:
     """Put a character into a special token that nobody sees, or that languages ignore."""
     at = random.randrange(len(whole) + 1)
-    return whole[:at] + random.choice(characters.LOOKALIKES) + whole[at:]
+    return whole[:at] + random.choice(("\u00ad", "\u200d", random.choice(characters.LOOKALIKES))) + whole[at:]
 
 
 def _spaced(random: Random, whole: str) -> str:
@@ -131,8 +135,8 @@ _DAMAGES: Sequence[Callable[[Random, str], str]] = (
     lambda random, whole: whole.upper(),
     lambda random, whole: whole.lower(),
     lambda random, whole: whole.swapcase(),
-    lambda random, whole: normalize("NFD", whole),
     _spaced,
+    _interrupted,
     _interrupted,
 )
 
@@ -165,8 +169,8 @@ def _sigma(random: Random, material: Material) -> str:
 
 
 def _hangul(random: Random, material: Material) -> str:
-    if random.random() < 0.3:
-        return random.choice("\uac00\ud55c\u1100\u1161") + random.choice("\u11a7\u11a8\u11c2\u11c3")
+    if random.random() < 0.5:  # what composes, and what only seems to
+        return random.choice("\uac00\uac00\ud55c\u1161") + random.choice("\u11a7\u11a7\u11a8\u11c2\u11c3")
     return "".join(random.choice(characters.HANGUL) for _ in range(random.randrange(1, 4)))
 
 
