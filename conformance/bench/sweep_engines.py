@@ -3,9 +3,9 @@
     python conformance/bench/sweep_engines.py TEXT MODEL --impl tokenizers --against tiktoken --megabytes 1000
 
 repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes that all
-processes have for themselves at their peak, and how it compares with the bare loop. The loop decodes each line, encodes
-it by the fastest call of each library, compares the ids and does nothing else. Results are held to be the same, byte by
-byte.
+processes have for themselves at their peak, and how it compares with the first, which is the bare loop. That decodes
+each line, encodes it by the fastest call of each library, compares the ids and does nothing else. Results are held to
+be the same, byte by byte.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -61,39 +61,40 @@ def main() -> int:
 
 def measure_all(corpus: Path, folder: Path, given: argparse.Namespace) -> int:
     """Measure one run after the other."""
-    size, first, digests = corpus.stat().st_size / 1e6, 0.0, {}
+    size, seconds, digests = corpus.stat().st_size / 1e6, dict[str, float](), dict[str, str]()
     print(f"{size:,.0f} MB; {given.impl} against {given.against}; {os.cpu_count()} processors", flush=True)
-    print("| run | s | MB/s | peak MB | of the bare loop |\n| --- | ---: | ---: | ---: | ---: |", flush=True)
+    print("| run | s | MB/s | peak MB | of the first |\n| --- | ---: | ---: | ---: | ---: |", flush=True)
     for run in given.runs.split(","):
-        if run == "bare":
-            command = [*sys.argv[:1], str(corpus), str(given.model), "--bare"]
-            command += ["--impl", given.impl, "--against", given.against]
-        else:
-            command = ["-m", "tokspec", *sweep(run, corpus, folder / run, given)]
-        measured = measure(run, command)
-        first = first or measured.seconds
-        share = measured.seconds / first
-        row = (
-            run,
-            f"{measured.seconds:.1f}",
-            f"{size / measured.seconds:.2f}",
-            f"{measured.memory:.0f}",
-            f"{share:.2f}",
-        )
-        print(f"| {' | '.join(row)} |", flush=True)
+        measured = measure(run, command_of(run, corpus, folder / run, given))
+        seconds[run] = measured.seconds
+        share = measured.seconds / next(iter(seconds.values()))
+        numbers = f"{measured.seconds:.1f} | {size / measured.seconds:.2f} | {measured.memory:.0f} | {share:.2f}"
+        print(f"| {run} | {numbers} |", flush=True)
         if run != "bare":
             digests[run] = digest(folder / run / "results")
             shutil.rmtree(folder / run)
+    print(*targets(seconds), sep="\n")
     same = len(set(digests.values())) <= 1
     print(f"results of {', '.join(digests)}: {'the same' if same else digests}")
     return 0 if same else 1
 
 
-def sweep(run: str, corpus: Path, output: Path, given: argparse.Namespace) -> list[str]:
-    """Give the arguments of a sweep by ``ENGINE-WORKERS``."""
+def targets(seconds: Mapping[str, float]) -> Iterator[str]:
+    """Say what two of the runs come to, and what they are meant to."""
+    if seconds.keys() >= {"bare", "builtin-1"}:
+        yield f"one worker takes {seconds['builtin-1'] / seconds['bare']:.2f} of the bare loop's time; at most 1.1"
+    if seconds.keys() >= {"builtin-1", "builtin-2"}:
+        yield f"two workers are {seconds['builtin-1'] / seconds['builtin-2']:.2f} times as fast as one; at least 1.7"
+
+
+def command_of(run: str, corpus: Path, output: Path, given: argparse.Namespace) -> list[str]:
+    """Give the arguments of Python for the bare loop, or for a sweep by ``ENGINE-WORKERS``."""
+    sides = ["--impl", given.impl, "--against", given.against]
+    if run == "bare":
+        return [sys.argv[0], str(corpus), str(given.model), "--bare", *sides]
     engine, _, workers = run.partition("-")
-    sides = ["--impl", given.impl, "--against", given.against, "--model", str(given.model)]
-    return ["sweep", str(corpus), *sides, "--engine", engine, "--workers", workers, "-o", str(output)]
+    how = ["--model", str(given.model), "--engine", engine, "--workers", workers, "-o", str(output)]
+    return ["-m", "tokspec", "sweep", str(corpus), *sides, *how]
 
 
 def repeated(text: Path, target: Path, size: int) -> Path:

@@ -58,7 +58,7 @@ SHOWN = """\
 tokens: 19 and 19; 2 (10.5 %) differ
 not compared: 1 document: troubled does not take it: takes no such word
 bad records: 1: is not UTF-8; first in texts.txt at 97
-troubled 1 and sound 1 differ in 7 of 8 documents (87.5 %), 0.0 MB
+troubled 1 and sound 1 differ in 7 of 8 documents (87.5 %), 77 bytes
 """
 
 
@@ -82,11 +82,20 @@ def test_nothing_differs_and_nothing_is_done_twice(place: Any) -> None:
     status, out, _ = place.run("texts.txt")
     assert (status, out) == (
         0,
-        "tokens: 6 and 6; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 2 documents, 0.0 MB\n",
+        "tokens: 6 and 6; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 2 documents, 6 bytes\n",
     )
     before = place.times("tokspec-sweep")
     assert place.run("texts.txt")[0] == 0
     assert place.times("tokspec-sweep") == before
+
+
+def test_results_are_no_inputs(place: Any) -> None:
+    (place.folder / "texts").mkdir()
+    place.write("texts/a.txt", ["one", "two"])
+    said = [place.run("texts", "-o", "texts/out")[1] for _ in range(2)]
+    assert (
+        said[0] == said[1] == "tokens: 6 and 6; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 2 documents, 6 bytes\n"
+    )
 
 
 def test_a_folder_belongs_to_one_comparison(place: Any) -> None:
@@ -107,7 +116,7 @@ def test_a_plan_can_be_looked_at_first(place: Any) -> None:
     assert status == 0
     assert out.splitlines()[:2] == [
         "troubled 1 against sound 1, comparing ids",
-        "1 files, 0.0 MB, in 5 units",
+        "1 file, 5.0 kB, in 5 units",
     ]
     assert not (place.folder / "tokspec-sweep").exists()
 
@@ -157,7 +166,7 @@ OF_PROGRAM = """\
 tokens: 19 and 19; 2 (10.5 %) differ
 not compared: 1 document: troubled does not take it: takes no such word
 not compared: 1 document: troubled does not take it: the text is longer than a reply may be
-sound 1 and troubled 1 differ in 7 of 8 documents (87.5 %), 0.0 MB
+sound 1 and troubled 1 differ in 7 of 8 documents (87.5 %), 77 bytes
 """
 
 
@@ -183,7 +192,7 @@ def test_the_model_of_a_pack(place: Any) -> None:
     frozen = ("freeze", *place.loaded, "--no-vocabulary", "--made", "2", "-o", "pack.yaml.gz")
     subprocess.run([sys.executable, "-m", "tokspec", *frozen], cwd=place.folder, check=True, capture_output=True)
     sides = ("--impl", "trouble:Troubled", "--against", "trouble:Sound", "--model", "pack.yaml.gz")
-    said = "tokens: 3 and 3; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 1 document, 0.0 MB\n"
+    said = "tokens: 3 and 3; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 1 document, 3 bytes\n"
     assert place.run("texts.txt", sides=sides) == (0, said, "")
     (place.folder / "model.json").unlink()
     status, _, err = place.run("texts.txt", sides=sides)
@@ -204,6 +213,10 @@ def test_the_model_of_a_pack(place: Any) -> None:
         (
             ("texts.txt", "--address", "here"),
             "tokspec: --address: the built-in engine works on this machine; an address is for --engine ray or dask\n",
+        ),
+        (
+            ("texts.txt", "--report", "found.html"),
+            "tokspec: found.html: does not say by its end what to write; give one of .ndjson, .md\n",
         ),
         (
             ("texts.txt", "--in-process"),

@@ -6,8 +6,8 @@ import importlib.util
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -39,7 +39,7 @@ def test_the_same_results(place: Any, engine: str, undisturbed: dict[str, bytes]
     """Also where a document always kills the implementation."""
     status, out, _ = place.run("texts.txt", *UNITS, "--case-seconds", "2", "--workers", "2", "--engine", engine)
     assert status == 1
-    assert "troubled 1 and sound 1 differ in 3 of 602 documents (0.498 %), 0.0 MB" in out.splitlines()
+    assert "troubled 1 and sound 1 differ in 3 of 602 documents (0.498 %), 5.1 kB" in out.splitlines()
     assert place.results("tokspec-sweep") == undisturbed
 
 
@@ -53,7 +53,7 @@ def test_a_killed_worker(place: Any, engine: str, undisturbed: dict[str, bytes])
             place.kill(victim)
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert "troubled 1 and sound 1 differ in 3 of 602 documents (0.498 %), 0.0 MB" in out.splitlines()
+    assert "troubled 1 and sound 1 differ in 3 of 602 documents (0.498 %), 5.1 kB" in out.splitlines()
     assert place.results("tokspec-sweep") == undisturbed
 
 
@@ -71,75 +71,90 @@ def test_a_killed_driver(place: Any, engine: str, undisturbed: dict[str, bytes])
     assert before.items() <= place.times("tokspec-sweep").items()
 
 
-@pytest.fixture
-def ray_nodes() -> Iterator[Any]:
-    """Give a Ray cluster of two nodes; the second can be taken away."""
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("ray is not installed")
-    program = (
-        "import ray.cluster_utils as u, sys\n"
-        "c = u.Cluster(initialize_head=True, head_node_args={'num_cpus': 1, 'include_dashboard': False})\n"
-        "n = c.add_node(num_cpus=1)\n"
-        "print(c.address, flush=True)\n"
-        "sys.stdin.readline()\n"
-        "c.remove_node(n, allow_graceful=False)\n"
-        "print('gone', flush=True)\n"
-        "sys.stdin.readline()\n"
-        "c.shutdown()\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    yield process
-    family = psutil.Process(process.pid).children(recursive=True)
-    process.communicate("\n\n", timeout=60)
-    for each in family:
-        if each.is_running():
+RAY = """\
+import ray.cluster_utils, sys
+cluster = ray.cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+node = cluster.add_node(num_cpus=1)
+print(cluster.address, flush=True)
+sys.stdin.readline()
+cluster.remove_node(node, allow_graceful=False)
+print("gone", flush=True)
+sys.stdin.readline()
+cluster.shutdown()
+"""
+
+DASK = """\
+import distributed, sys
+if __name__ == "__main__":
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.readline()
+    cluster.close()
+"""
+
+
+class Cluster:
+    """A cluster that somebody else has started, by a program that prints its address and goes on line by line."""
+
+    def __init__(self, file: Path, program: str) -> None:
+        file.write_text(program)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self._process: Any = subprocess.Popen([sys.executable, str(file)], text=True, **pipes)
+        self.address = self._process.stdout.readline().strip()
+        self._family = psutil.Process(self._process.pid).children(recursive=True)
+
+    def is_there(self) -> bool:
+        """Whether all of it runs."""
+        return self._process.poll() is None and all(each.is_running() for each in self._family)
+
+    def go_on(self) -> str:
+        """Have the program do what is next, and give what it says of it."""
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        line: str = self._process.stdout.readline().strip()
+        return line
+
+    def end(self) -> None:
+        """End the program, and what is left of the cluster."""
+        self._process.communicate("\n\n", timeout=60)
+        for each in psutil.wait_procs(self._family, 5)[1]:
             each.kill()
 
 
-def test_a_node_that_leaves(place: Any, ray_nodes: Any, undisturbed: dict[str, bytes]) -> None:
+@pytest.fixture
+def cluster(place: Any) -> Iterator[Callable[[str, str], Cluster]]:
+    """Give a function that starts a cluster with a package, by a program."""
+    started = []
+
+    def start(package: str, program: str) -> Cluster:
+        pytest.importorskip(package)
+        started.append(Cluster(place.folder / "cluster.py", program))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.end()
+
+
+def test_a_node_that_leaves_ray(place: Any, cluster: Any, undisturbed: dict[str, bytes]) -> None:
     """What it was doing is done by the other."""
-    address = ray_nodes.stdout.readline().strip()
-    cluster = ("--engine", "ray", "--address", address)
-    process = place.start("texts.txt", *UNITS, "--case-seconds", "2", *cluster)
+    nodes = cluster("ray", RAY)
+    arguments = ("--case-seconds", "2", "--engine", "ray", "--address", nodes.address)
+    process = place.start("texts.txt", *UNITS, *arguments)
     place.wait_for_results("tokspec-sweep", 3)
-    ray_nodes.stdin.write("\n")
-    ray_nodes.stdin.flush()
-    assert ray_nodes.stdout.readline() == "gone\n"
+    before = place.times("tokspec-sweep")
+    assert nodes.go_on() == "gone"
     out, err = process.communicate(timeout=180)
-    assert process.returncode == 1, err
-    assert "troubled 1 and sound 1 differ in 3 of 602 documents (0.498 %), 0.0 MB" in out.splitlines()
+    assert (process.returncode, err) == (1, "")
+    assert "troubled 1 and sound 1 differ in 3 of 602 documents (0.498 %), 5.1 kB" in out.splitlines()
     assert place.results("tokspec-sweep") == undisturbed
-    ray_nodes.stdin.write("\n")
-    ray_nodes.stdin.flush()
-    ray_nodes.wait(60)
+    assert before.items() <= place.times("tokspec-sweep").items()
 
 
-def test_an_existing_dask_cluster(place: Any, undisturbed: dict[str, bytes]) -> None:
+def test_an_existing_dask_cluster(place: Any, cluster: Any, undisturbed: dict[str, bytes]) -> None:
     """It is used by its scheduler's address, and is there afterwards."""
-    if importlib.util.find_spec("distributed") is None:
-        pytest.skip("distributed is not installed")
-    program = (
-        "import sys, distributed\n"
-        "if __name__ == '__main__':\n"
-        "    c = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)\n"
-        "    print(c.scheduler_address, flush=True)\n"
-        "    sys.stdin.readline()\n"
-        "    c.close()\n"
-    )
-    (place.folder / "cluster.py").write_text(program)
-    command = [sys.executable, str(place.folder / "cluster.py")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as cluster:
-        assert cluster.stdout is not None
-        address = cluster.stdout.readline().strip()
-        arguments = ("texts.txt", *UNITS, "--case-seconds", "2", "--engine", "dask", "--address", address)
-        assert place.run(*arguments)[0] == 1
-        time.sleep(0.1)
-        assert cluster.poll() is None
-        cluster.communicate("\n", timeout=60)
+    scheduler = cluster("distributed", DASK)
+    arguments = ("texts.txt", *UNITS, "--case-seconds", "2", "--engine", "dask", "--address", scheduler.address)
+    assert place.run(*arguments)[0] == 1
+    assert scheduler.is_there()
     assert place.results("tokspec-sweep") == undisturbed

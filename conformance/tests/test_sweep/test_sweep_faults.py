@@ -29,12 +29,14 @@ def test_a_killed_worker(place: Any, undisturbed: dict[str, bytes]) -> None:
     process = place.start("texts.txt", *UNITS, "-o", "killed", "--workers", "2")
     for count in (1, 4):
         place.wait_for_results("killed", count)
+        before = place.times("killed")
         for cell in place.cells():
             place.kill(cell)
     assert process.communicate(timeout=60)[0].splitlines()[-1] == (
-        "troubled 1 and sound 1 differ in 1 of 600 documents (0.167 %), 0.0 MB"
+        "troubled 1 and sound 1 differ in 1 of 600 documents (0.167 %), 5.1 kB"
     )
     assert place.results("killed") == undisturbed
+    assert before.items() <= place.times("killed").items()
 
 
 def test_a_killed_driver(place: Any, undisturbed: dict[str, bytes]) -> None:

@@ -13,12 +13,17 @@ from typing import Any
 import pytest
 
 from tokspec.errors import DataError
+from tokspec.formats.own import OwnModel
+from tokspec.sessions import Limits
+from tokspec.sweep import report
 from tokspec.sweep.batches import BadAt, Batch, batches
+from tokspec.sweep.causes import Explainer
 from tokspec.sweep.counting import Counter
 from tokspec.sweep.documents import Selection
-from tokspec.sweep.plan import Header, Plan, make_plan, read_plan, write_plan
+from tokspec.sweep.plan import Header, Plan, Unit, make_plan, read_plan, write_plan
+from tokspec.sweep.results import sum_of, write_result
 from tokspec.sweep.sides import Outcome, Trouble
-from tokspec.sweep.tally import Tally
+from tokspec.sweep.tally import Cause, Tally
 
 SIDE = {"impl": "a", "command": None, "name": "a", "version": "1", "format": "tokspec", "model": "0", "choices": {}}
 HEADER = Header((SIDE, {**SIDE, "name": "b"}), "ids", Selection(), "", {})
@@ -186,6 +191,37 @@ def test_a_unit_done_in_pieces_has_the_same_result(tmp_path: Path) -> None:
         for first, last in ((0, cut), (cut, None)):
             pieces.add(counter.count(unit, first, last, ()))
         assert json.dumps(pieces.to_json()) == json.dumps(whole.to_json())
+
+
+ORDERS = ("lowest_rank", "single_pass")
+LATE = {"type": "bpe", "vocabulary": ["a", "b", "c", "ab", "abc"], "merges": [["ab", "c"], ["a", "b"]]}
+
+
+def test_what_the_specification_leaves_open_is_no_ones_fault() -> None:
+    """A merge that became possible after its turn is a choice, and both declare theirs."""
+    orders = [{**SIDE, "impl": "reference", "choices": {"bpe_merge_order": order}} for order in ORDERS]
+    own = OwnModel("tokspec", LATE, "late.json", "")
+    explainer = Explainer(Header((orders[0], orders[1]), "tokens", Selection(), "", {}), [own, own], Limits())
+    causes = [Cause("other tokens", "", text, text, "a.txt", 0) for text in ("abc", "ab", "abd")]
+    allowed = [(each.clause, each.is_allowed) for each in explainer.explain(causes)]
+    assert allowed == [("", True), ("", False), ("", False)]
+
+
+def test_the_first_place_of_each_reason_is_kept(tmp_path: Path) -> None:
+    units = [Unit(name * 4, ()) for name in "abc"]
+    bad = [["is not UTF-8 at its byte 0", "is not UTF-8 at its byte 1"], ["is not UTF-8 at its byte 2"], ["is no JSON"]]
+    for unit, reasons in zip(units, bad, strict=True):
+        tally = Tally()
+        for at, reason in enumerate(reasons):
+            tally.note_bad(unit.id, at, reason)
+        write_result(tmp_path, unit, tally)
+    total = sum_of(tmp_path, units, most_places=1)
+    assert total.bad == {"is not UTF-8": 3, "is no JSON": 1}
+    assert total.bad_places == [["aaaa", 0, "is not UTF-8 at its byte 0"], ["cccc", 0, "is no JSON"]]
+    assert [line for line in report.text(report.Summary(HEADER, total, [], 3, 3), 0) if "bad" in line] == [
+        "bad records: 1: is no JSON; first in cccc at 0",
+        "bad records: 3: is not UTF-8; first in aaaa at 0",
+    ]
 
 
 def test_numbers_of_documents_are_those_of_their_places(tmp_path: Path) -> None:

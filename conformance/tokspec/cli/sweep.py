@@ -27,6 +27,7 @@ from tokspec.sweep.models import model_of
 from tokspec.sweep.plan import Header, Plan, make_plan
 from tokspec.sweep.results import alone_in, done, sum_of
 from tokspec.sweep.running import Progress, prepare, sweep
+from tokspec.sweep.tally import Tally
 
 __all__ = ["sweep_command"]
 
@@ -68,6 +69,8 @@ class _Sweep:
     @classmethod
     def of(cls, sweeping: Sweeping) -> _Sweep:
         """Find out who is compared, and make the plan."""
+        for file in sweeping.reports:
+            _writer(file)  # so that what is wrong with a name is said before the work and not after it
         limits = sweeping.target.limits
         first = model_of(sweeping.model, sweeping.format)
         models = [first, first if sweeping.other_model is None else model_of(sweeping.other_model, sweeping.format)]
@@ -80,7 +83,8 @@ class _Sweep:
         }
         selection = Selection(sweeping.field, sweeping.sample, sweeping.seed)
         header = Header((sides[0], sides[1]), field, selection, str(Path.cwd()), allowed)
-        plan = make_plan(header, sweeping.inputs, sweeping.kind, max(1, int(sweeping.unit_mb * _MEGABYTE)))
+        unit_bytes = max(1, int(sweeping.unit_mb * _MEGABYTE))
+        plan = make_plan(header, sweeping.inputs, sweeping.kind, unit_bytes, sweeping.output)
         return cls(sweeping, models, contents, plan)
 
     def run(self) -> int:
@@ -94,11 +98,11 @@ class _Sweep:
             prepare(folder, self.plan, self.contents)
             with SweepProgress(self.plan, done(folder, self.plan.units)) as tell:
                 progress = sweep(folder, self.plan, engine, tell)
-            self._report(folder, progress)
-        return self._status(progress)
+            total = sum_of(folder, self.plan.units)
+            self._report(progress, total)
+        return _status(progress, total)
 
-    def _report(self, folder: Path, progress: Progress) -> None:
-        total = sum_of(folder, self.plan.units)
+    def _report(self, progress: Progress, total: Tally) -> None:
         explainer = Explainer(self.plan.header, self.models, self.sweeping.target.limits)
         causes = ordered(total.causes.values())
         explained = [*explainer.explain(causes)] if not progress.interrupted else [*explainer.bare(causes)]
@@ -106,7 +110,7 @@ class _Sweep:
             self.plan.header, total, explained, len(self.plan.units), progress.earlier + len(progress.finished)
         )
         for file in self.sweeping.reports:
-            write_whole(file, _WRITERS[_ending(file)](summary))
+            write_whole(file, _writer(file)(summary))
         if self.sweeping.saved is not None:
             for name in self._saved(summary, self.sweeping.saved):
                 click.echo(visible(f"wrote {name}"))
@@ -120,13 +124,14 @@ class _Sweep:
         for finding, who in findings.values():
             yield from save([finding], folder, who, outcome_of)
 
-    def _status(self, progress: Progress) -> int:
-        if progress.interrupted:
-            click.echo("interrupted; the same command goes on", err=True)
-            return _INTERRUPTED
-        if progress.faults:
-            return 2
-        return 1 if sum_of(self.sweeping.output, self.plan.units).different else 0
+
+def _status(progress: Progress, total: Tally) -> int:
+    if progress.interrupted:
+        click.echo("interrupted; the same command goes on", err=True)
+        return _INTERRUPTED
+    if progress.faults:
+        return 2
+    return 1 if total.different else 0
 
 
 def _named(sweeping: Sweeping) -> list[dict[str, str | None]]:
@@ -150,7 +155,7 @@ _WRITERS: Mapping[str, Callable[[report.Summary], bytes]] = {
 }
 
 
-def _ending(file: Path) -> str:
+def _writer(file: Path) -> Callable[[report.Summary], bytes]:
     if file.suffix not in _WRITERS:
         raise DataError(f"does not say by its end what to write; give one of {', '.join(_WRITERS)}", str(file))
-    return file.suffix
+    return _WRITERS[file.suffix]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tokspec.discovery import open_session
@@ -19,7 +20,7 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.shrink import shrunk
-from tokspec.sessions import Limits
+from tokspec.sessions import Answer, Limits, Session
 from tokspec.sweep.plan import Header
 from tokspec.sweep.reducing import reduced
 from tokspec.sweep.tally import Cause
@@ -38,13 +39,25 @@ _STAGES = ("normalize", "pre_tokenize", "encode")
 
 @dataclass(frozen=True)
 class Explained:
-    """A cause with the first stage that differs from the reference, its clause, and who does so; empty if unknown."""
+    """A cause with the first stage that differs from the reference, its clause, and who does so; empty if unknown.
+
+    ``is_allowed`` says that nobody does: the specification takes what either makes of the text.
+    """
 
     cause: Cause
     stage: str = ""
     clause: str = ""
     who: str = ""
     finding: Finding | None = None
+    is_allowed: bool = False
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What a side makes of a text: where it leaves the reference, or else what it answers. Neither, if unknown."""
+
+    finding: Finding | None = None
+    answer: Sequence[Any] | None = None
 
 
 def ordered(causes: Iterable[Cause]) -> list[Cause]:
@@ -83,35 +96,37 @@ class Explainer:
 
     def _explained(self, cause: Cause) -> Explained:
         """Look into one cause; where both leave the reference, what the first does is taken, and both are named."""
-        found = {index: finding for index in (0, 1) if (finding := self._found(index, cause.text)) is not None}
+        mine, other = looked = [self._looked(index, cause.text) for index in (0, 1)]
+        found = {index: each.finding for index, each in enumerate(looked) if each.finding is not None}
         if not found:
-            return Explained(cause)
+            is_known = mine.answer is not None and other.answer is not None
+            return Explained(cause, is_allowed=is_known and mine.answer != other.answer)
         finding = next(iter(found.values()))
         who = " and ".join(self._header.labels[index] for index in found)
         return Explained(cause, finding.example.operation, finding.clause, who, finding)
 
-    def _found(self, index: int, text: str) -> Finding | None:
-        """Find where a side leaves the reference; nowhere, if that cannot be said."""
-        checker = None if self._header.sides[index]["impl"] == "reference" else self._checker(index)
-        if checker is None:
-            return None
+    def _looked(self, index: int, text: str) -> _Looked:
+        checker = self._checker(index)
         try:
-            return self._finding(checker, self._models[index], text)
-        except (Unsupported, DataError, AdapterFault):
-            return None
+            return _Looked() if checker is None else self._look(checker, self._models[index], text)
+        except (Unsupported, DataError, AdapterFault):  # so that nothing can be said of it
+            return _Looked()
 
     def _checker(self, index: int) -> Checker | None:
         if index not in self._checkers:
-            side = self._header.sides[index]
             try:
-                judged = Conversations(lambda: open_session(side["impl"], side["command"], limits=self._limits))
-                self._checkers[index] = Checker(judged, None, None)
+                self._checkers[index] = Checker(Conversations(partial(self._session, self._header.sides[index])))
             except (AdapterFault, DataError):
                 self._checkers[index] = None
         return self._checkers[index]
 
-    def _finding(self, checker: Checker, own: OwnModel, text: str) -> Finding | None:
-        """Find the first stage in which an implementation leaves the reference, with as small an example as it gets."""
+    def _session(self, side: Mapping[str, Any]) -> Session:
+        if side["impl"] == "reference":
+            return reference_with(side["choices"])
+        return open_session(side["impl"], side["command"], limits=self._limits)
+
+    def _look(self, checker: Checker, own: OwnModel, text: str) -> _Looked:
+        """Find the first stage in which a side leaves the reference, with as small an example as it gets."""
         model = reduced(own.neutral, text, self._reference)
         for stage in _STAGES:
             if stage not in checker.judged.session.hello.operations:
@@ -119,8 +134,11 @@ class Explainer:
             example = Example(model, stage, {"text": text}, "sweep")
             (comparison,) = checker.compare([example])
             if comparison.state == "differs":
-                return self._shrunk(checker, example, comparison)
-        return None
+                return _Looked(self._shrunk(checker, example, comparison))
+            reply = checker.judged.latest[id(example)]
+            if stage == "encode" and comparison.state == "same" and isinstance(reply, Answer):
+                return _Looked(answer=reply.result.get(self._header.field))
+        return _Looked()
 
     def _shrunk(self, checker: Checker, example: Example, comparison: Comparison) -> Finding:
         latest = {example.key: comparison}

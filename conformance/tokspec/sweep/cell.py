@@ -52,7 +52,7 @@ def main() -> int:
         return 2
     threading.Thread(target=_listen, args=(questions, asked), daemon=True).start()
     _say(answers, {"ready": True})
-    with contextlib.suppress(Empty):
+    with contextlib.closing(counter), contextlib.suppress(Empty):
         while line := asked.get(timeout=IDLE_SECONDS):
             _say(answers, _answer(counter, json.loads(line)))
     return 0

@@ -69,6 +69,11 @@ class Counter:
                 tally.note_bad(each.file, each.bad.at, each.bad.why)
         return tally
 
+    def close(self) -> None:
+        """End what the sides have started."""
+        for side in self._sides:
+            side.close()
+
     def place(self, unit: Unit, number: int) -> tuple[str, int, str]:
         """Give the file, the place and the text of a document, for one that nobody can be asked about.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tokspec.adapter import Hello
 from tokspec.errors import DataError
 from tokspec.formats.own import OwnModel
 from tokspec.sessions import Limits
@@ -35,24 +36,19 @@ def described(
         DataError: one cannot be started or cannot take its model, or nothing that both give can be compared.
     """
     hellos = [hello_of(side, limits) for side in named]
-    sides, contents = [], []
-    for index, (side, hello, model) in enumerate(zip(named, hellos, models, strict=True)):
-        if "encode" not in hello.operations:
-            raise DataError("does not offer encode", key=hello.name)
-        format, content = content_for(model, hello.formats, hello.name)
-        contents.append(content)
-        taken = _choices(declared_choices(hellos[1 - index], choices)) if side["impl"] == "reference" else {}
-        sides.append(
-            {
-                **side,
-                "name": hello.name,
-                "version": hello.version,
-                "format": format,
-                "model": digest(content),
-                "choices": taken,
-            }
-        )
-    return sides, contents, field_of([hello.encode_fields for hello in hellos])
+    loaded = [_loaded(hello, model) for hello, model in zip(hellos, models, strict=True)]
+    sides = []
+    for side, hello, (format, content), other in zip(named, hellos, loaded, reversed(hellos), strict=True):
+        taken = _choices(declared_choices(other, choices)) if side["impl"] == "reference" else {}
+        who = {**side, "name": hello.name, "version": hello.version}
+        sides.append({**who, "format": format, "model": digest(content), "choices": taken})
+    return sides, [content for _, content in loaded], field_of([hello.encode_fields for hello in hellos])
+
+
+def _loaded(hello: Hello, model: OwnModel) -> tuple[str, Any]:
+    if "encode" not in hello.operations:
+        raise DataError("does not offer encode", key=hello.name)
+    return content_for(model, hello.formats, hello.name)
 
 
 def _choices(declared: Mapping[str, str]) -> dict[str, str]:

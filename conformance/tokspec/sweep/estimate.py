@@ -11,6 +11,7 @@ from typing import Any
 
 from tokspec.records.streams import without_compression
 from tokspec.sweep.plan import Plan, Unit
+from tokspec.sweep.report import amount, many
 from tokspec.sweep.results import done
 from tokspec.sweep.running import prepare
 from tokspec.sweep.worker import Worker
@@ -39,9 +40,9 @@ def estimate(plan: Plan, contents: Sequence[Any], workers: int, folder: Path) ->
     first, second = (f"{side['name']} {side['version']}" for side in plan.header.sides)
     files = {part.path for unit in plan.units for part in unit.parts}
     yield f"{first} against {second}, comparing {plan.header.field}"
-    yield f"{len(files):,} files, {total / 1e6:,.1f} MB, in {len(plan.units):,} units"
+    yield f"{many(len(files), 'file')}, {amount(total)}, in {many(len(plan.units), 'unit')}"
     if there:
-        yield f"{len(there):,} units are done in {folder}, {size / 1e6:,.1f} MB are left"
+        yield f"done in {folder}: {many(len(there), 'unit')}; {amount(size)} left"
     if left:
         rate = _rate(plan, contents, left[0])
         yield f"about {rate / 1e6:.2f} MB/s with one worker, {_duration(size / rate / workers)} with {workers}"

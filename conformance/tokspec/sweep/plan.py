@@ -8,6 +8,7 @@ taken whoever made it, and when.
 from __future__ import annotations
 
 import json
+import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -102,7 +103,9 @@ def _digest(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def make_plan(header: Header, names: Sequence[str], kind: str | None, unit_bytes: int) -> Plan:
+def make_plan(
+    header: Header, names: Sequence[str], kind: str | None, unit_bytes: int, output: Path | None = None
+) -> Plan:
     """Find the inputs and cut them into units of about so many bytes.
 
     Args:
@@ -110,13 +113,20 @@ def make_plan(header: Header, names: Sequence[str], kind: str | None, unit_bytes
         names: files, folders, patterns, addresses.
         kind: of every file: ``lines``, ``whole``, ``jsonl`` or ``parquet``; None goes by the ends of names.
         unit_bytes: small files are put together, large ones that can be are cut.
+        output: the folder of the results, which are no inputs where it is among them.
 
     Raises:
         DataError: there is no such file, or one needs a package that is not installed.
     """
-    found = dict.fromkeys(each for name in names for each in find(name))
+    found = dict.fromkeys(each for name in names for each in find(name) if not _is_below(each.path, output))
     parts = (part for file in found for part in _parts(file, kind, unit_bytes))
     return Plan(header, tuple(_units(parts, header.key, unit_bytes)))
+
+
+def _is_below(path: str, folder: Path | None) -> bool:
+    if folder is None or "://" in path:
+        return False
+    return Path(os.path.abspath(path)).is_relative_to(os.path.abspath(folder))
 
 
 def _parts(file: Found, kind: str | None, unit_bytes: int) -> Iterator[Part]:

@@ -11,13 +11,16 @@ from tokspec import __version__
 from tokspec.report.safe import compact, shorten, visible
 from tokspec.sweep.causes import Explained
 from tokspec.sweep.plan import Header
-from tokspec.sweep.tally import Tally
+from tokspec.sweep.tally import Tally, reason_of
 from tokspec.wire import encode_line
 
-__all__ = ["Summary", "markdown", "ndjson", "text"]
+__all__ = ["Summary", "amount", "many", "markdown", "ndjson", "text"]
 
 #: Characters of a text that a line shows.
 _SHOWN = 60
+
+#: What is said of a rule where both are right.
+_ALLOWED = "none is left: the specification allows both"
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,11 @@ class Summary:
         sides = [f"{side['name']} {side['version']}" for side in self.header.sides]
         total = self.total
         compared = total.documents - sum(total.left.values())
+        if not compared:
+            return f"{sides[0]} and {sides[1]}: no document was compared"
         what = "agree on" if not total.different else f"differ in {total.different:,} of"
         share = f" ({_percent(total.different, compared)})" if total.different else ""
-        return f"{sides[0]} and {sides[1]} {what} {_many(compared, 'document')}{share}, {total.bytes / 1e6:,.1f} MB"
+        return f"{sides[0]} and {sides[1]} {what} {many(compared, 'document')}{share}, {amount(total.bytes)}"
 
 
 def _percent(part: int, whole: int) -> str:
@@ -51,29 +56,36 @@ def _percent(part: int, whole: int) -> str:
     return f"{share:.3g} %" if share >= 0.001 or not share else f"{share:.4f} %"
 
 
-def _many(count: int, what: str) -> str:
+def many(count: int, what: str) -> str:
     """Write a number of things.
 
-    >>> _many(1, "place"), _many(2000, "place")
+    >>> many(1, "place"), many(2000, "place")
     ('1 place', '2,000 places')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def amount(size: int) -> str:
+    """Write a number of bytes.
+
+    >>> amount(171), amount(40_000), amount(2_500_000)
+    ('171 bytes', '40.0 kB', '2.5 MB')
+    """
+    if size < 1000:
+        return many(size, "byte")
+    return f"{size / 1e6:,.1f} MB" if size >= 1_000_000 else f"{size / 1000:.1f} kB"
 
 
 def _counts(summary: Summary) -> Iterator[str]:
     total = summary.total
     yield f"tokens: {total.tokens[0]:,} and {total.tokens[1]:,}; {_tokens(total)} differ"
     for reason, count in sorted(total.left.items()):
-        yield f"not compared: {_many(count, 'document')}: {reason}"
+        yield f"not compared: {many(count, 'document')}: {reason}"
     for reason, count in sorted(total.bad.items()):
-        file, at, _ = next(place for place in total.bad_places if _is_of(reason, place[2]))
+        file, at, _ = next(place for place in total.bad_places if reason_of(place[2]) == reason)
         yield f"bad records: {count:,}: {reason}; first in {file} at {at:,}"
     if summary.done < summary.units:
-        yield f"done: {summary.done:,} of {_many(summary.units, 'unit')}; the same command goes on"
-
-
-def _is_of(reason: str, why: str) -> bool:
-    return why.startswith(reason)
+        yield f"done: {summary.done:,} of {many(summary.units, 'unit')}; the same command goes on"
 
 
 def _tokens(total: Tally) -> str:
@@ -92,7 +104,7 @@ def text(summary: Summary, show: int) -> Iterator[str]:
 
 def _block(number: int, each: Explained) -> Iterator[str]:
     cause = each.cause
-    yield f"{number}. {cause.kind}: {_many(cause.documents, 'document')}, {_many(cause.count, 'place')}"
+    yield f"{number}. {cause.kind}: {many(cause.documents, 'document')}, {many(cause.count, 'place')}"
     pattern = f"  ({cause.pattern})" if cause.pattern else ""
     yield f"   text     {shorten(compact(cause.text), _SHOWN)}{pattern}"
     if cause.example != cause.text:
@@ -102,6 +114,8 @@ def _block(number: int, each: Explained) -> Iterator[str]:
         yield f"   said     {shorten(cause.detail, 100)}"
     if each.clause:
         yield f"   rule     {each.clause} ({each.stage}), left by {each.who}"
+    if each.is_allowed:
+        yield f"   rule     {_ALLOWED}"
     yield ""
 
 
@@ -111,7 +125,8 @@ def ndjson(summary: Summary) -> Iterator[bytes]:
     origin = {"suite": __version__, "sides": list(header.sides), "selection": asdict(header.selection)}
     yield encode_line({"tokspec_sweep_report": 1, **origin})
     for each in summary.causes:
-        yield encode_line({**asdict(each.cause), "stage": each.stage, "clause": each.clause, "who": each.who})
+        explained = {name: getattr(each, name) for name in ("stage", "clause", "who", "is_allowed")}
+        yield encode_line({**asdict(each.cause), **explained})
     counts: dict[str, Any] = {name: value for name, value in summary.total.to_json().items() if name != "causes"}
     yield encode_line({**counts, "units": summary.units, "done": summary.done})
 
@@ -132,7 +147,7 @@ def markdown(summary: Summary) -> Iterator[str]:
 def _row(each: Explained) -> Sequence[str]:
     cause = each.cause
     what = f"{cause.kind}: {shorten(cause.detail, 100)}" if cause.detail else cause.kind
-    rule = f"{each.clause} ({each.stage}, {each.who})" if each.clause else ""
+    rule = f"{each.clause} ({each.stage}, {each.who})" if each.clause else _ALLOWED if each.is_allowed else ""
     shown = shorten(compact(cause.text), _SHOWN)
     place = f"{cause.file} at {cause.at:,}"
     return (f"{cause.documents:,}", f"{cause.count:,}", what, shown, cause.pattern, rule, place)

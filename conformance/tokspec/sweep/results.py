@@ -86,12 +86,15 @@ def read_result(folder: Path, unit: str) -> Tally:
 
 
 def sum_of(folder: Path, units: Iterable[Unit], most_places: int = 1000) -> Tally:
-    """Add up the results that are there, in the order of the units; so many places of bad records are kept."""
+    """Add up the results that are there, in the order of the units.
+
+    Of the places of bad records so many are kept, and the first of each reason.
+    """
     total = Tally()
     for unit in units:
         if is_done(folder, unit):
             total.add(read_result(folder, unit.id))
-            del total.bad_places[most_places:]
+            total.shorten(most_places)
     return total
 
 

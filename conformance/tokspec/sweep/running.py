@@ -81,7 +81,7 @@ def sweep(folder: Path, plan: Plan, engine: Engine, tell: Callable[[Done], objec
                 if progress.ends or len(progress.faults) >= _FAULTS:
                     break
     except KeyboardInterrupt as interruption:
-        if type(interruption) is not KeyboardInterrupt:
+        if type(interruption) is not KeyboardInterrupt:  # a signal that asks for the end, not for what there is
             raise
         progress.interrupted = True
     return progress

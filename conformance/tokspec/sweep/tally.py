@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
-__all__ = ["WHOLE", "Cause", "Tally", "pattern_of"]
+__all__ = ["WHOLE", "Cause", "Tally", "pattern_of", "reason_of"]
 
 #: The pattern of a document that was not made small, because asking again would end a process each time.
 WHOLE = "a whole document"
@@ -82,9 +82,23 @@ class Tally:
 
     def note_bad(self, file: str, at: int, reason: str) -> None:
         """Count a record that is no document; reasons that differ in where or what else there is count as one."""
-        counted = _PARTICULARS.sub("", reason)
+        counted = reason_of(reason)
         self.bad[counted] = self.bad.get(counted, 0) + 1
         self.bad_places.append([file, at, reason])
+
+    def shorten(self, most: int) -> None:
+        """Forget places of bad records after so many, except the first of each reason.
+
+        >>> tally = Tally(bad_places=[["a", 0, "is no JSON"], ["a", 9, "is no JSON"], ["b", 0, "is not UTF-8"]])
+        >>> tally.shorten(1)
+        >>> tally.bad_places
+        [['a', 0, 'is no JSON'], ['b', 0, 'is not UTF-8']]
+        """
+        firsts: dict[str, int] = {}
+        for number, (_, _, why) in enumerate(self.bad_places):
+            firsts.setdefault(reason_of(why), number)
+        kept = {*range(most), *firsts.values()}
+        self.bad_places = [place for number, place in enumerate(self.bad_places) if number in kept]
 
     def note(self, cause: Cause) -> None:
         """Count a difference."""
@@ -131,6 +145,15 @@ class Tally:
         causes = [Cause(**cause) for cause in plain["causes"]]
         others = {name: value for name, value in plain.items() if name != "causes"}
         return cls(**others, causes={cause.key: cause for cause in causes})
+
+
+def reason_of(why: str) -> str:
+    """Leave out of a reason what is particular to one record.
+
+    >>> reason_of("is not UTF-8 at its byte 7")
+    'is not UTF-8'
+    """
+    return _PARTICULARS.sub("", why)
 
 
 def pattern_of(text: str) -> str:
