@@ -7,7 +7,7 @@ does. That is a description, not a proof: two causes may look alike.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tokspec.packs.judging import Outcome
@@ -107,13 +107,19 @@ def _place(spans: Sequence[Any], outcome: Outcome, first: int) -> str:
     return outcome.record.input.text[start : start + 1]
 
 
+#: Tokens that are named where they are more or fewer at an end, as special ones are; where there are more of them, what
+#: they are is of the text, and not of the cause.
+_NAMED = 2
+
+
 def _cut(left: Sequence[Any], right: Sequence[Any], what: str) -> tuple[str, str]:
-    """Compare how two cut: at the first item that differs, one is the beginning of the other, or not."""
-    extra = len(right) - len(left)
-    if extra > 0 and (list(right[extra:]) == list(left) or list(right[: len(left)]) == list(left)):
-        more = list(right[:extra]) if list(right[extra:]) == list(left) else list(right[len(left) :])
-        where = "start" if list(right[extra:]) == list(left) else "end"
-        return f"more {what}s at the {where}: {shorten(' '.join(map(repr, more)), 60)}", ""
+    """Compare how two cut: one has more at an end; or at the first item that differs, one begins the other, or not."""
+    if not (left and right):
+        return (f"no {what}s" if left else f"{what}s where the pack has none"), ""
+    for how, longer, shorter in (("more", list(right), list(left)), ("fewer", list(left), list(right))):
+        for where, rest in _beyond(longer, shorter):
+            named = f": {shorten(' '.join(map(repr, rest)), 60)}" if len(rest) <= _NAMED else ""
+            return f"{how} {what}s at the {where}{named}", ""
     at = _first(left, right)
     before, after = (items[at] if at < len(items) else "" for items in (left, right))
     if not (isinstance(before, str) and isinstance(after, str)):
@@ -123,6 +129,15 @@ def _cut(left: Sequence[Any], right: Sequence[Any], what: str) -> tuple[str, str
     if after.startswith(before) and before:
         return "does not cut where the pack does", _kind(after[len(before) :][:1])
     return f"another {what}", _kind(before[:1] or after[:1])
+
+
+def _beyond(longer: list[Any], shorter: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Give what the longer has at its start, or at its end, and the shorter has not."""
+    extra = len(longer) - len(shorter)
+    if extra > 0 and longer[extra:] == shorter:
+        yield "start", longer[:extra]
+    if extra > 0 and longer[:-extra] == shorter:
+        yield "end", longer[-extra:]
 
 
 def _first(left: Sequence[Any], right: Sequence[Any]) -> int:

@@ -98,6 +98,11 @@ def refuse_errors(value: Any, part: str, number: int, name: str) -> None:
 
     Raises:
         DataError: the first thing that is wrong.
+
+    >>> refuse_errors({"from": "texts/words:bug", "text": 3, "crc": "00000000"}, "record", 12, "pack.yaml")
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.DataError: pack.yaml:12: text: 3 is not of type "string"; undo the edit, or freeze again
     """
     for path, message in errors_of(value, part):
         raise DataError(message, name, number, ".".join(map(str, path)))

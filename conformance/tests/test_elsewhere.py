@@ -1,0 +1,75 @@
+"""Adapters in another environment: which Python, and that nothing of the suite needs to be installed there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tokspec.discovery import find, open_session
+from tokspec.elsewhere import command_elsewhere, python_of
+from tokspec.errors import DataError
+from tokspec.sessions import Answer, Request
+
+MODEL = {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]]}
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Give an environment in which nothing is installed."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    return tmp_path / "bare"
+
+
+def test_an_environment_is_a_folder_or_its_python(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = bare / "bin" / "python"
+    assert python_of(str(bare)) == str(python)
+    assert python_of(str(python)) == str(python)
+    monkeypatch.chdir(bare.parent)
+    assert python_of("bare") == str(python)
+    monkeypatch.setenv("HOME", str(bare.parent))
+    assert python_of("~/bare") == str(python)
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        python_of(str(tmp_path))
+    message = "is no environment: it has neither bin/python nor Scripts/python.exe"
+    assert str(caught.value) == f"{tmp_path}: {message}"
+    with pytest.raises(DataError) as caught:
+        find(f"tokenizers@{tmp_path}")
+    assert str(caught.value) == f"{tmp_path}: {message}"
+
+
+def test_the_suite_is_found_from_there(bare: Path) -> None:
+    python = python_of(str(bare))
+    nothing = subprocess.run([python, "-P", "-c", "import tokspec"], capture_output=True, text=True, check=False)
+    assert nothing.returncode == 1
+    assert nothing.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'tokspec'"
+    command = command_elsewhere(python, "tokspec.trivial:Trivial")
+    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.trivial:Trivial")
+
+
+def test_an_adapter_of_the_standard_library_alone_answers_there(bare: Path) -> None:
+    folder = next((bare / "lib").iterdir()) / "site-packages"
+    (folder / "there.py").write_text(
+        "import sys\n"
+        "from tokspec.adapter import Hello\n"
+        "class Adapter:\n"
+        "    def hello(self): return Hello('there', '7', 'Python', operations=('encode',))\n"
+        "    def load(self, format, content): return None\n"
+        "    def run(self, operation, model, input): return {'tokens': [sys.prefix]}\n"
+    )
+    with open_session(f"there:Adapter@{bare}", None) as session:
+        assert (session.hello.name, session.hello.version) == ("there", "7")
+        ((_, reply),) = session.ask([Request("encode", "toy", MODEL, {"text": "ug"})])
+        assert reply == Answer({"tokens": [str(bare)]})
+
+
+def test_what_is_missing_there_is_said(bare: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        open_session(f"tokenizers@{bare}", None).__enter__()
+    remedy = f"install what it needs in {bare}"
+    assert str(caught.value) == f"tokenizers@{bare}: cannot be imported: No module named 'tokenizers'; {remedy}"
