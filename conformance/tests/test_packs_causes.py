@@ -32,7 +32,13 @@ def tokens(*names: str) -> dict[str, list[str]]:
 
 ENCODED: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], str]] = {
     "one token becomes two": ("bugs", tokens("bugs"), tokens("bug", "s"), "cuts where the pack does not, at letters (latin)"),
-    "two become one": ("a  b", tokens("a", "Ġ", "Ġb"), tokens("a", "ĠĠb"), "does not cut where the pack does, at letters (latin)"),
+    "two become one": ("a  b", tokens("a", "Ġ", "Ġb"), tokens("a", "ĠĠb"), "does not cut where the pack does, at white space"),
+    "two instead of one": ("a  b", tokens("a", "ĠĠb"), tokens("a", "Ġ", "Ġb"), "cuts where the pack does not, at white space"),
+    "a line feed": ("\n\n", tokens("ĊĊ"), tokens("Ċ", "Ċ"), "cuts where the pack does not, at white space"),
+    "a byte": ("🙂", tokens("ðŁĻĤ"), tokens("ðŁ", "ĻĤ"), "cuts where the pack does not, at parts of characters"),
+    "a letter of that look": ("Ġuż", tokens("Ġuż"), tokens("ż"), "another token, at letters (latin)"),
+    "a capital": ("É", tokens("é"), tokens("[UNK]"), "another token, at letters (latin)"),
+    "the character for a space": ("a b", tokens("▁a", "▁b"), tokens("▁a", "b"), "another token, at white space"),
     "another token": ("bug", tokens("bug"), tokens("pug"), "another token, at letters (latin)"),
     "an ideograph": ("水", tokens("水"), tokens("[UNK]"), "another token, at letters (cjk)"),
     "a symbol": ("🙂", tokens("🙂"), tokens("[UNK]"), "another token, at symbols"),

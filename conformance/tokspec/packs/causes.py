@@ -10,7 +10,9 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tokspec.formats.byte_characters import to_bytes
 from tokspec.packs.judging import Outcome
+from tokspec.packs.record import input_of
 from tokspec.report.safe import shorten
 from tokspec.sessions import Answer
 from tokspec.verdicts import Verdict
@@ -47,6 +49,9 @@ _KINDS: Mapping[str, str] = {
     "Cs": "surrogates",
 }
 
+#: What stands for a space in the tokens of SentencePiece and its kin.
+_SPACE = "▁"
+
 
 def _kind(character: str) -> str:
     """Name the kind of a character, and the script of a letter or a mark.
@@ -62,6 +67,22 @@ def _kind(character: str) -> str:
     kind = _KINDS.get(category) or _KINDS[category[0]]
     script = unicodedata.name(character, "").split(" ")[0].split("-")[0].lower()
     return f"{kind} ({script})" if category[0] in "LM" and script else kind
+
+
+def _kind_in(character: str, text: str) -> str:
+    """Name the kind of a character of a token, which may stand for another in the text, or for a byte of one.
+
+    >>> _kind_in("Ġ", "a b"), _kind_in("▁", "a b"), _kind_in("Ġ", "Ġużepp"), _kind_in("ð", "🙂")
+    ('white space', 'white space', 'letters (latin)', 'parts of characters')
+    """
+    if not character or character in text or character in unicodedata.normalize("NFKC", text.lower()):
+        return _kind(character)
+    if character == _SPACE:
+        return _kind(" ")
+    byte = to_bytes(character)
+    if byte is None:
+        return _kind(character)
+    return _kind(chr(byte[0])) if byte[0] < 0x80 else "parts of characters"
 
 
 def cause_of(outcome: Outcome) -> Cause:
@@ -87,24 +108,31 @@ def _of_text(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str,
 def _of_pieces(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
     left, right = ([piece[0] for piece in result.get("pieces", [])] for result in (expected, actual))
     if left == right:
-        return "the same pieces, other spans", _kind(_place(expected["pieces"], outcome, 1))
-    return _cut(left, right, "piece")
+        return "the same pieces, other spans", _kind(_place("pieces", outcome))
+    return _cut(left, right, "piece", _text(outcome))
 
 
 def _of_tokens(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
     name = str(outcome.difference.path[0]) if outcome.difference and outcome.difference.path else ""
     if name == "spans":
-        return "the same tokens, other spans", _kind(_place(expected.get("spans", []), outcome, 0))
+        return "the same tokens, other spans", _kind(_place("spans", outcome))
     if name == "ids" and "tokens" in expected and expected["tokens"] == actual.get("tokens"):
         return "the same tokens, other ids", ""
-    return _cut(expected.get(name, []), actual.get(name, []), "token")
+    return _cut(expected.get(name, []), actual.get(name, []), "token", _text(outcome))
 
 
-def _place(spans: Sequence[Any], outcome: Outcome, first: int) -> str:
+def _text(outcome: Outcome) -> str:
+    """Give the text that was asked about; ids are asked about with the text that they are of."""
+    asked = input_of(outcome.operation, outcome.record) or {}
+    return str(asked.get("text", outcome.record.input.text))
+
+
+def _place(field: str, outcome: Outcome) -> str:
+    """Give the character with which the item begins that has another span."""
     path = outcome.difference.path if outcome.difference else ()
     at = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
-    start = spans[at][first] if at < len(spans) else len(outcome.record.input.text)
-    return outcome.record.input.text[start : start + 1]
+    spans = outcome.record.results[outcome.operation].get(field, [])
+    return _text(outcome)[spans[at][-2] :][:1] if at < len(spans) else ""
 
 
 #: Tokens that are named where they are more or fewer at an end, as special ones are; where there are more of them, what
@@ -112,7 +140,7 @@ def _place(spans: Sequence[Any], outcome: Outcome, first: int) -> str:
 _NAMED = 2
 
 
-def _cut(left: Sequence[Any], right: Sequence[Any], what: str) -> tuple[str, str]:
+def _cut(left: Sequence[Any], right: Sequence[Any], what: str, text: str) -> tuple[str, str]:
     """Compare how two cut: one has more at an end; or at the first item that differs, one begins the other, or not."""
     if not (left and right):
         return (f"no {what}s" if left else f"{what}s where the pack has none"), ""
@@ -125,10 +153,10 @@ def _cut(left: Sequence[Any], right: Sequence[Any], what: str) -> tuple[str, str
     if not (isinstance(before, str) and isinstance(after, str)):
         return f"other {what}s", ""
     if before.startswith(after) and after:
-        return "cuts where the pack does not", _kind(before[len(after) :][:1])
+        return "cuts where the pack does not", _kind_in(before[len(after) :][:1], text)
     if after.startswith(before) and before:
-        return "does not cut where the pack does", _kind(after[len(before) :][:1])
-    return f"another {what}", _kind(before[:1] or after[:1])
+        return "does not cut where the pack does", _kind_in(after[len(before) :][:1], text)
+    return f"another {what}", _kind_in(before[:1] or after[:1], text)
 
 
 def _beyond(longer: list[Any], shorter: list[Any]) -> Iterator[tuple[str, list[Any]]]:
