@@ -101,9 +101,9 @@ class LocalSide:
         try:
             model = adapter.load(side["format"], content)
         except Refusal as refusal:
-            raise DataError(f"does not take the model: {refusal}", key=side["name"]) from None
+            raise DataError(f"does not take the model as {side['format']}: {refusal}", key=side["name"]) from None
         except BaseException as error:
-            raise DataError(f"does not load the model: {describe(error)}", key=side["name"]) from None
+            raise DataError(f"does not load the model as {side['format']}: {describe(error)}", key=side["name"]) from None
         self._encode = _encoder(adapter, model, field)
 
     def ask(self, texts: Sequence[str], first: int, stage: int) -> list[Outcome]:
