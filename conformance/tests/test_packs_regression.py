@@ -63,6 +63,56 @@ def test_texts_that_are_new_or_gone_are_a_difference(pytester: pytest.Pytester) 
     result.stdout.fnmatch_lines(["E *texts that only the pack has: 1; that only the test has: 2"])
 
 
+def test_a_tokenizer_that_fails_where_it_answered_is_a_difference(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=TESTS)
+    pytester.runpytest()
+    failing = """
+def tokenize(text):
+    if text == "no bugs":
+        raise LookupError("no bugs here")
+    return text.split()
+"""
+    pytester.makepyfile(test_mine=TESTS[: TESTS.index("def tokenize")] + failing + TESTS[TESTS.index("def test") :])
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E *DIFFERENT encode: crash: is recorded",
+            'E *input     encode "no bugs"',
+            "not answered: encode of 1 text, first inputs/test:2: crash: LookupError: no bugs here (*)",
+        ]
+    )
+
+
+def test_what_was_a_fault_and_still_is_one_is_the_same(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=TESTS.replace("text.split()]", "text.split() if [True][text.startswith('no')]]"))
+    pytester.runpytest()
+    pytester.runpytest().assert_outcomes(passed=1)
+    pack = pytester.path / "test_mine" / "test_words.yaml"
+    assert '"text": "no bugs", "unanswered": {"encode": "crash"}' in pack.read_text("utf-8")
+
+
+def test_an_object_that_does_less_is_a_difference(pytester: pytest.Pytester) -> None:
+    both = """
+class Both:
+    def encode(self, text):
+        return [len(text)]
+
+    def decode(self, ids):
+        return "a" * ids[0] if ids else ""
+
+def test_words(tokenizer_regression):
+    tokenizer_regression.check(Both())
+"""
+    pytester.makepyfile(test_mine=both)
+    pytester.runpytest()
+    pytester.runpytest().assert_outcomes(passed=1)
+    pytester.makepyfile(test_mine=both.replace("def decode", "def undo"))
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *not answered any more: *  decode: is not recorded"])
+
+
 def test_objects_of_libraries_and_commands_are_frozen_too(pytester: pytest.Pytester) -> None:
     model = {"type": "WordLevel", "vocab": {"a": 0, "bug": 1, "?": 2}, "unk_token": "?"}
     content = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}, "added_tokens": []}

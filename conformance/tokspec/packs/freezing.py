@@ -51,13 +51,17 @@ class Trouble:
     def lines(self) -> list[str]:
         """What there is to say of it, the commonest first."""
         not_offered = [
-            f"not answered: {operation} of {count} texts: {reason}"
+            f"not answered: {operation} of {_texts(count)}: {reason}"
             for (operation, reason), count in self.unsupported.most_common(_SHOWN)
         ]
         return not_offered + [
-            f"not answered: {operation} of {count} texts, first {self.first[operation, reason].place}: {reason}"
+            f"not answered: {operation} of {_texts(count)}, first {self.first[operation, reason].place}: {reason}"
             for (operation, reason), count in self.faults.most_common(_SHOWN)
         ]
+
+
+def _texts(count: int) -> str:
+    return "1 text" if count == 1 else f"{count} texts"
 
 
 #: What is said of the special tokens that a post-processor adds; who asks an object asks as the object's user does.
