@@ -57,7 +57,7 @@ SHOWN = """\
 
 tokens: 19 and 19; 2 (10.5 %) differ
 not compared: 1 document: troubled does not take it: takes no such word
-bad records: 1: is not UTF-8; first in texts.txt at 97
+bad records: 1: is not UTF-8; first in texts.txt at 97: at its byte 0
 troubled 1 and sound 1 differ in 7 of 8 documents (87.5 %), 77 bytes
 """
 
@@ -95,6 +95,17 @@ def test_results_are_no_inputs(place: Any) -> None:
     said = [place.run("texts", "-o", "texts/out")[1] for _ in range(2)]
     assert (
         said[0] == said[1] == "tokens: 6 and 6; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 2 documents, 6 bytes\n"
+    )
+
+
+def test_nothing_to_compare_is_no_success(place: Any) -> None:
+    place.write("texts.jsonl", ['{"id": 1, "body": "one"}'])
+    assert place.run("texts.jsonl") == (
+        2,
+        "tokens: 0 and 0; 0 (0 %) differ\n"
+        "bad records: 1: has no field text; first in texts.jsonl at 0: it has id, body\n"
+        "troubled 1 and sound 1: no document was compared\n",
+        "",
     )
 
 

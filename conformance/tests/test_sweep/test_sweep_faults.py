@@ -102,7 +102,7 @@ def small_disk(place: Any) -> Any:
 def test_a_disk_that_fills_up(place: Any, small_disk: Path) -> None:
     """What was written is whole; with room again, what is left is done."""
     for number in range(6):
-        (place.folder / f"{number}.txt").write_bytes(b"\xff\n" * 400)
+        (place.folder / f"{number}.txt").write_bytes(b"one\n" + b"\xff\n" * 398)
     units = [*(f"{number}.txt" for number in range(6)), "--unit-mb", "0.0008", "--workers", "2"]
     status, _, err = place.run(*units, "-o", "disk/sweep")
     assert status == 2

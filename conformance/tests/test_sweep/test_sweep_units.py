@@ -220,7 +220,7 @@ def test_the_first_place_of_each_reason_is_kept(tmp_path: Path) -> None:
     assert total.bad_places == [["aaaa", 0, "is not UTF-8 at its byte 0"], ["cccc", 0, "is no JSON"]]
     assert [line for line in report.text(report.Summary(HEADER, total, [], 3, 3), 0) if "bad" in line] == [
         "bad records: 1: is no JSON; first in cccc at 0",
-        "bad records: 3: is not UTF-8; first in aaaa at 0",
+        "bad records: 3: is not UTF-8; first in aaaa at 0: at its byte 0",
     ]
 
 

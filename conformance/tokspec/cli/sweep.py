@@ -52,7 +52,8 @@ def sweep_command(sweeping: Sweeping) -> int:
     FILES are files, folders, patterns or addresses. Each line is a document; of JSON Lines and Parquet a field. What
     was done stays in the folder of the results: the same command goes on where the last one ended.
 
-    Exit status: 0 if nothing differs, 1 if something does, 2 if not all could be done, 130 after an interruption.
+    Exit status: 0 if nothing differs, 1 if something does, 2 if not all could be done or there was nothing to compare,
+    130 after an interruption.
     """
     return _Sweep.of(sweeping).run()
 
@@ -129,7 +130,7 @@ def _status(progress: Progress, total: Tally) -> int:
     if progress.interrupted:
         click.echo("interrupted; the same command goes on", err=True)
         return _INTERRUPTED
-    if progress.faults:
+    if progress.faults or not total.compared:
         return 2
     return 1 if total.different else 0
 

@@ -38,7 +38,7 @@ class Summary:
         """Say in a sentence what it came to."""
         sides = [f"{side['name']} {side['version']}" for side in self.header.sides]
         total = self.total
-        compared = total.documents - sum(total.left.values())
+        compared = total.compared
         if not compared:
             return f"{sides[0]} and {sides[1]}: no document was compared"
         what = "agree on" if not total.different else f"differ in {total.different:,} of"
@@ -82,8 +82,9 @@ def _counts(summary: Summary) -> Iterator[str]:
     for reason, count in sorted(total.left.items()):
         yield f"not compared: {many(count, 'document')}: {reason}"
     for reason, count in sorted(total.bad.items()):
-        file, at, _ = next(place for place in total.bad_places if reason_of(place[2]) == reason)
-        yield f"bad records: {count:,}: {reason}; first in {file} at {at:,}"
+        file, at, why = next(place for place in total.bad_places if reason_of(place[2]) == reason)
+        more = why.removeprefix(reason).strip(" ;:")
+        yield f"bad records: {count:,}: {reason}; first in {file} at {at:,}{': ' * bool(more)}{more}"
     if summary.done < summary.units:
         yield f"done: {summary.done:,} of {many(summary.units, 'unit')}; the same command goes on"
 

@@ -98,12 +98,13 @@ class LocalSide:
         self._index, self._marker = index, marker
         adapter = _adapter(side)
         _refuse_other(side, adapter.hello())
+        format = side["format"]
         try:
-            model = adapter.load(side["format"], content)
+            model = adapter.load(format, content)
         except Refusal as refusal:
-            raise DataError(f"does not take the model as {side['format']}: {refusal}", key=side["name"]) from None
+            raise DataError(f"does not take the model as {format}: {refusal}", key=side["name"]) from None
         except BaseException as error:
-            raise DataError(f"does not load the model as {side['format']}: {describe(error)}", key=side["name"]) from None
+            raise DataError(f"does not load the model as {format}: {describe(error)}", key=side["name"]) from None
         self._encode = _encoder(adapter, model, field)
 
     def ask(self, texts: Sequence[str], first: int, stage: int) -> list[Outcome]:

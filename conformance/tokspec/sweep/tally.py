@@ -76,6 +76,15 @@ class Tally:
     bad_places: list[list[Any]] = field(default_factory=list)
     causes: dict[tuple[str, str, str], Cause] = field(default_factory=dict)
 
+    @property
+    def compared(self) -> int:
+        """Count the documents of which both sides had something to say.
+
+        >>> Tally(documents=3, left={"too long": 1}).compared
+        2
+        """
+        return self.documents - sum(self.left.values())
+
     def leave(self, reason: str, count: int = 1) -> None:
         """Count documents that are not compared."""
         self.left[reason] = self.left.get(reason, 0) + count
