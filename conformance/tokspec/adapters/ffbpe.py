@@ -38,6 +38,9 @@ _REASONS = {
     "No more step could be performed": "invalid_input",
 }
 
+#: Characters that stand for their own bytes.
+_PLAIN = frozenset(map(chr, range(0x21, 0x7F)))
+
 #: The pattern of a text that is not cut.
 _WHOLE = r"(?s:.+)"
 
@@ -116,7 +119,9 @@ class FfbpeAdapter:
         special, corpus = model.get("special_tokens", []), input["corpus"]
         if input.get("min_frequency") == 0:
             raise Unsupported("has a least frequency of 1 or more")
-        if (unit == "unicode" and not str(corpus).isascii()) or not str(corpus.get("words", "")).isascii():
+        if unit == "byte" and any(set(word) - _PLAIN for word, _ in corpus.get("words", ())):
+            raise Unsupported("cuts words into bytes, and in this model they are of characters")
+        if unit == "unicode" and not str(corpus).isascii():
             raise Unsupported("begins with bytes, and merges those of a character first (BPE-TRAIN-2)")
         trainer = self._library.BpeTrainer(
             special,
@@ -172,7 +177,7 @@ def _merges(trainer: Any) -> list[list[Any]]:
     with TemporaryDirectory() as folder:
         files = Path(folder) / "vocab.json", Path(folder) / "merges.txt"
         trainer.save_files(*files)
-        lines = files[1].read_text("utf-8").splitlines()
+        lines = files[1].read_bytes().decode().split("\n")[:-1]  # a token may be a carriage return
     if any(escaped in line for line in lines for escaped in "{␣"):
         raise Unsupported("saves merges with some characters escaped")
     return [[*pair.split(" "), int(count)] for pair, count in (line.split(" => ") for line in lines)]
