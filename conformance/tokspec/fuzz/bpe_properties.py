@@ -22,6 +22,8 @@ def _is_one_piece(example: Example, choices: Choices) -> bool:
     bare = not model.keys() & {"normalizer", "pre_tokenizer", "special_tokens"}
     if not bare or example.operation != "encode" or model.get("type") != "bpe" or not model.get("vocabulary"):
         return False
+    if model.get("unknown_token", "\0") in example.input["text"]:
+        return False  # whether it is one with its neighbours is another clause's business
     return all(character in model["vocabulary"] for character in example.input["text"])
 
 

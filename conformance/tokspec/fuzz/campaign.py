@@ -10,7 +10,7 @@ from time import monotonic
 
 from tokspec.fuzz.checker import Checker
 from tokspec.fuzz.example import Example
-from tokspec.fuzz.findings import Findings, finding_of, group_before_shrinking
+from tokspec.fuzz.findings import Finding, Findings, finding_of, group_before_shrinking
 from tokspec.fuzz.models import FAMILIES, model
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.requests import asked
@@ -196,8 +196,17 @@ class Campaign:
         small, last = self._smallest(check, example, comparison)
         found = finding_of(check.name, check.clause, small, example, last)
         found.examples, found.seconds = examples, began - self.began
+        found.oracle = self._beside_the_oracle(check, small, example)
         self.findings.add(before, found)
         self.shrinking += monotonic() - began
+
+    def _beside_the_oracle(self, check: Checker, small: Example, first: Example) -> Finding | None:
+        """Give what an example by which a property is broken shows beside the oracle, if anything."""
+        oracle = self.checks[0]
+        if check is oracle:
+            return None
+        (comparison,) = oracle.compare([small])
+        return finding_of(oracle.name, "", small, first, comparison) if comparison.state == "differs" else None
 
     def _smallest(self, check: Checker, example: Example, comparison: Comparison) -> tuple[Example, Comparison]:
         latest: dict[str, Comparison] = {example.key: comparison}

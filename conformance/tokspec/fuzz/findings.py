@@ -22,7 +22,8 @@ class Finding:
     """A difference: the smallest example that shows it, and the verdict on that.
 
     ``check`` is what noticed it, ``first`` the example in which it was met, ``examples`` and ``seconds`` when that was,
-    and ``times`` how often.
+    and ``times`` how often. ``oracle`` is the finding that the same example makes beside the oracle, where a property
+    does not hold.
     """
 
     check: str
@@ -35,6 +36,7 @@ class Finding:
     examples: int = 0
     seconds: float = 0.0
     known: str = ""
+    oracle: Finding | None = None
 
     @property
     def group(self) -> Group:
@@ -69,6 +71,7 @@ class Findings:
         known.times += 1
         if finding.example.size < known.example.size:
             known.example, known.first, known.result = finding.example, finding.first, finding.result
+            known.oracle = finding.oracle
 
     def counted(self) -> None:
         """Add to the findings what was met of their kinds and not shrunk; of several the last one gets it."""

@@ -56,9 +56,15 @@ def known_clauses(file: Path | None, fixtures: Path | None = None) -> dict[tuple
 
 
 def mark_known(findings: Findings, known: Known) -> list[Finding]:
-    """Mark every finding that is known, and give those that are not."""
+    """Mark every finding that is known, and give those that are not.
+
+    A property that an example breaks which is known to differ from the oracle is the same fault once more.
+    """
     for finding in findings:
-        found = known.get((finding.clause, finding.result.verdict.value)) or known.get((finding.clause, ""))
-        if found:
-            finding.known = f"{finding.clause} ({found})"
+        finding.known = _known(finding, known) or (_known(finding.oracle, known) if finding.oracle else "")
     return [finding for finding in findings if not finding.known]
+
+
+def _known(finding: Finding, known: Known) -> str:
+    found = known.get((finding.clause, finding.result.verdict.value)) or known.get((finding.clause, ""))
+    return f"{finding.clause} ({found})" if found else ""
