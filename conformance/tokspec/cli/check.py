@@ -161,10 +161,9 @@ def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
     header = checking.pack.header
     for line in causes(findings, show, checking.pack.file.name):
         click.echo(line)
-    if findings.texts_that_differ and run.choices:
-        kind = str(header.model.get("settings", {}).get("model.type", ""))
-        if others := other_choices(header.choices, run.choices, kind):
-            click.echo("\n".join(["declared otherwise, which may be why:", *(f"  {line}" for line in others), ""]))
+    others = other_choices(header.choices, run.choices, header.model.get("settings", {}))
+    if findings.texts_that_differ and others:
+        click.echo("\n".join(["declared otherwise, which may be why:", *(f"  {line}" for line in others), ""]))
     if unsupported := reasons(findings, _not_offered(run)):
         click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))
     if findings.tallies:

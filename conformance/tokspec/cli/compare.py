@@ -27,9 +27,6 @@ __all__ = ["compare_command"]
 
 _path = click.Path(path_type=Path)
 
-#: How many cases are named that are answered otherwise.
-_NAMED = 10
-
 
 @click.command("compare", short_help="Say what changed between two implementations or packs.")
 @click.argument("first", metavar="A")
@@ -39,7 +36,9 @@ _NAMED = 10
 @source_options
 @click.option("--add-special-tokens", "adds", is_flag=True, help="Compare encodings with what a post-processor adds.")
 @click.option("--no-fixtures", is_flag=True, help="Leave out the suite's own cases.")
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option(
+    "--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes and cases to show."
+)
 def compare_command(
     first: str,
     second: str,
@@ -112,7 +111,11 @@ class Comparison:
         with ProgressBar("comparing cases", len(cases)) as advance:
             units = (self.first.unit, self.second.unit)
             found = cases_compared(self.first.session, self.second.session, cases, units, advance)
-        click.echo("\n".join([f"{len(cases)} cases of the suite (fixtures {suite.hash[:12]}…):", *_cases(found), ""]))
+        click.echo(
+            "\n".join(
+                [f"{len(cases)} cases of the suite (fixtures {suite.hash[:12]}…):", *_cases(found, self.show), ""]
+            )
+        )
         return found.changed
 
     def texts(self) -> bool:
@@ -123,7 +126,7 @@ class Comparison:
         if findings is None:
             click.echo("give --model FILE, with a tokenizer.json of yours, to compare what becomes of texts\n")
             return False
-        for line in causes(findings, self.show, self.first.name):
+        for line in causes(findings, self.show, self.first.pack.name if self.first.pack else ""):
             click.echo(line)
         if unsupported := reasons(findings):
             click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))
@@ -153,7 +156,7 @@ def _headers(one: Pack, other: Pack) -> list[str]:
     return lines + other_settings(first.get("settings", {}), second.get("settings", {})) or ["another file"]
 
 
-def _cases(found: CasesCompared) -> Iterator[str]:
+def _cases(found: CasesCompared, show: int) -> Iterator[str]:
     yield f"  {found.same} answered alike, {found.neither} by neither"
     for what, cases in (
         ("answered otherwise", found.other),
@@ -162,6 +165,6 @@ def _cases(found: CasesCompared) -> Iterator[str]:
     ):
         if cases:
             yield f"  {len(cases)} {what}:"
-            yield from (f"    {visible(case)}" for case in cases[:_NAMED])
-            if len(cases) > _NAMED:
-                yield f"    … and {len(cases) - _NAMED} more"
+            yield from (f"    {visible(case)}" for case in cases[:show])
+            if len(cases) > show:
+                yield f"    … and {len(cases) - show} more; --show {len(cases)} shows them all"

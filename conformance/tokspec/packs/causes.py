@@ -6,12 +6,11 @@ does. That is a description, not a proof: two causes may look alike.
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tokspec.formats.byte_characters import to_bytes
 from tokspec.packs.judging import Outcome
+from tokspec.packs.kinds import kind, kind_in
 from tokspec.packs.record import input_of
 from tokspec.report.safe import shorten
 from tokspec.sessions import Answer
@@ -35,56 +34,6 @@ class Cause(NamedTuple):
         return f"{self.operation}: {self.what}{f', at {self.where}' if self.where else ''}"
 
 
-_KINDS: Mapping[str, str] = {
-    "L": "letters",
-    "M": "marks",
-    "N": "numbers",
-    "P": "punctuation",
-    "S": "symbols",
-    "Z": "white space",
-    "Cc": "controls",
-    "Cf": "invisible characters",
-    "Co": "private use",
-    "Cn": "unassigned characters",
-    "Cs": "surrogates",
-}
-
-#: What stands for a space in the tokens of SentencePiece and its kin.
-_SPACE = "▁"
-
-
-def _kind(character: str) -> str:
-    """Name the kind of a character, and the script of a letter or a mark.
-
-    >>> _kind("é"), _kind("水"), _kind("\\n"), _kind("")
-    ('letters (latin)', 'letters (cjk)', 'white space', 'the end')
-    """
-    if not character:
-        return "the end"
-    if character.isspace():
-        return "white space"
-    category = unicodedata.category(character)
-    kind = _KINDS.get(category) or _KINDS[category[0]]
-    script = unicodedata.name(character, "").split(" ")[0].split("-")[0].lower()
-    return f"{kind} ({script})" if category[0] in "LM" and script else kind
-
-
-def _kind_in(character: str, text: str) -> str:
-    """Name the kind of a character of a token, which may stand for another in the text, or for a byte of one.
-
-    >>> _kind_in("Ġ", "a b"), _kind_in("▁", "a b"), _kind_in("Ġ", "Ġużepp"), _kind_in("ð", "🙂")
-    ('white space', 'white space', 'letters (latin)', 'parts of characters')
-    """
-    if not character or character in text or character in unicodedata.normalize("NFKC", text.lower()):
-        return _kind(character)
-    if character == _SPACE:
-        return _kind(" ")
-    byte = to_bytes(character)
-    if byte is None:
-        return _kind(character)
-    return _kind(chr(byte[0])) if byte[0] < 0x80 else "parts of characters"
-
-
 def cause_of(outcome: Outcome) -> Cause:
     """Tell the cause of an outcome that differs."""
     operation = outcome.operation
@@ -99,23 +48,23 @@ def _of_text(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str,
     at = _first(left, right)
     before, after = left[at : at + 1], right[at : at + 1]
     if len(left) == len(right):
-        return "another character", _kind(before)
+        return "another character", kind(before)
     if not before or (after and left[at:].endswith(right[at + 1 :]) and len(left) < len(right)):
-        return "more characters", _kind(after)
-    return ("fewer characters" if len(left) > len(right) else "other characters"), _kind(before)
+        return "more characters", kind(after)
+    return ("fewer characters" if len(left) > len(right) else "other characters"), kind(before)
 
 
 def _of_pieces(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
     left, right = ([piece[0] for piece in result.get("pieces", [])] for result in (expected, actual))
     if left == right:
-        return "the same pieces, other spans", _kind(_place("pieces", outcome))
+        return "the same pieces, other spans", kind(_place("pieces", outcome))
     return _cut(left, right, "piece", _text(outcome))
 
 
 def _of_tokens(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
     name = str(outcome.difference.path[0]) if outcome.difference and outcome.difference.path else ""
     if name == "spans":
-        return "the same tokens, other spans", _kind(_place("spans", outcome))
+        return "the same tokens, other spans", kind(_place("spans", outcome))
     if name == "ids" and "tokens" in expected and expected["tokens"] == actual.get("tokens"):
         return "the same tokens, other ids", ""
     return _cut(expected.get(name, []), actual.get(name, []), "token", _text(outcome))
@@ -139,33 +88,47 @@ def _place(field: str, outcome: Outcome) -> str:
 #: they are is of the text, and not of the cause.
 _NAMED = 2
 
+#: What is put before tokens and is of their form, not of the text.
+_PUT_BEFORE = (" ", "Ġ", "▁", "##")
+
 
 def _cut(left: Sequence[Any], right: Sequence[Any], what: str, text: str) -> tuple[str, str]:
     """Compare how two cut: one has more at an end; or at the first item that differs, one begins the other, or not."""
     if not (left and right):
         return (f"no {what}s" if left else f"{what}s where the pack has none"), ""
     for how, longer, shorter in (("more", list(right), list(left)), ("fewer", list(left), list(right))):
-        for where, rest in _beyond(longer, shorter):
-            named = f": {shorten(' '.join(map(repr, rest)), 60)}" if len(rest) <= _NAMED else ""
-            return f"{how} {what}s at the {where}{named}", ""
+        if ends := _ends(longer, shorter):
+            return f"{how} {what}s {ends}", ""
     at = _first(left, right)
     before, after = (items[at] if at < len(items) else "" for items in (left, right))
     if not (isinstance(before, str) and isinstance(after, str)):
         return f"other {what}s", ""
     if before.startswith(after) and after:
-        return "cuts where the pack does not", _kind_in(before[len(after) :][:1], text)
+        return "cuts where the pack does not", kind_in(before[len(after) :][:1], text)
     if after.startswith(before) and before:
-        return "does not cut where the pack does", _kind_in(after[len(before) :][:1], text)
-    return f"another {what}", _kind_in(before[:1] or after[:1], text)
+        return "does not cut where the pack does", kind_in(after[len(before) :][:1], text)
+    for verb, whole, rest in (("puts", after, before), ("does not put", before, after)):
+        if rest and whole.endswith(rest) and (put := whole.removesuffix(rest)) in _PUT_BEFORE:
+            return f"{verb} {put!r} before a {what}", ""
+    return f"another {what}", kind_in(before[:1] or after[:1], text)
 
 
-def _beyond(longer: list[Any], shorter: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Give what the longer has at its start, or at its end, and the shorter has not."""
+def _ends(longer: list[Any], shorter: list[Any]) -> str:
+    """Say what the longer has before and behind all that the shorter has; nothing if it is not like that.
+
+    >>> _ends(["[CLS]", "a", "bug", "[SEP]"], ["a", "bug"])
+    "at the start: '[CLS]', at the end: '[SEP]'"
+    """
     extra = len(longer) - len(shorter)
-    if extra > 0 and longer[extra:] == shorter:
-        yield "start", longer[:extra]
-    if extra > 0 and longer[:-extra] == shorter:
-        yield "end", longer[-extra:]
+    for before in dict.fromkeys((extra, *range(min(extra, _NAMED + 1)))) if extra > 0 else ():
+        if longer[before : before + len(shorter)] == shorter:
+            ends = {"start": longer[:before], "end": longer[before + len(shorter) :]}
+            return ", ".join(f"at the {where}{_named(items)}" for where, items in ends.items() if items)
+    return ""
+
+
+def _named(items: Sequence[Any]) -> str:
+    return f": {shorten(' '.join(map(repr, items)), 60)}" if len(items) <= _NAMED else ""
 
 
 def _first(left: Sequence[Any], right: Sequence[Any]) -> int:

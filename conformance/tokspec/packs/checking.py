@@ -17,8 +17,16 @@ from tokspec.report.safe import compact, shorten
 
 __all__ = ["checked", "held", "other_choices", "other_model", "other_settings"]
 
-#: The choices on which each type of model, as a tokenizer.json names it, has no bearing.
+#: Choices that have no bearing on what a pack records.
 _WITHOUT_BEARING = ("bpe_training_tie", "unigram_score_start", "offset_unit")
+
+#: What others have a bearing on, by the first word of the choice: the types, one of which the model has to have.
+_TYPES: Mapping[str, frozenset[str]] = {
+    "bpe": frozenset({"bpe"}),
+    "unigram": frozenset({"unigram"}),
+    "metaspace": frozenset({"metaspace"}),
+    "final": frozenset({"lowercase", "bert", "bertnormalizer"}),
+}
 
 
 def checked(
@@ -58,23 +66,27 @@ def held(
     return findings
 
 
-def other_choices(recorded: Mapping[str, str], declared: Mapping[str, str], kind: str = "") -> list[str]:
-    """Say which choices two declare otherwise, of those that bear on what a pack records.
+def other_choices(recorded: Mapping[str, str], declared: Mapping[str, str], settings: Mapping[str, Any]) -> list[str]:
+    """Say which choices two declare otherwise, of those that bear on what a pack records with a model's settings.
 
-    >>> other_choices({"final_sigma": "plain"}, {"final_sigma": "contextual"})
+    >>> choices = {"final_sigma": "plain"}, {"final_sigma": "contextual"}
+    >>> other_choices(*choices, {"model.type": "BPE", "normalizer.type": "Lowercase"})
     ['final_sigma: plain in the pack, contextual here']
+    >>> other_choices(*choices, {"model.type": "BPE"})
+    []
     """
+    types = {str(value).lower() for path, value in settings.items() if path.rpartition(".")[2] == "type"}
     return [
         f"{name}: {option} in the pack, {declared[name]} here"
         for name, option in recorded.items()
-        if name not in _WITHOUT_BEARING and declared.get(name, option) != option and _bears(name, kind)
+        if name not in _WITHOUT_BEARING and declared.get(name, option) != option and _bears(name, types)
     ]
 
 
-def _bears(choice: str, kind: str) -> bool:
-    """Whether a choice bears on a type of model; on one that is not known, all do."""
-    prefix = choice.partition("_")[0]
-    return prefix not in ("bpe", "unigram") or kind.lower() in ("", prefix)
+def _bears(choice: str, types: Collection[str]) -> bool:
+    """Whether a choice bears on a model with stages of some types; on one that is not known, all do."""
+    wanted = _TYPES.get(choice.partition("_")[0])
+    return not types or wanted is None or not wanted.isdisjoint(types)
 
 
 def other_model(recorded: Mapping[str, Any], own: OwnModel) -> list[str]:

@@ -68,6 +68,8 @@ class TokenizerRegression:
         """
         from pytest_regressions.common import perform_regression_check  # here, because it may be missing
 
+        __tracebackhide__ = True  # what fails is the line of the test
+
         with _session(tokenizer, impl, command) as session:
             own = model_of(tokenizer) if tokenizer is not None else _model(model)
             asker = Asker(session, own)
@@ -104,11 +106,13 @@ def _write(file: Path, asker: Asker, sources: Sources, texts: list[str]) -> None
     inputs = all_inputs(asker, parts_of(asker.own), sources)
     own = (Input("inputs/test", str(number), text) for number, text in enumerate(texts, 1))
     write_pack(file, header, recorded(asker, chain(inputs, own), trouble))
-    print("\n".join(trouble.lines))  # pytest shows it where the test fails
+    for line in trouble.lines:
+        print(line)  # pytest shows it where the test fails
 
 
 def _compare(obtained: Path, expected: Path) -> None:
     """Fail, with causes, if what was obtained is not what is expected."""
+    __tracebackhide__ = True
     before, after, unpaired = read_pack(expected, expected.name), read_pack(obtained, obtained.name), Unpaired()
     units = [pack.header.choices.get("offset_unit", "code_point") for pack in (after, before)]
     findings = compared(paired(before.records(), after.records(), unpaired), *units)

@@ -33,12 +33,14 @@ def causes(findings: Findings, show: int, pack: str) -> Iterator[str]:
         yield from _example(group.example, pack)
         yield ""
     if len(findings.groups) > show:
-        yield f"… and {len(findings.groups) - show} more causes; --show {len(findings.groups)} shows them all\n"
+        more = len(findings.groups) - show
+        yield f"… and {more} more cause{'s' if more > 1 else ''}; --show {len(findings.groups)} shows them all\n"
 
 
 def _extent(group: Group, findings: Findings) -> str:
     sections = [f"{count} in {visible(section)}" for section, count in group.sections.most_common(4)]
-    more = f" and {len(group.sections) - 4} more sections" if len(group.sections) > 4 else ""
+    others = len(group.sections) - len(sections)
+    more = f" and {others} more section{'s' if others > 1 else ''}" if others else ""
     tokens = f", {share(group.tokens, findings.tokens)} of tokens" if group.tokens else ""
     return f"{share(group.texts, findings.texts)}{tokens}: {', '.join(sections)}{more}"
 
