@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison, case_of
 from tokspec.fuzz.saving import UNVERIFIED, replayed, save
-from tokspec.sessions import Answer
+from tokspec.sessions import Answer, Fault, Refused, Reply
 from tokspec.specification import load_specification
 from tokspec.verdicts import Result, Verdict
 
@@ -44,7 +45,7 @@ HOSTILE = [
 def finding(model: dict[str, Any], operation: str, input: dict[str, Any], clause: str = "ENC-1") -> Finding:
     example = Example(model, operation, input, "bpe:1")
     case = case_of(model, (operation, input), {"expect": {}})
-    result = Result(case, Verdict.FAIL, "answers otherwise", {"expect": {}}, Answer({}))
+    result = Result(case, Verdict.FAIL, "answers otherwise", {"expect": {}}, Answer({"tokens": ["é"]}))
     return finding_of("reference", clause, example, example, Comparison("differs", "tokens", result))
 
 
@@ -75,7 +76,7 @@ source:
 cases:
   - id: "{file.stem}"
     clauses: ["BPE-ENC-1"]
-    why: "NOT VERIFIED: mytok 1 differs in encode, tokens. Say here what the case shows."
+    why: "NOT VERIFIED: mytok 1 gives the tokens [\\"é\\"]. Say here what the case shows."
     model:
       type: "bpe"
       vocabulary: ["a"]
@@ -166,3 +167,26 @@ def test_all_equally_probable_segmentations_are_right_where_any_is() -> None:
         "by_choice": {"unigram_tie": {"any": {"one_of": [apart, expected["expect"]]}, "earliest_start": expected}}
     }
     assert with_ties({"error": "unknown_symbol"}, example) == {"error": "unknown_symbol"}
+
+
+def test_what_nobody_verified_is_no_case_of_the_suite() -> None:
+    cases = load_suite().cases.values()
+    assert [case.id for case in cases if any(how.startswith("unverified") for how in case.verified_by)] == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict", "detail", "said"),
+    [
+        (Refused("unknown_symbol", "?"), Verdict.ERROR, "refused", "refuses it as unknown_symbol"),
+        (Fault("crash", "killed"), Verdict.CRASH, "killed by SIGABRT", "comes to crash: killed by SIGABRT"),
+        (Answer({"tokens": ["a" * 300]}), Verdict.FAIL, "", f'gives the tokens ["{"a" * 198} …'),
+    ],
+)
+def test_a_saved_finding_says_what_was_answered(
+    reply: Reply, verdict: Verdict, detail: str, said: str, tmp_path: Path
+) -> None:
+    found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "a"})
+    found.result = replace(found.result, reply=reply, verdict=verdict, detail=detail)
+    save([found], tmp_path, "mytok 1", right)
+    (case,) = load_suite(tmp_path).cases.values()
+    assert case.why == f"NOT VERIFIED: mytok 1 {said}. Say here what the case shows."

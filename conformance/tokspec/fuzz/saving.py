@@ -17,12 +17,13 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
 from tokspec.report.safe import compact, visible
 from tokspec.report.whole_file import write_whole
+from tokspec.sessions import Answer, Refused
 from tokspec.specification import load_specification
 
 __all__ = ["UNVERIFIED", "fixture", "replayed", "save"]
 
 #: What stands where a person is to say how the right answer was found.
-UNVERIFIED = "hand: NOT VERIFIED: the answer is the oracle's; work it out, and say here how"
+UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
 
 Outcome = Mapping[str, Any]
 
@@ -57,7 +58,6 @@ def case_id(finding: Finding) -> str:
 def fixture(case: str, finding: Finding, who: str, outcome: Outcome) -> str:
     """Write the file of one finding."""
     example = finding.example
-    differs = f"{who} differs in {example.operation}, {finding.kind}"
     rule = load_specification().clauses[finding.clause].text
     lines = [
         f"about: {_text(f'Found by tokspec fuzz; not verified yet. {rule}')}",
@@ -66,7 +66,7 @@ def fixture(case: str, finding: Finding, who: str, outcome: Outcome) -> str:
         "cases:",
         f"  - id: {_text(case)}",
         f"    clauses: [{_text(finding.clause)}]",
-        f"    why: {_text(f'NOT VERIFIED: {differs}. Say here what the case shows.')}",
+        f"    why: {_text(f'NOT VERIFIED: {who} {_given(finding)}. Say here what the case shows.')}",
         "    model:",
         *_model(example.model),
         f"    operation: {_text(example.operation)}",
@@ -78,6 +78,17 @@ def fixture(case: str, finding: Finding, who: str, outcome: Outcome) -> str:
     if not example.model:
         lines[lines.index("    model:")] = "    model: {}"
     return "\n".join(lines) + "\n"
+
+
+def _given(finding: Finding, longest: int = 200) -> str:
+    """Say what the implementation did, in short: the field that differs, or how it ended."""
+    reply, result = finding.result.reply, finding.result
+    if isinstance(reply, Answer) and finding.kind in reply.result:
+        shown = compact(reply.result[finding.kind])
+        return f"gives the {finding.kind} {shown if len(shown) <= longest else shown[:longest] + ' …'}"
+    if isinstance(reply, Refused):
+        return f"refuses it as {reply.reason}"
+    return f"comes to {result.verdict.value}: {result.detail[:longest]}"
 
 
 def _outcome(outcome: Outcome, indent: str) -> Iterator[str]:
