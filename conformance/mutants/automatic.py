@@ -151,7 +151,11 @@ def explained() -> Mapping[Change, str]:
 
 def main() -> int:
     """Print the survivors that nobody has explained, as they are found, and the explanations that nothing needs."""
-    modules = sys.argv[1:] or sorted({file.stem for file in REFERENCE.glob("[a-z]*.py")} - UNJUDGED)
+    there = {file.stem for file in REFERENCE.glob("[a-z]*.py")} - UNJUDGED
+    modules = sys.argv[1:] or sorted(there)
+    if strange := {*modules} - there:
+        print(f"{', '.join(sorted(strange))}: no such module; give some of {', '.join(sorted(there))}", file=sys.stderr)
+        return 2
     known = {change: why for change, why in explained().items() if change[0] in modules}
     left: set[Change] = set()
     with get_context("spawn").Pool(initializer=bounded) as pool:
