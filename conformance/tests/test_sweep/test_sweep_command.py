@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tokspec.fixtures import load_suite
+from tokspec.sweep.tally import WHOLE
 
 TROUBLED = [
     "plain",
@@ -143,50 +144,26 @@ def test_a_cause_becomes_a_fixture(place: Any) -> None:
     assert (case.operation, case.tags) == ("encode", ("unverified",))
 
 
-OF_PROGRAM = """\
-1. other tokens: 2 documents, 2 places
-   text     "Q"  (Lu)
-   in       "a Queen"
-   first    texts.txt at 6
-
-2. troubled crashes: 1 document, 1 place
-   text     "RAISES and the Queen"  (a whole document)
-   first    texts.txt at 27
-   said     ValueError: no such word (trouble.py:19 in _raise)
-
-3. troubled crashes: 1 document, 1 place
-   text     "it EXITS"  (a whole document)
-   first    texts.txt at 48
-   said     exit status 3
-
-4. troubled crashes: 1 document, 1 place
-   text     "it DIES here"  (a whole document)
-   first    texts.txt at 14
-   said     killed by SIGSEGV
-
-5. troubled refuses as unknown_symbol: 1 document, 1 place
-   text     "REFUSES"
-   in       "it REFUSES"
-   first    texts.txt at 57
-
-6. troubled takes too long: 1 document, 1 place
-   text     "it HANGS"  (a whole document)
-   first    texts.txt at 80
-   said     no reply within 2 seconds
-
-tokens: 19 and 19; 2 (10.5 %) differ
-not compared: 1 document: troubled does not take it: takes no such word
-not compared: 1 document: troubled does not take it: the text is longer than a reply may be
-sound 1 and troubled 1 differ in 7 of 8 documents (87.5 %), 77 bytes
-"""
-
-
 def test_a_program_is_swept_as_well(place: Any) -> None:
     place.write("texts.txt", [*TROUBLED, "long" * 20_000])
     program = f"{sys.executable} -m tokspec.host trouble:Troubled"
     sides = ("--impl", "trouble:Sound", "--against-cmd", program, *place.loaded)
-    status, out, err = place.run("texts.txt", "--case-seconds", "2", "--show", "20", sides=sides)
-    assert "".join(line for line in out.splitlines(keepends=True) if "   rule " not in line) == OF_PROGRAM
+    report = ("--report", "report.ndjson")
+    status, out, err = place.run("texts.txt", "--case-seconds", "2", *report, sides=sides)
+    lines = [json.loads(line) for line in (place.folder / "report.ndjson").read_text().splitlines()]
+    assert [[line[name] for name in ("kind", "text", "pattern", "detail")] for line in lines[1:-1]] == [
+        ["other tokens", "Q", "Lu", ""],
+        ["troubled crashes", "RAISES and the Queen", WHOLE, "ValueError: no such word (trouble.py:19 in _raise)"],
+        ["troubled crashes", "it EXITS", WHOLE, "exit status 3"],
+        ["troubled crashes", "it DIES here", WHOLE, "killed by SIGSEGV"],
+        ["troubled refuses as unknown_symbol", "REFUSES", "", ""],
+        ["troubled takes too long", "it HANGS", WHOLE, "no reply within 2 seconds"],
+    ]
+    assert lines[-1]["left"] == {
+        "troubled does not take it: takes no such word": 1,
+        "troubled does not take it: the text is longer than a reply may be": 1,
+    }
+    assert out.splitlines()[-1] == "sound 1 and troubled 1 differ in 7 of 8 documents (87.5 %), 77 bytes"
     assert (status, err) == (1, "")
 
 
