@@ -142,7 +142,10 @@ def memory(process: psutil.Process) -> int:
 def digest(folder: Path) -> str:
     """Give what no other results have."""
     whole = hashlib.sha256()
-    for file in sorted(folder.glob("??/*.json")):
+    files = sorted(folder.glob("??/*.json"))
+    if not files:
+        raise SystemExit(f"{folder}: there are no results")
+    for file in files:
         whole.update(file.name.encode() + file.read_bytes())
     return whole.hexdigest()
 
