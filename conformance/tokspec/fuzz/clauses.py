@@ -59,6 +59,8 @@ def _of_training(example: Example, kind: str, right: Answer, given: Answer) -> s
     kind_of_model = example.model.get("type", "")
     if kind.startswith("not refused") and example.operation in _REFUSED:
         return _REFUSED[example.operation]
+    if example.operation == "best_pair" and kind.startswith("refused"):
+        return {"bpe": "BPE-TRAIN-7", "wordpiece": "WP-TRAIN-4"}[kind_of_model]
     if example.operation == "train" and kind_of_model == "bpe":
         return _of_bpe_vocabulary(example, right, given)
     if example.operation == "base_vocabulary" and example.model.get("special_tokens"):

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from tokspec.formats.byte_characters import to_bytes
 from tokspec.fuzz.characters import HANGUL, KANA, WHITE_SPACE
 from tokspec.fuzz.example import Example
 
@@ -133,7 +134,7 @@ def of_decoding(example: Example, kind: str, right: Answer, given: Answer) -> st
 
 
 def _of_bytes(right: str, asked: Any) -> str:
-    if any(ord(character) > 0x143 for token in asked if isinstance(token, str) for character in token):
+    if any(to_bytes(token) is None for token in asked if isinstance(token, str)):
         return "DEC-BYTE-3"
     return "DEC-BYTE-2" if "\ufffd" in right else "DEC-BYTE-1"
 
