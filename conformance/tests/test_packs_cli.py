@@ -109,6 +109,10 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
             "wrong.py: --output: is what --inputs names, and would be replaced; give another",
         ),
         (
+            ("freeze", "--model", "tokenizer.json", "-o", "p", "--inputs", "pack-1.yaml.gz"),
+            "pack-1.yaml.gz: --inputs: is a pack, whose lines are no texts of yours\n",
+        ),
+        (
             ("freeze", "--model", "tokenizer.json", "-o", "alone"),
             "alone: --output: is a folder; give the name of the pack in it",
         ),
@@ -214,6 +218,61 @@ def test_a_pack_of_a_later_version_says_so(run: Any) -> None:
         "",
         "tokspec: pack.yaml:1: tokspec_pack: is of version 7 of the format, and this suite reads 1 and 2; "
         "use the version of tokspec that made it, or freeze again\n",
+    )
+
+
+def test_a_model_that_changed_in_its_place_is_said_first(run: Any) -> None:
+    model = json.loads(Path("tokenizer.json").read_text("utf-8"))
+    model["model"]["max_input_chars_per_word"] = 5
+    Path("tokenizer.json").write_text(json.dumps(model))
+    status, printed, _ = run("check", "pack-1.yaml.gz", "--impl", "tokenizers", "--show", 0)
+    assert (status, printed.split("\n\n")[0].splitlines()[1:]) == (
+        1,
+        [
+            "  the model is another file: tokenizer.json, and the pack was made with tokenizer.json",
+            "  its vocabulary is the same: 70 tokens",
+            "  its merges are the same: 0 merges",
+            "  model.max_input_chars_per_word: 100 in the pack, 5 here",
+        ],
+    )
+    made_with = (
+        "was made with tokenizer.json (sha256 23eb29f3d8cb…), and what has that name now is another; give --model"
+    )
+    status, _, noted = run("compare", "pack-1.yaml.gz", "tokenizers")
+    assert (status, noted) == (2, f"tokspec: pack-1.yaml.gz: model: {made_with}\n")
+
+
+def test_special_tokens_of_a_post_processor_are_asked_for_if_they_are_recorded(run: Any) -> None:
+    model = json.loads(Path("tokenizer.json").read_text("utf-8"))
+    unknown = {"id": "[UNK]", "type_id": 0}
+    model["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": unknown}, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+        "special_tokens": {"[UNK]": {"id": "[UNK]", "ids": [1], "tokens": ["[UNK]"]}},
+    }
+    Path("adding.json").write_text(json.dumps(model))
+    arguments = ("--impl", "tokenizers", "--model", "adding.json", "--no-vocabulary", "--add-special-tokens")
+    assert run("freeze", *arguments, "-o", "added.yaml")[0] == 0
+    assert run("freeze", *arguments[:-1], "-o", "plain.yaml")[0] == 0
+    assert run("check", "added.yaml", "--impl", "tokenizers")[0] == 0
+    assert run("compare", "added.yaml", "tokenizers")[0] == 0
+    assert run("compare", "tokenizers", "added.yaml")[0] == 0
+    status, printed, _ = run("compare", "plain.yaml", "added.yaml")
+    assert (status, printed.splitlines()[3:5]) == (
+        1,
+        ["model:", "  special tokens of post-processors: not added in A, added in B"],
+    )
+    assert "DIFFERENT encode: more tokens at the start: '[UNK]'\n" in printed
+    status, printed, _ = run("check", "added.yaml", "--show", 0)
+    assert (status, printed.splitlines()[1]) == (
+        1,
+        "  it has the special tokens that a post-processor adds, and tokref is asked as it is",
+    )
+    status, printed, _ = run("compare", "added.yaml", "reference", "--show", 0)
+    assert (status, printed.splitlines()[1]) == (
+        1,
+        "B  tokref 0.1.0 (reference), asked as it is: whether it adds special tokens is its own",
     )
 
 

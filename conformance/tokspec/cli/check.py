@@ -117,7 +117,7 @@ class Checking:
 
     def run(self) -> tuple[Run, Findings]:
         """Ask, and give what it came to; what makes a difference likely is said before."""
-        cases, own = self.cases, find_model(self.pack, self.model, self.format)
+        cases, own = self.cases, find_model(self.pack, self.model, self.format, changed=True)
         try:
             adds = self.pack.header.special_tokens == "added"
             with opened(self.target, adds=adds) as session:

@@ -14,6 +14,7 @@ from tokspec.cli.options import DEFAULT, Target
 from tokspec.errors import DataError
 from tokspec.packs.asking import LIMITS, open_own
 from tokspec.packs.inputs import Sources
+from tokspec.packs.reading import is_pack
 from tokspec.packs.vocabulary import MADE
 from tokspec.records import FIELD, KINDS, BadRecord
 from tokspec.report.safe import visible
@@ -74,6 +75,8 @@ def source_options(command: _Command) -> _Command:
         for file in files:
             if not file.is_file():
                 raise DataError("is no file" if file.exists() else "is not there", str(file), key="--inputs")
+            if is_pack(file):
+                raise DataError("is a pack, whose lines are no texts of yours", str(file), key="--inputs")
         status = command(sources=sources, **others)
         bad.say()
         return status

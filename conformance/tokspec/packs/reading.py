@@ -22,7 +22,10 @@ from tokspec.packs.writing import CRC
 from tokspec.records.streams import without_compression
 from tokspec.report.safe import shorten
 
-__all__ = ["Pack", "find_model", "is_named_as_pack", "read_pack"]
+__all__ = ["Pack", "find_model", "is_named_as_pack", "is_pack", "read_pack"]
+
+#: What every pack begins with.
+_BEGINNING = b"tokspec_pack: "
 
 #: What the names of packs end in, but for their compression.
 _ENDINGS = (".yaml", ".yml")
@@ -88,7 +91,7 @@ class _Looking:
     def at(self, number: int, line: bytes) -> None:
         """Take the next line."""
         self.number = number
-        if number == 1 and not line.startswith(b"tokspec_pack: "):
+        if number == 1 and not line.startswith(_BEGINNING):
             raise DataError("is no pack: it does not begin with tokspec_pack; tokspec freeze writes one", self.name, 1)
         if line.startswith(b"- "):
             self._record(line)
@@ -156,8 +159,14 @@ class _Looking:
         return DataError(message, self.name, self.number, key)
 
 
-def find_model(pack: Pack, given: Path | None = None, format: str | None = None) -> OwnModel:
-    """Read the model that is given, or the one of a pack where it is likely to be.
+def find_model(pack: Pack, given: Path | None = None, format: str | None = None, *, changed: bool = False) -> OwnModel:
+    """Read the model that is given, or the one of a pack where it is likely to be: beside it, or in this folder.
+
+    Args:
+        pack: the pack.
+        given: a file, whatever it holds.
+        format: its format.
+        changed: whether a model may have changed that still has its name; who allows it says how it did.
 
     Raises:
         DataError: it cannot be read, or is not there.
@@ -165,11 +174,25 @@ def find_model(pack: Pack, given: Path | None = None, format: str | None = None)
     if given is not None:
         return read_own(given, format)
     model = pack.header.model
-    for folder in (pack.file.parent, Path()):
-        place = folder / model["file"]
-        if place.exists():
-            found = read_own(place, model["format"])
-            if found.sha256 == model["sha256"]:
-                return found
-    what = f"was made with {model['file']} (sha256 {model['sha256'][:12]}…), which is neither beside it nor here"
+    places = [folder / model["file"] for folder in (pack.file.parent, Path())]
+    found = [read_own(place, model["format"]) for place in places if place.exists()]
+    same = [own for own in found if own.sha256 == model["sha256"]]
+    if same or (found and changed):
+        return (same or found)[0]
+    where = "and what has that name now is another" if found else "which is neither beside it nor here"
+    what = f"was made with {model['file']} (sha256 {model['sha256'][:12]}…), {where}"
     raise DataError(f"{what}; give --model", pack.name, key="model")
+
+
+def is_pack(file: Path) -> bool:
+    """Whether a file is named and begins as a pack.
+
+    >>> is_pack(Path("no such pack.yaml"))
+    False
+    """
+    if not (is_named_as_pack(file.name) and file.is_file()):
+        return False
+    try:
+        return next(lines_of(file, file.name), (0, b""))[1].startswith(_BEGINNING)
+    except DataError:
+        return False
