@@ -169,7 +169,14 @@ def test_who_has_refused_or_failed_is_held_to_it(
     whole = Record(Input("texts/words", "one", "bug"), {}, **record)
     (found,) = JUDGE.outcomes(Asked(whole, {"encode": reply}))
     assert (found.verdict, found.detail) == (verdict, detail)
-    assert found.wanted == {"error": (record.get("refused") or record["unanswered"])["encode"]}
+    wanted = {"error": "unknown_symbol"} if "refused" in record else {"expect": {"fault": "crash"}}
+    assert found.wanted == wanted
+
+
+def test_an_answer_where_there_was_none_is_a_cause() -> None:
+    record = Record(Input("texts/words", "one", "bug"), {}, unanswered={"encode": "crash"})
+    (found,) = JUDGE.outcomes(Asked(record, {"encode": Answer({"tokens": ["bug"]})}))
+    assert str(cause_of(found)) == "encode: answers where the pack has a crash"
 
 
 def test_to_what_was_not_offered_nobody_is_held() -> None:

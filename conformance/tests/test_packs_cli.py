@@ -15,7 +15,8 @@ import pytest
 
 from tokspec.packs.reading import read_pack
 
-#: A pack that an earlier version of the suite made, in format 1, with the model that it was made with.
+#: Packs of each version of their format, as they were made when it was new, with the model that they were made with. The
+#: second was made of ``WRONG``, and without a vocabulary.
 DATA = Path(__file__).parent / "data" / "packs"
 
 #: Takes tabs for a letter, and crashes on three ids.
@@ -52,6 +53,36 @@ def test_a_pack_of_an_earlier_version_is_read_and_holds_whoever_conforms(run: An
         "decode         634          ·      ·            ·\n\n"
         "tokref 0.1.0 agrees with the pack: of 634 texts 0 (0 %) differ, of 8503 tokens 0 (0 %)\n",
         "",
+    )
+
+
+def test_a_pack_has_what_was_answered_wrongly_and_not_at_all(run: Any) -> None:
+    same = ("check", "pack-2.yaml.gz", "--impl", "wrong:Wrong")
+    assert run(*same) == (
+        0,
+        "pack-2.yaml.gz: what tokref 0.1.0 made of 444 texts with tokenizer.json\n\n"
+        "operation     same  different  fault  unsupported\n"
+        "normalize      444          ·      ·            ·\n"
+        "pre_tokenize   444          ·      ·            ·\n"
+        "encode         444          ·      ·            ·\n"
+        "decode         444          ·      ·            ·\n\n"
+        "tokref 0.1.0 agrees with the pack: of 444 texts 0 (0 %) differ, of 7903 tokens 0 (0 %)\n",
+        "",
+    )
+    status, printed, _ = run("check", "pack-2.yaml.gz", "--show", 1)
+    assert (status, printed.split("\n\n")[1].splitlines()) == (
+        1,
+        [
+            "DIFFERENT decode: answers where the pack has a crash",
+            "  texts     50 (11.3 %), 1 (0.0127 %) of tokens: 14 in texts/marks, 12 in texts/scripts, 7 in "
+            "special_tokens, 6 in texts/white_space and 3 more sections",
+            "  text      'ệ ờ ặ'",
+            "  input     decode [1, 1, 1]",
+            '  expected  {"fault": "crash"}',
+            "  problem   answers where the pack has a crash",
+            '  actual    {"text": "[UNK] [UNK] [UNK]"}',
+            "  from      texts/marks:vietnamese-composed, pack-2.yaml.gz:146",
+        ],
     )
 
 

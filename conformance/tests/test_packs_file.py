@@ -154,7 +154,7 @@ WHOLE = "take it from where it is whole, or freeze again"
 NEITHER = f"is neither a key with its value nor a record; was it edited, or cut off? {UNDO}"
 HASHES = f"is not that of the lines before: the header or the counts were changed, or whole records exchanged; {UNDO}"
 EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "nothing": (lambda data: b"", f"p: ends within its header, after 0 lines: it was cut off; {WHOLE}"),
+    "nothing": (lambda data: b"", f"p: is empty; {WHOLE}"),
     "not a pack": (
         lambda data: b"a: 1\n" + data,
         "p:1: is no pack: it does not begin with tokspec_pack; tokspec freeze writes one",
@@ -222,11 +222,11 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "YAML that is no JSON": (
         edited('suite: "0.1.0"', "suite: 0.1.0"),
-        f"p:2: suite: is no JSON (Extra data at character 11); was it edited, or cut off? {UNDO}",
+        f"p:2: suite: is no JSON at character 11 (Extra data); was it edited, or cut off? {UNDO}",
     ),
     "YAML of another kind": (
         lambda data: yaml.safe_dump(yaml.safe_load(data.decode("utf-8")), sort_keys=False).encode("utf-8"),
-        f"p:2: suite: is no JSON (Extra data at character 11); was it edited, or cut off? {UNDO}",
+        f"p:2: suite: is no JSON at character 11 (Extra data); was it edited, or cut off? {UNDO}",
     ),
     "a text that was changed": (
         edited('"text": "Bug"', '"text": "bug"'),
@@ -256,9 +256,21 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         'p:13: refused.encode: "unknown" is none of unknown_symbol, no_segmentation, unknown_id, invalid_model, '
         f"invalid_input; {UNDO}",
     ),
+    "a number that is none": (
+        edited("[0, 4]", "[0, NaN]"),
+        f"p:12: holds the number NaN, which JSON does not have; was it edited, or cut off? {UNDO}",
+    ),
+    "a number without end": (
+        edited("[0, 4]", "[0, 1e400]"),
+        f"p:12: holds the number 1e400, which JSON does not have; was it edited, or cut off? {UNDO}",
+    ),
+    "a line that is wrapped": (
+        edited('"text": "Bug"', '"text": "Bu\ng"'),
+        f"p:12: is no JSON at character 42 (Invalid control character); was it edited, or cut off? {UNDO}",
+    ),
     "a comma that is gone": (
         edited('"ids": [0, 4]', '"ids": [0 4]'),
-        f"p:12: is no JSON (Expecting ',' delimiter at character 100); was it edited, or cut off? {UNDO}",
+        f"p:12: is no JSON at character 100 (Expecting ',' delimiter); was it edited, or cut off? {UNDO}",
     ),
     "a record that is gone": (
         lambda data: re.sub(rb'- \{"from": "texts/emoji.*\n', b"", data),
@@ -299,6 +311,14 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "bytes that are no text": (
         lambda data: data.replace(b'"Bug"', b'"B\xff"'),
         f"p:12: is not UTF-8; was it edited, or cut off? {UNDO}",
+    ),
+    "within a record": (
+        lambda data: data[: data.index(b'"ids"')],
+        f"p:12: ends within a line: it was cut off; {WHOLE}",
+    ),
+    "within its header": (
+        lambda data: data[: data.index(b"model: ")],
+        f"p: ends within its header, after 6 lines: it was cut off; {WHOLE}",
     ),
     "without its end": (
         lambda data: data[: data.index(b"counts:")],

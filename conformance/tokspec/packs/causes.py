@@ -38,7 +38,8 @@ def cause_of(outcome: Outcome) -> Cause:
     """Tell the cause of an outcome that differs."""
     operation = outcome.operation
     if outcome.verdict is not Verdict.FAIL or outcome.difference is None or not isinstance(outcome.reply, Answer):
-        return Cause(operation, f"{outcome.verdict.value}: {shorten(outcome.detail, 100)}", "")
+        what = "" if outcome.verdict is Verdict.FAIL else f"{outcome.verdict.value}: "
+        return Cause(operation, what + shorten(outcome.detail, 100), "")
     expected, actual = outcome.expected or {}, outcome.reply.result
     return Cause(operation, *_TELLERS[operation](outcome, expected, actual))
 

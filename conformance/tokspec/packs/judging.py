@@ -34,8 +34,9 @@ class Outcome:
         """What is expected, as the outcome of a case."""
         if self.expected is not None:
             return {"expect": self.expected}
-        record, operation = self.record, self.operation
-        return {"error": record.refused.get(operation) or record.unanswered.get(operation)}
+        if self.operation in self.record.refused:
+            return {"error": self.record.refused[self.operation]}
+        return {"expect": {"fault": self.record.unanswered[self.operation]}}
 
     @property
     def differs(self) -> bool:

@@ -85,7 +85,7 @@ def value_of(text: bytes, number: int, name: str, key: str = "") -> Any:
         why = "is not UTF-8"
     except json.JSONDecodeError as error:
         column = error.pos + 1 + len(f"{key}: " if key else "- ")
-        why = f"is no JSON ({error.msg} at character {column})"
+        why = f"is no JSON at character {column} ({error.msg.removesuffix(' at')})"
     except ValueError as error:
         why = str(error)
     except RecursionError:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from math import isfinite
 from typing import Any
 
 from tokspec.wire import SURROGATE, hexed
@@ -43,12 +44,22 @@ def read_value(line: bytes) -> Any:
     """Read a value.
 
     Raises:
-        ValueError: it is no JSON, no UTF-8, or has a key twice.
+        ValueError: it is no JSON, no UTF-8, has a key twice, or a number that is none.
 
     >>> read_value(b'{"a": {"hex": "eda080"}}')
     {'a': '\\ud800'}
     """
-    return json.loads(line.decode("utf-8"), object_pairs_hook=_object if b'{"hex"' in line else _distinct)
+    hook = _object if b'{"hex"' in line else _distinct
+    return json.loads(line.decode("utf-8"), object_pairs_hook=hook, parse_constant=_refuse, parse_float=_finite)
+
+
+def _refuse(number: str) -> float:
+    raise ValueError(f"holds the number {number}, which JSON does not have")
+
+
+def _finite(number: str) -> float:
+    found = float(number)
+    return found if isfinite(found) else _refuse(number)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

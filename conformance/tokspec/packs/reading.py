@@ -93,6 +93,8 @@ class _Looking:
         self.number = number
         if number == 1 and not line.startswith(_BEGINNING):
             raise DataError("is no pack: it does not begin with tokspec_pack; tokspec freeze writes one", self.name, 1)
+        if not line.endswith((b"\n", b'"')):
+            raise self._error(f"ends within a line: it was cut off; {WHOLE}")
         if line.startswith(b"- "):
             self._record(line)
         elif line == b"records:\n" and not self.is_in_records:
@@ -135,6 +137,8 @@ class _Looking:
     def finished(self) -> tuple[Header, dict[str, int]]:
         """Say what the pack is, now that all lines are seen."""
         records = self.records
+        if not self.number:
+            raise DataError(f"is empty; {WHOLE}", self.name)
         if not self.is_in_records:
             raise DataError(f"ends within its header, after {self.number} lines: it was cut off; {WHOLE}", self.name)
         if "sha256" not in self.footer:
