@@ -211,6 +211,8 @@ def test_known_failures_count_as_for_a_run(run: Any) -> None:
     assert printed.splitlines()[-1].startswith("tokref 0.1.0 agrees with the pack but for what is known: of 634 texts ")
     status, printed, _ = run(*(each if each != "wrong:Wrong" else "reference" for each in arguments))
     assert status == 1
+    (told,) = [line for line in printed.splitlines() if " listed as failing" in line]
+    assert re.fullmatch(r"\d+ listed as failing, and the same: encode/\S+(, encode/\S+)*", told)
 
 
 def test_reports_are_those_of_a_run(run: Any) -> None:

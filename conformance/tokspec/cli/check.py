@@ -168,8 +168,17 @@ def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
         click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))
     if findings.tallies:
         click.echo("\n".join([*table(findings), ""]))
+    passing = [result.case.id for result in run.results if result.verdict is Verdict.UNEXPECTED_PASS]
+    if passing:
+        more = " …" if len(passing) > show else ""
+        click.echo(f"{len(passing)} listed as failing, and the same: {', '.join(passing[: max(show, 1)])}{more}\n")
     for problem in run.complaints:
         click.echo(click.style(visible(problem), fg="red"))
+    click.echo(_summary(run, findings))
+
+
+def _summary(run: Run, findings: Findings) -> str:
+    """Give the last line: whether it agrees, and how much differs."""
     hello = run.hello
     who = visible(f"{hello.name} {hello.version}".strip())
     known = run.counts[Verdict.KNOWN_FAILURE]
@@ -178,4 +187,4 @@ def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
     texts = share(findings.texts_that_differ, findings.texts)
     tokens = share(findings.tokens_that_differ, findings.tokens)
     summary = f"{who} {state}: of {findings.texts} texts {texts} differ, of {findings.tokens} tokens {tokens}"
-    click.echo(click.style(summary, fg="green" if run.conforms else "red", bold=True))
+    return click.style(summary, fg="green" if run.conforms else "red", bold=True)
