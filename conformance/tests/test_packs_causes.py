@@ -214,3 +214,10 @@ def test_findings_take_the_first_stage_that_differs_and_the_shortest_text() -> N
         ("normalize: another character, at letters (latin)", "Bug", 3),
     ]
     assert findings.tallies["encode", "texts/words"].different == 3
+
+
+def test_a_text_without_tokens_has_none_that_differ() -> None:
+    findings = Findings()
+    record = Record(Input("texts/words", "empty", ""), {"encode": {"tokens": []}})
+    findings.note(record, JUDGE.outcomes(Asked(record, {"encode": Answer(tokens("<s>", "</s>"))})))
+    assert (findings.texts_that_differ, findings.tokens, findings.tokens_that_differ) == (1, 0, 0)
