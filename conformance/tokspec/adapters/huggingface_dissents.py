@@ -64,12 +64,17 @@ def refuse_model(model: Mapping[str, Any]) -> None:
 
 
 def _merges_unknown_token(model: Mapping[str, Any]) -> bool:
-    return any(model.get("unk_token") in merge for merge in model["merges"])
+    return any(model.get("unk_token") in merge for merge in _merges(model))
 
 
 def _makes_longest_token(model: Mapping[str, Any]) -> bool:
     longest = max(map(len, model["vocab"]), default=0)
-    return any(len(left + right) > longest for left, right in model["merges"])
+    return any(len("".join(merge)) > longest for merge in _merges(model))
+
+
+def _merges(model: Mapping[str, Any]) -> list[list[str]]:
+    """Give merges as their parts, which the format of old versions joins by a space."""
+    return [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
 
 
 def _lists_twice(model: Mapping[str, Any]) -> bool:
