@@ -57,6 +57,11 @@ def refuse_model(model: Mapping[str, Any]) -> None:
 
     Raises:
         Unsupported: with what the library does, and the clause.
+
+    >>> refuse_model({"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": ["a b"]})
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.Unsupported: unsupported: panics at a merge whose product is longer than every token (BPE-MODEL-1)
     """
     for dissents, reason in _OF_MODELS[model["type"]]:
         if dissents(model):
