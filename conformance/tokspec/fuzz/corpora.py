@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+from tokspec.fuzz import characters
 from tokspec.fuzz.texts import Material, text
 
 __all__ = ["corpus", "words"]
@@ -18,7 +19,7 @@ _LARGE = (0, 7, 12, 100, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 #: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
 _ODD = (
     *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n"),
-    *("__proto__", "constructor"),
+    *characters.NAMES,
 )
 
 

@@ -42,6 +42,8 @@ def text(random: Random, material: Material, used: set[str] | None = None) -> st
         return ""
     if material.tokens and random.random() < 0.03:
         return random.choice(material.tokens)
+    if random.random() < 0.01:
+        return random.choice(characters.NAMES)
     names: tuple[str, ...] = material.focus or _ALL
     if random.random() < material.plain:
         names = _OWN if random.random() < 0.5 else _PURE
@@ -135,6 +137,7 @@ _DAMAGES: Sequence[Callable[[Random, str], str]] = (
     lambda random, whole: whole.upper(),
     lambda random, whole: whole.lower(),
     lambda random, whole: whole.swapcase(),
+    lambda random, whole: whole + random.choice(characters.MARKS),
     _spaced,
     _interrupted,
     _interrupted,

@@ -88,6 +88,8 @@ def _model(random: Random, symbols: str) -> Model:
         made["tokens"] = [[token, random.randrange(1, most + 1)] for token in tokens]
         if random.random() < 0.2:
             made["tokens"][-1][1] = 0
+        if random.random() < 0.05:
+            made["tokens"] = [[token, 0] for token in tokens]
     return made
 
 
