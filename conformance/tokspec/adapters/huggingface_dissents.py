@@ -32,6 +32,9 @@ _NEWER = frozenset("\u1df6\u2e43\u32ff")
 #: How it writes sequences that hold nothing but sequences.
 _NO_STAGES = re.compile(r"(Sequence\(pretokenizers=\[|\]\)|, )+")
 
+#: How it writes the scheme that looks for the start of the input.
+_FIRST = re.compile(r"\bprepend_scheme=first\b")
+
 #: How its normalizers that compose are written.
 _COMPOSES = re.compile(r"\bNFK?C\b")
 
@@ -50,6 +53,12 @@ def refuse_text(operation: str, tokenizer: Tokenizer, text: str) -> None:
         raise Unsupported("makes a piece of an empty text where a sequence is empty (PRE-2)")
     if operation == "encode" and _COMPOSES.search(str(tokenizer.normalizer)) and not is_normalized("NFC", text):
         raise Unsupported("gives a composed character the span of the first that it was made of (ENC-3)")
+    if operation == "encode" and _FIRST.search(str(tokenizer.pre_tokenizer)) and _loses_its_start(tokenizer, text):
+        raise Unsupported("puts no replacement behind what its normalizer removed, with the scheme first (PRE-META-2)")
+
+
+def _loses_its_start(tokenizer: Tokenizer, text: str) -> bool:
+    return tokenizer.normalizer is not None and bool(text) and not tokenizer.normalizer.normalize_str(text[0])
 
 
 def refuse_model(model: Mapping[str, Any]) -> None:

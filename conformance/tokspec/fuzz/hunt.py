@@ -14,7 +14,7 @@ from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
 from tokspec.mutants import Mutant
-from tokspec.sessions import InProcessSession, Reply
+from tokspec.sessions import Fault, InProcessSession, Reply
 from tokspec.timed import limited
 
 __all__ = ["Hunted", "hunt", "hunted"]
@@ -51,8 +51,11 @@ class _Limited(Conversations):
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
         replies = []
         for example in examples:
-            with limited(SECONDS):
-                replies += super().ask([example])
+            try:
+                with limited(SECONDS):
+                    replies += super().ask([example])
+            except TimeoutError as error:  # raised where the session had caught it once already
+                replies.append(Fault("crash", f"TimeoutError: {error}"))
         return replies
 
 

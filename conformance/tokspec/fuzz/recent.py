@@ -32,10 +32,11 @@ _RECENT = re.compile("[" + "".join(f"\\U{int(low, 16):08x}-\\U{int(high, 16):08x
 
 
 def is_recent(text: str) -> bool:
-    """Say whether all that is beyond ASCII in a text was assigned since 9.0, and something is.
+    """Say whether something in a text was assigned since 9.0.
 
-    >>> is_recent("a\u2e52"), is_recent("é\u2e52"), is_recent("a")
+    What is left of such characters in the smallest example is needed: others of their category were tried instead.
+
+    >>> is_recent("a\u2e52"), is_recent("é"), is_recent("a")
     (True, False, False)
     """
-    odd = "".join(character for character in text if not character.isascii())
-    return bool(_RECENT.fullmatch(odd))
+    return bool(_RECENT.search(text))
