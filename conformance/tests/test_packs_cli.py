@@ -325,6 +325,34 @@ def test_packs_are_compared(run: Any) -> None:
     assert (status, printed.splitlines()[-1]) == (1, "something changed")
 
 
+NOTHING = """
+from tokspec.adapter import Hello
+
+class Nothing:
+    def hello(self):
+        return Hello("nothing", "1", "Python", operations=())
+    def load(self, format, content):
+        return content
+    def run(self, operation, model, input):
+        raise NotImplementedError
+"""
+
+
+def test_who_answers_nothing_agrees_with_nobody(run: Any) -> None:
+    Path("none.py").write_text(NOTHING, "utf-8")
+    status, printed, _ = run("check", "pack-2.yaml.gz", "--impl", "none:Nothing")
+    assert (status, printed.splitlines()[-2:]) == (
+        1,
+        [
+            "no case passed, and a run that shows nothing is not a pass",
+            "nothing 1 does not agree with the pack: of 444 texts 0 (0 %) differ, of 7903 tokens 0 (0 %)",
+        ],
+    )
+    status, _, noted = run("compare", "pack-2.yaml.gz", "none:Nothing")
+    who = "nothing 1 (none:Nothing): answers nothing of what pack-2.yaml.gz: tokref 0.1.0 does"
+    assert (status, noted) == (2, f"tokspec: {who}: no text was compared\n")
+
+
 def test_implementations_are_compared_over_the_fixtures_and_over_texts(run: Any) -> None:
     status, printed, _ = run("compare", "reference", "wrong:Wrong", "--model", "tokenizer.json", "--made", 5)
     assert status == 1

@@ -129,12 +129,20 @@ def test_objects_of_libraries_and_commands_are_frozen_too(pytester: pytest.Pytes
 
         def test_nothing(tokenizer_regression):
             tokenizer_regression.check()
+
+        def test_two_models(tokenizer_regression):
+            tokenizer_regression.check(str.split, model="tokenizer.json")
         """
     )
-    pytester.runpytest().assert_outcomes(failed=3)
+    pytester.runpytest().assert_outcomes(failed=4)
     result = pytester.runpytest()
-    result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["E *DataError: give one tokenizer: an object, impl= or command="])
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "E *DataError: give one tokenizer: an object, impl= or command=",
+            "E *DataError: an object has its model; leave out model=",
+        ]
+    )
     folder = pytester.path / "test_mine"
     assert {file.name for file in folder.iterdir()} == {"test_object.yaml.gz", "test_installed.yaml"}
     assert '"from": "vocabulary/alone:1", "text": "bug"' in (folder / "test_installed.yaml").read_text("utf-8")

@@ -11,6 +11,7 @@ import click
 
 from tokspec.cli.own import source_options
 from tokspec.cli.progress import ProgressBar
+from tokspec.errors import DataError
 from tokspec.fixtures import load_suite
 from tokspec.packs.cases_compared import CasesCompared, cases_compared
 from tokspec.packs.checking import other_model, other_settings
@@ -134,6 +135,8 @@ class Comparison:
         for count, side in ((unpaired.first, "A"), (unpaired.second, "B")):
             if count:
                 click.echo(f"{count} texts are in {side} alone and were not compared\n")
+        if not findings.shows_something:
+            raise DataError(f"answers nothing of what {self.first.name} does: no text was compared", self.second.name)
         differ = share(findings.texts_that_differ, findings.texts)
         tokens = share(findings.tokens_that_differ, findings.tokens)
         click.echo(f"of {findings.texts} texts {differ} differ, of {findings.tokens} tokens {tokens}")

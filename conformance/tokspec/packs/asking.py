@@ -132,25 +132,20 @@ class Asker:
 
         That is what is refused as unsupported for the plainest of texts.
         """
-        reasons = {}
+        reasons: dict[str, str] = {}
         for operation in self.operations:
-            for reply in self.replies([(operation, input) for input in _PLAIN.get(operation, ())]):
-                if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
-                    break
-                reasons[operation] = reply.message
-            else:
-                continue
-            reasons.pop(operation, None)
+            replies = self.replies([(operation, input) for input in _PLAIN.get(operation, ())])
+            said = [reply.message for reply in replies if isinstance(reply, Refused) and reply.reason == "unsupported"]
+            if said and len(said) == len(replies):
+                reasons[operation] = said[-1]
         self.operations = tuple(each for each in self.operations if each not in reasons)
         return reasons
 
     def replies(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
         """Give the reply to each operation with its input, in order."""
         requests = [Request(operation, _MODEL, self.own, input) for operation, input in asked]
-        found: list[Reply | None] = [None] * len(requests)
-        for index, reply in self._session.ask(requests):
-            found[index] = reply
-        return [reply for reply in found if reply is not None]
+        found = dict(self._session.ask(requests))
+        return [found[index] for index in range(len(requests))]
 
     def about(
         self,

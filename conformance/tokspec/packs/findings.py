@@ -107,6 +107,11 @@ class Findings:
         group.sections[section] += 1
 
     @property
+    def shows_something(self) -> bool:
+        """Whether anything was compared at all."""
+        return any(tally.verdicts.total() > tally.verdicts[Verdict.UNSUPPORTED] for tally in self.tallies.values())
+
+    @property
     def causes(self) -> list[Group]:
         """The causes, those of most texts first."""
         return sorted(self.groups.values(), key=lambda group: (-group.texts, str(group.cause)))

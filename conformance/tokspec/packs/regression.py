@@ -71,8 +71,7 @@ class TokenizerRegression:
         __tracebackhide__ = True  # what fails is the line of the test
 
         with _session(tokenizer, impl, command) as session:
-            own = model_of(tokenizer) if tokenizer is not None else _model(model)
-            asker = Asker(session, own)
+            asker = Asker(session, _own(tokenizer, model))
             asker.leave_out()
             sources = Sources(tuple(map(Path, inputs)), vocabulary=vocabulary)
             perform_regression_check(
@@ -84,6 +83,14 @@ class TokenizerRegression:
                 extension=".yaml.gz" if compressed else ".yaml",
                 basename=basename,
             )
+
+
+def _own(tokenizer: Any, model: Path | str | None) -> OwnModel:
+    if tokenizer is None:
+        return _model(model)
+    if model is not None:
+        raise DataError("an object has its model; leave out model=")
+    return model_of(tokenizer)
 
 
 def _model(model: Path | str | None) -> OwnModel:
