@@ -86,9 +86,9 @@ const DISSENTS = {
       ({ model, pre_tokenizer, added_tokens }, ids, text, tokenizer) =>
         model.type === "Unigram" &&
         pre_tokenizer &&
-        ids.includes(model.unk_id) &&
-        (added_tokens.length > 0 ||
-          tokenizer.pre_tokenizer(normalized(tokenizer, text)).flatMap((piece) => tokenizer.model([piece])).length !==
+        (added_tokens.length > 0
+          ? ids.includes(model.unk_id)
+          : tokenizer.pre_tokenizer(normalized(tokenizer, text)).flatMap((piece) => tokenizer.model([piece])).length !==
             ids.length),
       "makes one unknown token of unknown characters in adjacent pieces (UNI-ENC-1)",
     ],

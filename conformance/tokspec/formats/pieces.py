@@ -77,6 +77,8 @@ def spaces_of(model: Mapping[str, Any], format: str) -> Spaces:
         _refuse_crossing(tokens_of(model), format)
     if spaces.add_dummy_prefix and model.get("special_tokens"):
         raise Unsupported(f"{format} puts {MARK!r} before the whole text only, and before a special token too")
+    if spaces.escape_whitespaces and any(" " in token for token in model.get("special_tokens", ())):
+        raise Unsupported(f"{format} has {MARK!r} for every space before it looks for special tokens")
     return spaces
 
 

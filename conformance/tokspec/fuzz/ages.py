@@ -1,4 +1,4 @@
-"""Characters that versions of Unicode since 14.0 assign: TERM-6 asks for the properties of 13.0 or of any later one."""
+"""Characters that versions of Unicode since 14.0 assign or change: TERM-6 asks for those of 13.0 or a later one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _SINCE_15 = (
     "16D40-16D79 1CC00-1CEFF 1E5D0-1E5FF 1F8B2-1F8C1 1FAC6-1FAC6 1FBCB-1FBEF 323B0-3347F "
 )
 
-_RANGES = [part.partition("-")[::2] for part in (_SINCE_14 + _SINCE_15).split()]
+#: Characters whose category a version since 14.0 changed.
+_CHANGED = "295-295 1734-1734 1171E-1171E"
+
+_RANGES = [part.partition("-")[::2] for part in (_SINCE_14 + _SINCE_15 + _CHANGED).split()]
 _NEWER = re.compile("[" + "".join(f"\\U{int(low, 16):08x}-\\U{int(high, 16):08x}" for low, high in _RANGES) + "]")
 
 
@@ -41,6 +44,8 @@ def has_newer(text: str, letters: bool = True) -> bool:
 
     >>> has_newer("abc"), has_newer("\u061d"), has_newer("\U0002a6de"), has_newer("\U0002a6de", letters=False)
     (False, True, True, False)
+    >>> has_newer("\u1734")  # Mn until 13.0, and Mc since
+    True
     """
     if text.isascii():
         return False

@@ -7,6 +7,8 @@ equally probable segmentations is given (UNI-SEG-3), which rank of a merge that 
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -18,6 +20,9 @@ __all__ = ["allowed"]
 
 Result: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Result]
+
+#: How far the cost of an unknown character lies above that of the least probable token.
+_UNKNOWN = 10.0
 
 #: Products of counts that floating-point numbers hold exactly.
 _EXACT_COUNT = 2**20
@@ -96,14 +101,29 @@ class _Tied:
         self.costs: Costs = costs_of(model)
         self.unknown = model.get("unknown_token")
         self.is_open = choices["unigram_tie"] == "any" or not self.costs.exact
+        bare = not model.keys() & {"normalizer", "pre_tokenizer", "special_tokens"}
+        self.has_runs = bare and self.unknown is not None and choices["unigram_unknown"] == "run"
 
-    def agree(self, right: Sequence[str], given: Any) -> bool:
+    def agree(self, right: Sequence[str], given: Any, text: str = "") -> bool:
         """Say whether two lists of tokens are equally good: they write the same, at the same cost."""
         if not self.is_open or not isinstance(given, list) or not all(isinstance(token, str) for token in given):
             return False
-        if self._written(right) != self._written(given):
-            return False
-        return close(self.costs.of(self._known(given)), self.costs.of(self._known(right)))
+        if self._written(right) == self._written(given):
+            return close(self.costs.of(self._known(given)), self.costs.of(self._known(right)))
+        return (
+            self.has_runs and self._lies_on(given, text) and close(self._whole(given, text), self._whole(right, text))
+        )
+
+    def _lies_on(self, tokens: Sequence[str], text: str) -> bool:
+        """Say whether tokens write a text, the unknown one whatever it has in its place."""
+        pattern = "".join(".+" if token == self.unknown else re.escape(token) for token in tokens)
+        return bool(re.fullmatch(pattern, text, re.DOTALL))
+
+    def _whole(self, tokens: Sequence[str], text: str) -> float:
+        """Give the cost of tokens, each unknown character at its own (UNI-UNK-1)."""
+        known = self._known(tokens)
+        dearest = max((cost for cost in self.costs.costs.values() if math.isfinite(cost)), default=0.0)
+        return self.costs.of(known) + (len(text) - len("".join(known))) * (dearest + _UNKNOWN)
 
     def _written(self, tokens: Sequence[str]) -> str:
         return "".join("\0" if token == self.unknown else token for token in tokens)
@@ -115,7 +135,7 @@ class _Tied:
 def _of_encoding(right: Result, given: Result, input: Mapping[str, Any], tied: _Tied) -> Result:
     listed = list(tied.costs.costs)
     tokens = given["tokens"] if "tokens" in given else _named(given.get("ids"), listed)
-    if tokens is None or tokens == right["tokens"] or not tied.agree(right["tokens"], tokens):
+    if tokens is None or tokens == right["tokens"] or not tied.agree(right["tokens"], tokens, input["text"]):
         return right
     ids = {token: id for id, token in enumerate(listed)}
     return {"tokens": tokens, "ids": [ids.get(token) for token in tokens], "spans": given.get("spans")}
