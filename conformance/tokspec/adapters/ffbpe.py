@@ -119,6 +119,8 @@ class FfbpeAdapter:
         special, corpus = model.get("special_tokens", []), input["corpus"]
         if input.get("min_frequency") == 0:
             raise Unsupported("has a least frequency of 1 or more")
+        if any(len(token.encode()) == 1 for token in special):
+            raise Unsupported("has all bytes as tokens, and takes none of them for a special one")
         if unit == "byte" and any(set(word) - _PLAIN for word, _ in corpus.get("words", ())):
             raise Unsupported("cuts words into bytes, and in this model they are of characters")
         if unit == "unicode" and not str(corpus).isascii():
