@@ -23,13 +23,13 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     model, text = example.model, example.input["text"]
     if kind == "ids" and _tokens(example, given) == right.get("tokens"):
         return "ENC-2"
-    if kind.endswith("refused as unknown_symbol") and not kind.startswith("refused"):
+    special = [token for token in model.get("special_tokens", ()) if _overlaps(token, text)]
+    if kind.endswith("refused as unknown_symbol") and not kind.startswith("refused") and len(special) < 2:
         return _UNREFUSED[model["type"]](model)
     if kind == "spans":
         if _is_dropped(model, text):
             return "BPE-ENC-8"
         return "ENC-3" if set(model) & {"normalizer", "pre_tokenizer"} else "TERM-3"
-    special = [token for token in model.get("special_tokens", ()) if _overlaps(token, text)]
     if special:
         return _of_special(special, text, right, given)
     if "pre_tokenizer" not in model and _is_dropped(model, text):

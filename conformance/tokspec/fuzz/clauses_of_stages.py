@@ -130,11 +130,12 @@ def of_decoding(example: Example, kind: str, right: Answer, given: Answer) -> st
         return "DEC-META-2" if same_but_first else "DEC-META-1"
     if part["type"] == "wordpiece":
         return "DEC-WP-1"
-    return _of_bytes(right.get("text", ""), asked)
+    listed = example.model.get("vocabulary") or [token for token, _ in example.model.get("tokens", ())]
+    return _of_bytes(right.get("text", ""), [listed[one] if isinstance(one, int) else one for one in asked])
 
 
-def _of_bytes(right: str, asked: Any) -> str:
-    if any(to_bytes(token) is None for token in asked if isinstance(token, str)):
+def _of_bytes(right: str, asked: list[str]) -> str:
+    if any(to_bytes(token) is None for token in asked):
         return "DEC-BYTE-3"
     return "DEC-BYTE-2" if "\ufffd" in right else "DEC-BYTE-1"
 

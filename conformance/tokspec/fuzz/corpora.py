@@ -19,6 +19,7 @@ _LARGE = (0, 7, 12, 100, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 #: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
 _ODD = (
     *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n"),
+    *("a1", "b20", "c07"),
     *characters.NAMES,
 )
 
@@ -49,6 +50,8 @@ def words(random: Random, material: Material) -> list[list[Any]]:
     listed = [[_word(random, material), _count(random)] for _ in range(random.randrange(1, most + 1))]
     if random.random() < 0.15:
         listed.append([random.choice(listed)[0], _count(random)])
+    if random.random() < 0.04:
+        listed = [[word, 0] for word, _ in listed]
     return listed if random.random() > 0.03 else []
 
 
