@@ -80,7 +80,8 @@ def _decoding(random: Random, generated: Generated) -> Iterator[Asked]:
         yield "decode", {"tokens": tokens}
         if listed:
             beyond = random.choice((0, 0, 0, 1, 5))
-            yield "decode", {"ids": [random.randrange(len(listed) + beyond) for _ in range(count)]}
+            wrapped = 2**32 if random.random() < 0.03 else 0
+            yield "decode", {"ids": [random.randrange(len(listed) + beyond) + wrapped for _ in range(count)]}
 
 
 _PARTS = (
@@ -120,7 +121,7 @@ def _foreign(random: Random, kind: str) -> str:
     if kind != "byte_level" or random.random() < 0.15:
         return random.choice(_PARTS)
     whole = random.choice(
-        ("é", "來", "😀", "ab", " a", "\n", "\ufffd", chr(0xD800 + random.randrange(0x800)), "\U0010ffff")
+        ("é", "來", "😀", "ab", " a", "\n", "\ufffd", "\ufeff", chr(0xD800 + random.randrange(0x800)), "\U0010ffff")
     )
     data = whole.encode("utf-8", "surrogatepass") + random.choice(
         (b"", b"", b"\xf5", b"\xc0\x80", b"\xe0\x80", b"\xff", b"\x80")
