@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from table import Row, duration, paired, print_table
 from texts import text_of
@@ -49,7 +49,6 @@ class Measured(NamedTuple):
     """What a side printed."""
 
     seconds: float
-    peak: int
     digest: str
 
 
@@ -79,13 +78,13 @@ def comparisons(sizes: Sequence[float], small: float, tokens: int, words: int, e
             yield Comparison(what, text, ours, Side("encode_tokenizers"), "tokenizers", 2.0)
             yield Comparison(what, text, ours, Side("encode_tiktoken"), "tiktoken", 0.25)
     for kind in ("English", "mixed"):
-        text, size = (kind, small), f"{small:g} MB {kind}"
+        text, amount = (kind, small), f"{small:g} MB {kind}"
         ours = Side("encode_reference", ("in_vocabulary",))
-        yield Comparison(f"encode GPT-2, {size}", text, ours, Side("encode_educational"), "tiktoken._educational", 4.0)
+        yield Comparison(f"encode GPT-2, {amount}", text, ours, Side("encode_educational"), "tiktoken._educational", 4.0)
         ours, peer = Side("wordpiece_reference"), Side("wordpiece_legacy")
-        yield Comparison(f"encode WordPiece, {size}", text, ours, peer, "BertTokenizerLegacy", 3.0)
+        yield Comparison(f"encode WordPiece, {amount}", text, ours, peer, "BertTokenizerLegacy", 3.0)
         ours, peer = Side("unigram_reference"), Side("unigram_documents")
-        yield Comparison(f"encode Unigram, {size}", text, ours, peer, "the documents", 3.0)
+        yield Comparison(f"encode Unigram, {amount}", text, ours, peer, "the documents", 3.0)
     text = ("English", small)
     ours, peer = Side("train_merges", ("1000",)), Side("train_documents", ("1000",))
     yield Comparison(f"learn 1000 merges, {small:g} MB English", text, ours, peer, "the documents", 50.0)
@@ -111,12 +110,23 @@ ONE_WORD = ("single_pass", "listed", "in_vocabulary", "wordpiece", "piece", "run
 
 def run(side: Side, text: tuple[str, float]) -> Measured:
     """Measure a side in a fresh process; one that fails has no digest."""
-    command = [sys.executable, str(HERE / "reference_sides.py"), side.name, str(file_of(*text)), *side.arguments]
+    printed = output(side, text)
+    return Measured(**printed) if printed else Measured(math.nan, "")
+
+
+def most_bytes(side: Side, text: tuple[str, float]) -> float:
+    """Give the most memory that a side allocates at a time, by a run of its own, as counting it takes time."""
+    return float(output(side, text, "--memory").get("bytes", math.nan))
+
+
+def output(side: Side, text: tuple[str, float], *way: str) -> dict[str, Any]:
+    """Run a side in a fresh process, and give what it prints; one that fails prints nothing."""
+    command = [sys.executable, str(HERE / "reference_sides.py"), *way, side.name, str(file_of(*text)), *side.arguments]
     done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"{side.name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
-        return Measured(math.nan, 0, "")
-    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+        return {}
+    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
 def file_of(kind: str, megabytes: float) -> Path:
@@ -157,22 +167,21 @@ def compared(lines: Sequence[Comparison], rounds: int) -> Iterator[Row]:
 
 def grown(what: str, side: Side, sizes: Sequence[float], runs: int) -> tuple[Row, Row]:
     """Fit the exponents of time and of peak memory to sizes over a decade."""
-    seconds: list[list[float]] = []
-    peaks: list[int] = []
-    for size in sizes:
-        measured = [run(side, ("English", size)) for _ in range(runs)]
-        seconds.append(sorted(one.seconds for one in measured))
-        peaks.append(max(one.peak for one in measured))
-    rows = [slope(sizes, [times[place] for times in seconds]) for place in range(runs)]
-    time = slope(sizes, [times[runs // 2] for times in seconds])
-    ends = f"{duration(seconds[0][runs // 2])} to {duration(seconds[-1][runs // 2])}"
-    memory = slope(sizes, [max(peak, 1 << 20) for peak in peaks])
+    texts = [("English", size) for size in sizes]
+    seconds = [sorted(run(side, text).seconds for _ in range(runs)) for text in texts]
+    peaks = [most_bytes(side, text) for text in texts]
+    slopes = [slope(sizes, [times[place] for times in seconds]) for place in range(runs)]
+    middle = [times[runs // 2] for times in seconds]
     name = f"n^x, {sizes[0]:g} to {sizes[-1]:g} MB"
-    shown = f"{peaks[0] >> 20} to {peaks[-1] >> 20} MB"
-    return (
-        Row(f"time to {what}", ends, "", time, LARGEST_EXPONENT, (min(rows), max(rows)), True, name),
-        Row(f"memory to {what}", shown, "", memory, LARGEST_EXPONENT, (memory, memory), True, name),
-    )
+    ends, ratio = f"{duration(middle[0])} to {duration(middle[-1])}", slope(sizes, middle)
+    time = Row(f"time to {what}", ends, "", ratio, LARGEST_EXPONENT, (min(slopes), max(slopes)), True, name)
+    ends, ratio = f"{megabytes(peaks[0])} to {megabytes(peaks[-1])}", slope(sizes, peaks)
+    return time, Row(f"memory to {what}", ends, "", ratio, LARGEST_EXPONENT, (ratio, ratio), True, name)
+
+
+def megabytes(size: float) -> str:
+    """Write a size; below a few megabytes the text and the cache of its words are most of it."""
+    return f"{size / 1e6:.1f} MB"
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -183,14 +192,16 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
     return above / sum((x - x_mean) ** 2 for x in xs)
 
 
-def one_word(kind: str, megabytes: float) -> Row:
-    """Encode a word of a million characters, and one of a tenth of that."""
-    large, small = (run(Side("one_word", (kind, str(size))), ("English", 2 * megabytes)) for size in (10, 1))
-    factor = large.seconds / small.seconds
-    ours = f"{duration(large.seconds)}, {large.peak >> 20} MB"
-    name = "a tenth of it"
-    peer = f"{duration(small.seconds)}, {small.peak >> 20} MB"
-    return Row(f"one word, {kind}", ours, peer, factor, LARGEST_FACTOR, (factor, factor), True, name)
+def one_word(kind: str, length: int) -> Row:
+    """Encode a word of so many characters, and one of a tenth of that."""
+    text = ("English", 2e-6 * length)
+    large, small = (Side("one_word", (kind, str(size))) for size in (length, length // 10))
+    ours, peer = run(large, text).seconds, run(small, text).seconds
+    factor = ours / peer
+    shown = f"{duration(ours)}, {megabytes(most_bytes(large, text))}"
+    beside = f"{duration(peer)}, {megabytes(most_bytes(small, text))}"
+    spread = factor, factor
+    return Row(f"one word of {length}, {kind}", shown, beside, factor, LARGEST_FACTOR, spread, True, "a tenth of it")
 
 
 def told(row: Row) -> Row:
@@ -203,8 +214,8 @@ def main() -> int:
     """Measure, print, and give the exit status."""
     given = options()
     fetch()
-    rounds, scale, megabytes = (1, 0.2, [1.0]) if given.quick else (given.rounds, 1.0, given.megabytes)
-    lines = comparisons(megabytes, scale, int(2000 * scale), int(5000 * scale), given.every)
+    rounds, scale, sizes = (1, 0.2, [1.0]) if given.quick else (given.rounds, 1.0, given.megabytes)
+    lines = comparisons(sizes, scale, int(2000 * scale), int(5000 * scale), given.every)
     wanted = [line for line in lines if fnmatch(line.what, given.only)]
     rows: list[Row] = []
     for _, group in groupby(wanted, lambda line: line.text):
@@ -213,7 +224,8 @@ def main() -> int:
     for what, side in GROWING.items():
         if fnmatch(f"time to {what}", given.only):
             rows += map(told, grown(what, side, decade, rounds))
-    rows += [told(one_word(kind, scale)) for kind in ONE_WORD if fnmatch(f"one word, {kind}", given.only)]
+    length = int(1_000_000 * scale)
+    rows += [told(one_word(kind, length)) for kind in ONE_WORD if fnmatch(f"one word of {length}, {kind}", given.only)]
     return print_table("The reference: CPU seconds of one thread in a fresh process", rows)
 
 

@@ -89,9 +89,9 @@ def segmentation(text: str) -> Work:
     return lambda: [tokref.segment(word, model, Choices()).tokens for word in words]
 
 
-def one_word(text: str, kind: str) -> Work:
-    """Encode the letters and digits of a text as one word."""
-    word = "".join(filter(str.isalnum, text)) or "a"
+def one_word(text: str, kind: str, length: str) -> Work:
+    """Encode the first letters and digits of a text as one word."""
+    word = "".join(filter(str.isalnum, text))[: int(length)]
     return encoding(word, *WORD_TOKENIZERS[kind](text, len(word)))
 
 
