@@ -80,7 +80,9 @@ def comparisons(sizes: Sequence[float], small: float, tokens: int, words: int, e
     for kind in ("English", "mixed"):
         text, amount = (kind, small), f"{small:g} MB {kind}"
         ours = Side("encode_reference", ("in_vocabulary",))
-        yield Comparison(f"encode GPT-2, {amount}", text, ours, Side("encode_educational"), "tiktoken._educational", 4.0)
+        yield Comparison(
+            f"encode GPT-2, {amount}", text, ours, Side("encode_educational"), "tiktoken._educational", 4.0
+        )
         ours, peer = Side("wordpiece_reference"), Side("wordpiece_legacy")
         yield Comparison(f"encode WordPiece, {amount}", text, ours, peer, "BertTokenizerLegacy", 3.0)
         ours, peer = Side("unigram_reference"), Side("unigram_documents")
