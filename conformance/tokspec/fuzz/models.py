@@ -91,9 +91,9 @@ _FOCUS: Mapping[str, tuple[str, ...]] = {"normalizer": _NORMALIZED, "pre-tokeniz
 def _sweep(random: Random) -> tuple[Model, str]:
     """One stage by itself, for texts of many characters or many lists of tokens."""
     chance = random.random()
-    if chance < 0.4:
+    if chance < 0.35:
         return {"normalizer": stages.normalizer(random, 0)}, "ab"
-    if chance < 0.55:
+    if chance < 0.6:
         return {"decoder": stages.decoder(random)}, "ab"
     return {"pre_tokenizer": stages.pre_tokenizer(random, 0)}, "ab"
 

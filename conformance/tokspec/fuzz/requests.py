@@ -72,7 +72,7 @@ def _decoding(random: Random, generated: Generated) -> Iterator[Asked]:
     model = generated.model
     listed = list(model.get("vocabulary", ())) or [token for token, _ in model.get("tokens", ())]
     kind = model.get("decoder", {}).get("type", "")
-    for _ in range(20 if generated.family == "sweep" and kind else 4):
+    for _ in range(40 if generated.family == "sweep" and kind else 4):
         count = random.choice((0, 1, 2, 3, 3, 4, 5))
         tokens = [random.choice(listed) for _ in range(count)] if listed and random.random() < 0.8 else None
         if tokens is None or random.random() < 0.15:
@@ -116,10 +116,20 @@ _PARTS = (
 )
 
 
+#: Bytes that are overlong, beyond the last character, or of one that is none; and what looks like a special token.
+_BYTES = (
+    *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
+    *map(from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf")),
+    *("<é>", "<Ġa>", "<|Ġ|>", "\ud800"),
+)
+
+
 def _foreign(random: Random, kind: str) -> str:
     """Make a token that a decoder may meet: for byte-level, bytes of characters in part, and what is no byte."""
     if kind != "byte_level" or random.random() < 0.15:
         return random.choice(_PARTS)
+    if random.random() < 0.2:
+        return random.choice(_BYTES)
     whole = random.choice(
         ("é", "來", "😀", "ab", " a", "\n", "\ufffd", "\ufeff", chr(0xD800 + random.randrange(0x800)), "\U0010ffff")
     )
@@ -127,7 +137,9 @@ def _foreign(random: Random, kind: str) -> str:
         (b"", b"", b"\xf5", b"\xc0\x80", b"\xe0\x80", b"\xff", b"\x80")
     )
     at = random.randrange(len(data) + 1)
-    return from_bytes(random.choice((data, data[:at], data[at:]))) + random.choice(("", "", "", "中", "▁", "€"))
+    return from_bytes(random.choice((data, data[:at], data[at:]))) + random.choice(
+        ("", "", "", "中", "▁", "€", "\ud800")
+    )
 
 
 def _word(random: Random, material: Material) -> str:
@@ -147,7 +159,9 @@ def _of_unigram(random: Random, generated: Generated) -> Iterator[Asked]:
     for _ in range(2):
         words = {"words": [[_word(random, material), random.randrange(0, 9)] for _ in range(random.randrange(1, 5))]}
         yield "loss", {"corpus": words}
-        yield "loss_increase", {"corpus": words, "token": random.choice(tokens) if random.random() < 0.9 else "nowhere"}
+        if any(weight for _, weight in generated.model["tokens"]):  # where nothing occurs all losses are infinite
+            gone = random.choice(tokens) if random.random() < 0.9 else "nowhere"
+            yield "loss_increase", {"corpus": words, "token": gone}
         yield "prune_step", {"corpus": words, "fraction": _fraction(random)}
 
 

@@ -19,7 +19,7 @@ def plain(random: Random) -> tuple[Model, str]:
     'unigram'
     """
     symbols = alphabet(random)
-    return _model(random, symbols), symbols
+    return (_undercut if random.random() < 0.05 else _model)(random, symbols), symbols
 
 
 def with_metaspace(random: Random) -> tuple[Model, str]:
@@ -67,10 +67,12 @@ def broken(random: Random) -> tuple[Model, str]:
 
 
 def _model(random: Random, symbols: str) -> Model:
-    share = random.choice((1.0, 0.9, 0.6))
+    share = random.choice((1.0, 0.9, 0.6, 0.3))
     tokens = [symbol for symbol in dict.fromkeys(symbols) if random.random() < share] or [symbols[0]]
     for _ in range(random.randrange(1, 9)):
         tokens.append("".join(random.choice(symbols) for _ in range(random.randrange(2, 5))))
+    if random.random() < 0.08:
+        tokens.append("".join(random.choice(symbols) for _ in range(random.choice((17, 21, 40)))))
     made: Model = {"type": "unigram"}
     if random.random() < 0.6:
         unknown = random.choice(("<unk>", "<unk>", "?", "[UNK]"))
@@ -104,3 +106,12 @@ def _logarithm(random: Random, token: str) -> float:
 def _wide(random: Random, token: str) -> float:
     """Give a weight from so wide a range that an unknown character may cost less than two tokens."""
     return -random.randrange(0, 41) / 2
+
+
+def _undercut(random: Random, symbols: str) -> Model:
+    """Make a model in which an unknown character and a cheap token cost less than two dear tokens."""
+    left, right = ("".join(random.choice(symbols) for _ in range(2)) for _ in range(2))
+    dear = -random.randrange(24, 41) / 2
+    weights = {"<unk>": -1.0, left[1:] + right: -0.5, left: dear, right: dear}
+    tokens = [[token, weight] for token, weight in weights.items()]
+    return {"type": "unigram", "unknown_token": "<unk>", "weights": "log_probability", "tokens": tokens}
