@@ -128,7 +128,7 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
         ),
         (("list", *ONE), 0, "2 cases"),
         (("list", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
-        (("show", *ONE, "one-word"), 0, "  run       tokspec run --impl IMPLEMENTATION --select one-word"),
+        (("show", *ONE, "one-word"), 0, "  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word"),
         (("smoke", "--cmd", "false"), 1, "not yet: mend hello first"),
         (("--version",), 0, "tokspec, version 0.1.0"),
     ],
@@ -253,7 +253,7 @@ one-word  (one.yaml:5)
   stated    /bpe_merge_order/single_pass/expect/tokens/1 equal "\\u202eug"
   source    {SOURCE}, A chapter
   verified  hand: two letters
-  run       tokspec run --impl IMPLEMENTATION --select one-word
+  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word
 """  # fmt: skip
     refused = status_and_message("show", *ONE, "no-*")[1].splitlines()
     assert '  refused   "unknown_symbol"' in refused

@@ -78,7 +78,7 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
     """Show a case: its clauses, model, input and outcome. The last line reproduces it."""
-    click.echo("\n".join(map(visible, _show(_one(load_suite(fixtures), case_id)))))
+    click.echo("\n".join(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures))))
 
 
 def _one(suite: Suite, wanted: str) -> Case:
@@ -99,7 +99,7 @@ def _one(suite: Suite, wanted: str) -> Case:
     return found[0]
 
 
-def _show(case: Case) -> Iterator[str]:
+def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
     clauses = load_specification().clauses
     yield f"{case.id}  ({case.file}:{case.line})"
     yield f"  {case.why}"
@@ -113,7 +113,8 @@ def _show(case: Case) -> Iterator[str]:
     rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
     rows += [("source", ", ".join(entry.values())) for entry in case.source]
     rows += [("verified", how) for how in case.verified_by]
-    rows.append(("run", f"tokspec run --impl IMPLEMENTATION --select {case.id}"))
+    others = f" --fixtures {shlex.quote(str(fixtures))}" if fixtures else ""
+    rows.append(("run", f"tokspec run --impl IMPLEMENTATION{others} --select {case.id}"))
     for label, text in rows:
         yield f"  {label:<9} {text}"
 
