@@ -128,7 +128,11 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
         ),
         (("list", *ONE), 0, "2 cases"),
         (("list", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
-        (("show", *ONE, "one-word"), 0, "  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word"),
+        (
+            ("show", *ONE, "one-word"),
+            0,
+            "  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word",
+        ),
         (("smoke", "--cmd", "false"), 1, "not yet: mend hello first"),
         (("--version",), 0, "tokspec, version 0.1.0"),
     ],
