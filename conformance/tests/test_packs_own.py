@@ -18,7 +18,7 @@ from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.checking import other_model
 from tokspec.packs.summary import parts_of, summary
 from tokspec.records import BadRecord
-from tokspec.sessions import InProcessSession
+from tokspec.sessions import Answer, InProcessSession
 
 FLAGS = dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), False)
 TEMPLATE = {
@@ -123,7 +123,7 @@ def test_another_model_is_described(tmp_path: Path) -> None:
     assert other_model(recorded, other) == [
         "the model is another file: other.json.tokenizer.json, and the pack was made with tokenizer.json",
         "other vocabulary: 4 tokens in the pack, 3 here",
-        "its merges are the same: 1 merges",
+        "its merges are the same: 1 merge",
         'normalizer.type: "Lowercase" in the pack, "NFC" here',
         'added_tokens.<s>: "special" in the pack, nothing here',
         'special token 3: "<s>" in the pack, nothing here',
@@ -138,7 +138,8 @@ def test_the_library_is_asked_for_all_that_it_does(tmp_path: Path) -> None:
     for adapter in (OwnTokenizers(), AddingTokenizers()):
         with InProcessSession(adapter) as session:
             (reply,) = Asker(session, model).replies([("encode", {"text": "UG ug"})])
-            found.append(reply.result["tokens"])  # type: ignore[union-attr]
+            assert isinstance(reply, Answer)
+            found.append(reply.result["tokens"])
     assert found == [["ug", "ug"], ["<s>", "ug", "ug"]]
     assert may_be_wanted("tokenizers")
     assert not may_be_wanted("reference")

@@ -45,7 +45,7 @@ def _nested(outcome: Callable[[Mapping[str, str]], Outcome], declared: Mapping[s
     return {"by_choice": {name: {option: _nested(outcome, {**declared, name: option}, others) for option in options}}}
 
 
-#: Segmentations that are listed beside one another; more of them than that is no case for a person.
+#: Segmentations that are listed beside one another; an outcome with more is no case for a person, and stays as it is.
 _MOST = 32
 
 
@@ -63,8 +63,8 @@ def with_ties(outcome: Outcome, example: Example) -> Outcome:
     if model.get("type") != "unigram" or example.operation not in ("segment", "encode") or not is_whole:
         return outcome
     costs = costs_of(model)
-    tied = list(islice((tokens for tokens in _written(word, costs) if costs.is_best(word, tokens)), _MOST))
-    return _with_ties(outcome, tied, list(costs.costs)) if len(tied) > 1 else outcome
+    tied = list(islice((tokens for tokens in _written(word, costs) if costs.is_best(word, tokens)), _MOST + 1))
+    return _with_ties(outcome, tied, list(costs.costs)) if 1 < len(tied) <= _MOST else outcome
 
 
 def _with_ties(outcome: Outcome, tied: list[list[str]], vocabulary: list[str]) -> Outcome:

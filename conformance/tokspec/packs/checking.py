@@ -98,7 +98,8 @@ def other_model(recorded: Mapping[str, Any], own: OwnModel) -> list[str]:
     for part, what in (("vocabulary", "tokens"), ("merges", "merges")):
         old, new = recorded.get(part, {}), here[part]
         if old.get("sha256") == new["sha256"]:
-            lines.append(f"its {part} {'is' if part == 'vocabulary' else 'are'} the same: {new['size']} {what}")
+            counted = what.removesuffix("s") if new["size"] == 1 else what
+            lines.append(f"its {part} {'is' if part == 'vocabulary' else 'are'} the same: {new['size']} {counted}")
         else:
             lines.append(f"other {part}: {old.get('size', 'unknown')} {what} in the pack, {new['size']} here")
     if recorded.get("format") == own.format:
