@@ -34,6 +34,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(rb"[0-9]{300}")
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_json = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode  # json.dumps would make one for every line
 
 
 def encode_line(message: Mapping[str, Any]) -> bytes:
@@ -47,9 +48,9 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
     >>> encode_line({"text": "\\ud800"})
     b'{"text":{"hex":"eda080"}}\\n'
     """
-    line = json.dumps(message, allow_nan=False, separators=(",", ":"))
+    line = _json(message)
     if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
-        line = json.dumps(hexed(message), allow_nan=False, separators=(",", ":"))
+        line = _json(hexed(message))
     return line.encode("ascii") + b"\n"
 
 
