@@ -54,7 +54,7 @@ def allowed(
         if operation in _BY_ROUNDING:
             return right if _is_clear(operation, model, input, ask) else None
         if operation in _WITH_TIES:
-            return _WITH_TIES[operation](right, given, input, _Tied(model, choices))
+            return _WITH_TIES[operation](right, given, input, _Tied(model, choices, ask))
     return right
 
 
@@ -97,12 +97,13 @@ def _has_large_counts(input: Mapping[str, Any]) -> bool:
 class _Tied:
     """Which tokens stand for the best segmentation as well as others."""
 
-    def __init__(self, model: Mapping[str, Any], choices: Mapping[str, str]) -> None:
+    def __init__(self, model: Mapping[str, Any], choices: Mapping[str, str], ask: Ask) -> None:
+        self._cut = lambda text: ask("pre_tokenize", model, {"text": text}).get("pieces", ())
         self.costs: Costs = costs_of(model)
         self.unknown = model.get("unknown_token")
         self.is_open = choices["unigram_tie"] == "any" or not self.costs.exact
-        bare = not model.keys() & {"normalizer", "pre_tokenizer", "special_tokens"}
-        self.has_runs = bare and self.unknown is not None and choices["unigram_unknown"] == "run"
+        is_apart = self.unknown is not None and not model.get("special_tokens")
+        self.has_runs = is_apart and choices["unigram_unknown"] == "run"
 
     def agree(self, right: Sequence[str], given: Any, text: str = "") -> bool:
         """Say whether two lists of tokens are equally good: they write the same, at the same cost."""
@@ -110,9 +111,10 @@ class _Tied:
             return False
         if self._written(right) == self._written(given):
             return close(self.costs.of(self._known(given)), self.costs.of(self._known(right)))
-        return (
-            self.has_runs and self._lies_on(given, text) and close(self._whole(given, text), self._whole(right, text))
-        )
+        if not self.has_runs or not text:
+            return False
+        written = "".join(piece for piece, *_ in self._cut(text))
+        return self._lies_on(given, written) and close(self._whole(given, written), self._whole(right, written))
 
     def _lies_on(self, tokens: Sequence[str], text: str) -> bool:
         """Say whether tokens write a text, the unknown one whatever it has in its place."""
