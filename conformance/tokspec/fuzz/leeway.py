@@ -98,7 +98,7 @@ class _Tied:
     """Which tokens stand for the best segmentation as well as others."""
 
     def __init__(self, model: Mapping[str, Any], choices: Mapping[str, str], ask: Ask) -> None:
-        self._cut = lambda text: ask("pre_tokenize", model, {"text": text}).get("pieces", ())
+        self._model, self._ask = model, ask
         self.costs: Costs = costs_of(model)
         self.unknown = model.get("unknown_token")
         self.is_open = choices["unigram_tie"] == "any" or not self.costs.exact
@@ -113,7 +113,8 @@ class _Tied:
             return close(self.costs.of(self._known(given)), self.costs.of(self._known(right)))
         if not self.has_runs or not text:
             return False
-        written = "".join(piece for piece, *_ in self._cut(text))
+        pieces = self._ask("pre_tokenize", self._model, {"text": text}).get("pieces", ())
+        written = "".join(piece for piece, *_ in pieces)
         return self._lies_on(given, written) and close(self._whole(given, written), self._whole(right, written))
 
     def _lies_on(self, tokens: Sequence[str], text: str) -> bool:
