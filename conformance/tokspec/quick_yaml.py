@@ -25,7 +25,8 @@ _WORD = r"(?:[A-Za-z0-9_]|-[0-9])[A-Za-z0-9_./+-]*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,25})?+(?=[],}\n]|\Z)"
 #: A text whose escapes JSON reads in the same way, or that :func:`_escape_of_json` rewrites.
 _TEXT = (
-    r'"(?:[^"\\]++|\\(?:["\\bfnrt\n]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U00(?:0[1-9a-fA-F]|10)[0-9a-fA-F]{4}))*+"(?!:)'
+    r'"(?:[^"\\]++|\\(?:["\\bfnrt\n]|x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|'
+    r'U00(?:0[1-9a-fA-F]|10)[0-9a-fA-F]{4}))*+"(?!:)'
 )
 #: Keys stand on one line, directly before their colon; what follows a colon or a comma is separated from it.
 _KEY = r'"[^"\\\n]{0,99}": '
@@ -36,7 +37,7 @@ _SIMPLE = re.compile(r'"([^"\\\n]*+)"')
 _PLAIN = re.compile(_WORD)
 _UNTIL_WORD = re.compile(rf"((?:[\[\]{{}} \n]|,(?=[ \n])|{_TEXT}|{_KEY}|{_NUMBER})*+)(?:({_WORD})(: )?|\Z|([^\n]))")
 _INNERMOST = re.compile(r"\[[^][{}]*\]|\{[^][{}]*\}")
-_ESCAPE = re.compile(r"\\(?:U([0-9a-fA-F]{8})|(\n)|.)")
+_ESCAPE = re.compile(r"\\(?:U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(\n)|.)")
 
 
 class _Unusual(Exception):
@@ -61,7 +62,7 @@ def read_quickly(text: str) -> Quick | None:
     """
     try:
         return _Blocks(_Values()).read(text)
-    except (_Unusual, ValueError, RecursionError):
+    except (_Unusual, ValueError, StopIteration, RecursionError):
         return None
 
 
@@ -181,9 +182,11 @@ class _Values(dict[str, str]):
         if _PLAIN.fullmatch(text):
             return plain_value(text)
         line = _UNTIL_WORD.sub(self._as_json, text)
-        if "\\U" in line or "\\\n" in line:
+        if "\\x" in line or "\\U" in line or "\\\n" in line:
             line = _ESCAPE.sub(_escape_of_json, line)
-        value = _decode(line.replace("\n", " "))
+        value, end = _scan(line.replace("\n", " "), 0)
+        if end != len(line):
+            _refuse()
         return _refuse() if line.count("[") + line.count("{") > _OPENINGS and _is_deep(line) else value
 
     def _as_json(self, found: re.Match[str]) -> str:
@@ -195,7 +198,8 @@ class _Values(dict[str, str]):
 
 def _escape_of_json(found: re.Match[str]) -> str:
     """Write an escape of YAML that JSON does not have as JSON does; the end of a line is nothing."""
-    number, end = found.groups()
+    eight, two, end = found.groups()
+    number = eight or two
     return json.dumps(chr(int(number, 16)))[1:-1] if number else "" if end else found[0]
 
 
@@ -204,7 +208,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made if len(made) == len(pairs) else _refuse()
 
 
-_decode = json.JSONDecoder(object_pairs_hook=_object).decode
+#: Reads a value from a place on, and says where it ends; it is not told by an error that there is none, but by a stop.
+_scan = json.JSONDecoder(object_pairs_hook=_object).scan_once
 
 
 def _is_deep(line: str) -> bool:

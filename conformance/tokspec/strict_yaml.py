@@ -106,7 +106,7 @@ def _read_all(text: str, name: str) -> Everything:
 
 
 def _refuse_hidden(text: str, name: str) -> None:
-    hidden = [each for each in set(text) if _HIDDEN.match(each) and unicodedata.category(each) in _HIDDEN_CATEGORIES]
+    hidden = [each for each in set(_HIDDEN.findall(text)) if unicodedata.category(each) in _HIDDEN_CATEGORIES]
     if hidden:
         start = min(map(text.index, hidden))
         line, number = text.count("\n", 0, start) + 1, ord(text[start])
