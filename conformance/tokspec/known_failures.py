@@ -44,6 +44,10 @@ class KnownFailure:
     expires: date | None = None
     line: int = 0
 
+    def is_past(self, today: date) -> bool:
+        """Say whether it is accepted no longer."""
+        return self.expires is not None and today > self.expires
+
 
 @dataclass(frozen=True)
 class KnownFailures:
@@ -62,7 +66,7 @@ class KnownFailures:
             return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=f"passes, but {place} lists it as failing")
         if (result.verdict.value, digest(result)) != (entry.verdict, entry.digest):
             return replace(result, detail=f"{result.detail} (and not as {place} lists it)")
-        if entry.expires is not None and today > entry.expires:
+        if entry.is_past(today):
             return replace(result, detail=f"{result.detail} (known until {entry.expires}, says {place})")
         return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
 
@@ -72,6 +76,14 @@ class KnownFailures:
             f"{self.file}:{entry.line}: {entry.case} is no case of the suite"
             for entry in self.entries.values()
             if entry.case not in cases
+        )
+
+    def expired(self, today: date) -> tuple[str, ...]:
+        """Say which entries are listed past their date."""
+        return tuple(
+            f"{self.file}:{entry.line}: {entry.case} was known until {entry.expires}"
+            for entry in self.entries.values()
+            if entry.is_past(today)
         )
 
     def unsupported(self, results: Iterable[Result]) -> tuple[str, ...]:

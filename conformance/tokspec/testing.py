@@ -22,7 +22,6 @@ from tokspec.fuzz.campaign import Budget, Campaign
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.display import lines_of
 from tokspec.fuzz.findings import Finding
-from tokspec.fuzz.known import dissents, mark_known
 from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.properties import PROPERTIES, Property, PropertyChecker
 from tokspec.sessions import InProcessSession, Session
@@ -77,12 +76,16 @@ def differences(
         checks = [first, *(PropertyChecker(each, judged, first.choices) for each in properties)]
         campaign = Campaign(checks, seed, Budget(examples=examples), families)
         campaign.run()
-        fresh = mark_known(
-            campaign.findings, {**dissents(judged.session.hello), **{(clause, ""): "known" for clause in known}}
-        )
+        set_aside = frozenset(known)
+        fresh = [finding for finding in campaign.findings if set_aside.isdisjoint(_clauses(finding))]
         return [_described(finding, seed, judged, first) for finding in fresh]
     finally:
         judged.close()
+
+
+def _clauses(finding: Finding) -> list[str]:
+    """Give the clause of a finding, and of what it shows beside the oracle."""
+    return [one.clause for one in (finding, finding.oracle) if one]
 
 
 def _open(adapter: Callable[[], Adapter] | str) -> Session:

@@ -23,7 +23,7 @@ from tokspec.fuzz.dependence import by_choice, with_ties
 from tokspec.fuzz.display import counts, lines_of, one_line, total
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
-from tokspec.fuzz.known import dissents, known_clauses, mark_known
+from tokspec.fuzz.known import known_clauses, mark_known
 from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.panel import Panel
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
@@ -127,7 +127,7 @@ class Fuzzing:
             with FuzzProgress(self._budget) as progress:
                 campaign = Campaign(checks, seed, self._budget if not first else Budget(0), families, progress)
                 campaign.run([*saved, *kept_before, *(first or ())])
-            fresh = mark_known(campaign.findings, {**dissents(judged.session.hello), **known})
+            fresh = mark_known(campaign.findings, known)
             if self._folder is not None:
                 keep(self._folder, name, [finding.example for finding in campaign.findings])
             lines = [*self._saved(fresh, name), *self._described(campaign, fresh, seed, show, checks[0])]
