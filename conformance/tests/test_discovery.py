@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.discovery import find, known_names, open_session
+from tokspec.discovery import find, known_names, open_session, the_reference
 from tokspec.errors import DataError
 from tokspec.sessions import InProcessSession, ProgramSession
 
@@ -89,6 +90,8 @@ def test_a_name_that_two_packages_announce_is_nobodys(tmp_path: Path, monkeypatc
         find("reference")
     ours = "tokspec: tokspec.adapters.reference:ReferenceAdapter"
     assert str(error.value) == f"reference: is announced twice, as {ours} and zz: zz:Adapter; give module:object"
+    with open_session(the_reference(), None) as session:  # which has no need of its name
+        assert session.hello == ReferenceAdapter().hello()
 
 
 @pytest.mark.parametrize("name", ["Mine", "factory", "instance", "Holder.inner"])
@@ -174,6 +177,13 @@ def test_nobody_elses_code_is_imported_here(write: Write) -> None:
 def test_only_the_reference_itself_needs_no_process() -> None:
     assert [find(name).is_ours for name in ("reference", "tokenizers")] == [True, False]
     assert not find("tokspec.adapters.reference:ReferenceAdapter").is_ours
+
+
+def test_the_reference_is_found_by_its_name_and_without_a_look_at_other_packages() -> None:
+    assert the_reference() == find("reference")
+    program = "import sys; from tokspec.discovery import the_reference; the_reference().make(); print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "importlib.metadata" not in ended.stdout.split()
 
 
 def test_a_session_is_opened_with_an_adapter_or_a_program() -> None:

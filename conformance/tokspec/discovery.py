@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     _Start: TypeAlias = Callable[[Interruption], ProgramSession]
 
-__all__ = ["Found", "find", "known_names", "open_session"]
+__all__ = ["Found", "find", "known_names", "open_session", "the_reference"]
 
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
@@ -88,6 +88,16 @@ class Found:
         return DataError(message, error.file, error.line, error.key or self.spec)
 
 
+def the_reference() -> Found:
+    """Give the suite's own implementation, whatever other packages announce: none of them is looked at.
+
+    >>> the_reference() == find("reference")
+    True
+    """
+    target = "tokspec.adapters.reference:ReferenceAdapter"
+    return Found("reference", target, _REMEDY, tuple(sys.path), is_ours=True)
+
+
 def known_names() -> list[str]:
     """Give the names of the installed implementations, sorted.
 
@@ -98,7 +108,7 @@ def known_names() -> list[str]:
 
 
 def _announced() -> Iterable[EntryPoint]:
-    from importlib.metadata import entry_points  # here, because it takes a while, and who names nothing needs it not
+    from importlib.metadata import entry_points  # here, because it takes a while, and who names no name needs it not
 
     return entry_points(group=GROUP)
 
@@ -134,7 +144,7 @@ def find(spec: str) -> Found:
 
 
 def open_session(
-    impl: str | None,
+    impl: str | Found | None,
     command: str | None,
     *,
     limits: Limits | None = None,
@@ -145,7 +155,7 @@ def open_session(
     """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
 
     Args:
-        impl: the adapter.
+        impl: the adapter, named or found.
         command: the program.
         limits: what a process is allowed; this one has no limits.
         in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
@@ -161,7 +171,7 @@ def open_session(
         raise DataError("name one implementation: an installed one, module:object, or a command")
     if impl is None:
         return _joint(_of_command(command or "", limits), jobs)
-    found = find(impl)
+    found = impl if isinstance(impl, Found) else find(impl)
     found = replace(found, target=(instead or {}).get(found.target, found.target))
     if in_process or (found.is_ours and jobs == 1):
         return InProcessSession(found.make())

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from tokspec.discovery import open_session
+from tokspec.discovery import open_session, the_reference
 from tokspec.errors import DataError
 from tokspec.sessions import Limits, Session
 from tokspec.specification import load_specification
@@ -60,7 +60,7 @@ class Target:
         """
         if jobs > 1 and self.in_process:
             raise click.UsageError("--in-process is for one process; leave out --jobs")
-        impl = None if self.program else self.impl or DEFAULT
+        impl = None if self.program else self.impl or the_reference()
         return open_session(impl, self.program, limits=self.limits, in_process=self.in_process, jobs=jobs)
 
 
