@@ -29,6 +29,19 @@ const normalized = (tokenizer, text) => tokenizer.normalizer?.normalize(text) ??
 
 const times = (part, text) => text.split(part).length - 1;
 
+// What the model is given of a stretch without special tokens.
+function pieces(tokenizer, text) {
+  const given = normalized(tokenizer, text);
+  return given === "" ? [] : (tokenizer.pre_tokenizer?.(given) ?? [given]);
+}
+
+// A text cut at its special tokens, of which the longest counts; every second part is one.
+function cut(text, added_tokens) {
+  const contents = added_tokens.map(({ content }) => content.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  if (contents.length === 0) return [text];
+  return text.split(new RegExp(`(${contents.sort((a, b) => b.length - a.length).join("|")})`, "u"));
+}
+
 const BYTE_ALPHABET = /^[!-~\u00a1-\u00ac\u00ae-\u0143]*$/;
 
 const DISSENTS = {
@@ -63,9 +76,10 @@ const DISSENTS = {
     [
       ({ pre_tokenizer, model }) =>
         stages(pre_tokenizer, "Metaspace").some(
-          ({ split, replacement }) =>
+          ({ split, replacement }, _, all) =>
             split &&
-            (model.type === "WordPiece" ||
+            (all.length > 1 ||
+              model.type === "WordPiece" ||
               (model.type === "Unigram" && !tokens(model).has(replacement)) ||
               [...tokens(model)].some((token) => token.lastIndexOf(replacement) > 0)),
         ),
@@ -73,8 +87,14 @@ const DISSENTS = {
     ],
     [
       ({ added_tokens }, text, tokenizer) =>
-        added_tokens.some(({ content }) => times(content, normalized(tokenizer, text)) > times(content, text)),
-      "matches special tokens after normalization too (SPECIAL-1)",
+        added_tokens.some(
+          ({ content }) =>
+            Math.max(
+              times(content, normalized(tokenizer, text)),
+              ...pieces(tokenizer, text).map((piece) => times(content, piece)),
+            ) > times(content, text),
+        ),
+      "makes special tokens of what normalization and pre-tokenization write (SPECIAL-1)",
     ],
   ],
   answer: [
@@ -86,10 +106,10 @@ const DISSENTS = {
       ({ model, pre_tokenizer, added_tokens }, ids, text, tokenizer) =>
         model.type === "Unigram" &&
         pre_tokenizer &&
-        (added_tokens.length > 0
-          ? ids.includes(model.unk_id)
-          : tokenizer.pre_tokenizer(normalized(tokenizer, text)).flatMap((piece) => tokenizer.model([piece])).length !==
-            ids.length),
+        cut(text, added_tokens)
+          .flatMap((part, place) =>
+            place % 2 ? [part] : pieces(tokenizer, part).flatMap((piece) => tokenizer.model([piece])),
+          ).length !== ids.length,
       "makes one unknown token of unknown characters in adjacent pieces (UNI-ENC-1)",
     ],
   ],
