@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import Refusal
-from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.discovery import open_session
+from tokspec.errors import DataError, Refusal
+from tokspec.fuzz.budget import Budget
+from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.findings import Finding
 from tokspec.fuzz.hunt import hunted
+from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.panel import Panel
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
 from tokspec.mutants import load_mutants, mutants_folder
-from tokspec.sessions import InProcessSession
+from tokspec.sessions import InProcessSession, Limits
 
 Change = Callable[[str, Any, Mapping[str, Any], dict[str, Any]], Any]
 
@@ -31,6 +39,13 @@ class Changed(ReferenceAdapter):
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         result = dict(super().run(operation, model, input))
         return self.change(operation, model, input, result) or result
+
+
+class DecodesAlone(ReferenceAdapter):
+    """The reference, which offers decoding alone."""
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), operations=("decode",))
 
 
 def campaign(
@@ -64,8 +79,10 @@ def test_the_reference_differs_in_nothing() -> None:
 
 def test_what_is_found_is_small() -> None:
     made = campaign(lose_last_token)
+    unknown = {"type": "bpe", "vocabulary": ["<unk>"], "unknown_token": "<unk>"}
     assert shown(made.findings) == [
-        ("BPE-ENC-1", "encode", "tokens", {"type": "bpe", "vocabulary": ["a"]}, {"text": "aaaa"})
+        ("BPE-ENC-1", "encode", "tokens", {"type": "bpe", "vocabulary": ["a"]}, {"text": "aaaa"}),
+        ("BPE-ENC-7", "encode", "tokens", unknown, {"text": "aaaa"}),
     ]
 
 
@@ -76,9 +93,20 @@ def test_the_same_seed_finds_the_same() -> None:
 
 
 def test_each_clause_is_told_once_and_how_often() -> None:
-    (finding,) = campaign(lose_last_token).findings
-    assert finding.times > 10
-    assert finding.first.origin.startswith("bpe:")
+    first, second = campaign(lose_last_token).findings
+    assert (first.clause, second.clause) == ("BPE-ENC-1", "BPE-ENC-7")
+    assert first.times > 10
+    assert first.first.origin.startswith("bpe:")
+
+
+def test_a_frequent_fault_hides_no_rare_one() -> None:
+    def both(operation: str, model: Any, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+        lose_last_token(operation, model, input, result)
+        if operation == "encode" and input["text"] in model.special_tokens:
+            result.update(tokens=[], ids=[], spans=[])
+
+    findings = campaign(both, 4000, ("bpe-special",)).findings
+    assert {"BPE-ENC-1", "SPECIAL-1"} <= {finding.clause for finding in findings}
 
 
 def test_a_stage_excuses_the_encoding_behind_it() -> None:
@@ -120,6 +148,68 @@ def test_an_interruption_leaves_what_was_found() -> None:
     made = Campaign([Checker(judged)], 1, Budget(), ("bpe",), interrupt)
     assert len(made.run()) == 1
     assert made.interrupted
+
+
+def test_an_interruption_leaves_what_was_being_shrunk() -> None:
+    answers = itertools.count()
+
+    def interrupt(operation: str, model: Any, input: Mapping[str, Any], result: dict[str, Any]) -> None:
+        lose_last_token(operation, model, input, result)
+        if next(answers) == 50:
+            raise KeyboardInterrupt
+
+    whole = campaign(lose_last_token)
+    judged = Conversations(lambda: InProcessSession(Changed(interrupt)))
+    made = Campaign([Checker(judged)], 1, Budget(), ("bpe",))
+    found = next(iter(made.run()))
+    assert made.interrupted
+    assert found.first == next(iter(whole.findings)).first
+    assert found.example.size < found.first.size
+
+
+def test_a_program_that_hangs_costs_little_more_than_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [
+        "import time",
+        "from tokspec.adapters.reference import ReferenceAdapter",
+        "class Hangs(ReferenceAdapter):",
+        "    def run(self, operation, model, input):",
+        "        result = super().run(operation, model, input)",
+        "        if len(result.get('tokens', ())) > 3: time.sleep(1000)",
+        "        return result",
+    ]
+    (tmp_path / "hangs.py").write_text("\n".join(lines), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    judged = Conversations(lambda: open_session("hangs:Hangs", None, limits=Limits(case_seconds=0.2)))
+    made = Campaign([Checker(judged)], 1, Budget(seconds=1), ("bpe",))
+    assert {finding.kind.partition(",")[0] for finding in made.run()} == {"timeout"}
+    judged.close()
+    assert made.seconds < 20  # every example of the first batch would take longer
+
+
+def test_an_implementation_that_is_asked_nothing_is_told() -> None:
+    judged = Conversations(lambda: InProcessSession(DecodesAlone()))
+    message = "tokref 0.1.0 offers decode, and models of normalizer are asked something else"
+    with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+        Campaign([Checker(judged)], 1, Budget(examples=20), ("normalizer",)).run()
+
+
+def test_categories_are_those_of_texts_that_were_answered() -> None:
+    judged = Conversations(lambda: InProcessSession(DecodesAlone()))
+    made = Campaign([Checker(judged)], 1, Budget(examples=50), ("bpe",))
+    made.run()
+    assert (dict(made.tally.operations), dict(made.tally.categories)) == ({"decode": made.tally.examples}, {})
+
+
+def test_what_is_given_is_not_of_the_budget() -> None:
+    judged = Conversations(lambda: InProcessSession(ReferenceAdapter()))
+    alone, after = (Campaign([Checker(judged)], 1, Budget(examples=100), ("bpe",)) for _ in range(2))
+    given = examples_of(2, "bpe", 0, ["encode"])
+    alone.run()
+    after.run(given)
+    assert after.tally.made == alone.tally.examples
+    assert after.tally.examples == alone.tally.examples + len(given)
 
 
 @pytest.mark.parametrize(
@@ -165,13 +255,13 @@ def panel(*changes: Change | None) -> list[Finding]:
 
 
 def test_another_implementation_can_be_the_oracle() -> None:
-    assert [finding.kind for finding in panel(None)] == ["tokens"]
+    assert {finding.kind for finding in panel(None)} == {"tokens"}
     assert panel(lose_last_token) == []
 
 
 def test_of_several_oracles_the_majority_counts() -> None:
     assert panel(None, lose_last_token, lose_last_token) == []
-    assert [finding.kind for finding in panel(None, lose_last_token, None)] == ["tokens"]
+    assert {finding.kind for finding in panel(None, lose_last_token, None)} == {"tokens"}
     assert panel(None, lose_last_token) == []  # no majority
 
 

@@ -10,9 +10,9 @@ from tokspec import schema
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.formats.ranks import merges_of
 from tokspec.fuzz.ages import has_newer
-from tokspec.fuzz.campaign import examples_of
 from tokspec.fuzz.characters import by_category
 from tokspec.fuzz.checker import Conversations, reference_with
+from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.models import FAMILIES, model
 from tokspec.fuzz.sweeps import sweep
 from tokspec.fuzz.texts import CATEGORIES, Material, text

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tokspec.cli.progress import Bar
-from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.budget import Budget
+from tokspec.fuzz.campaign import Campaign
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn

@@ -2,85 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from random import Random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import monotonic
 
+from tokspec.errors import DataError
+from tokspec.fuzz.budget import Budget, Tally
 from tokspec.fuzz.checker import Checker
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, Findings, finding_of, group_before_shrinking
-from tokspec.fuzz.models import FAMILIES, model
+from tokspec.fuzz.maker import Maker, is_death
+from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.oracle import Comparison
-from tokspec.fuzz.requests import asked
 from tokspec.fuzz.shrink import shrunk
-from tokspec.sessions import Fault, Reply
+from tokspec.sessions import Reply
 
-__all__ = ["Budget", "Campaign", "Tally", "examples_of"]
+__all__ = ["Campaign"]
 
-#: Models that are asked about at once, fewer at the beginning, and how many differences of one rough kind are shrunk.
-BATCH = 12
-SHRUNK = 2
+#: Models that are asked about at once, fewer at the beginning.
+MODELS = 12
 
+#: Examples that are asked at once, fewer where the program hangs.
+PIECE = 1024
+FIRST_PIECE = 8
 
-#: Families that are made more often than others: rare characters are many.
-_SHARES = {"sweep": 2, "normalizer": 2, "pre-tokenizer": 1.5}
+#: So many batches without an example end a campaign.
+IDLE = 200
 
+#: Seconds for shrinking a difference, and when there is hardly time.
+SHRINKING = 10.0
+SHRINKING_DEATHS = 4.0
+SHRINKING_LATE = 2.0
 
-#: After so many deaths of a program by examples of one kind others of the kind become rare.
-_DEATHS = 5
-
-
-@dataclass(frozen=True)
-class Budget:
-    """When to end: after so many seconds, or so many examples, whichever comes first; None is no limit.
-
-    >>> Budget(examples=10).is_spent(examples=10, since=0.0)
-    True
-    """
-
-    seconds: float | None = None
-    examples: int | None = None
-
-    def is_spent(self, examples: int, since: float) -> bool:
-        """Say whether it is time to end; ``since`` is when the campaign began."""
-        if self.examples is not None and examples >= self.examples:
-            return True
-        return self.seconds is not None and monotonic() - since >= self.seconds
-
-
-@dataclass
-class Tally:
-    """What was done: examples by what came of them, and by family, operation and category of text."""
-
-    states: Counter[str] = field(default_factory=Counter)
-    families: Counter[str] = field(default_factory=Counter)
-    operations: Counter[str] = field(default_factory=Counter)
-    categories: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def examples(self) -> int:
-        """How many were asked."""
-        return sum(self.states.values())
-
-
-def examples_of(
-    seed: int, family: str, number: int, operations: Iterable[str], used: set[str] | None = None
-) -> list[Example]:
-    """Make a model of a family and what it is asked, the same for the same seed, family and number.
-
-    >>> examples_of(1, "bpe", 0, ["encode"])[0].origin
-    'bpe:0'
-    """
-    random = Random(f"{seed}/{family}/{number}")
-    generated, origin = model(random, family), f"{family}:{number}"
-    offered = frozenset(operations)
-    return [
-        Example(generated.model, operation, input, origin)
-        for operation, input in asked(random, generated, used)
-        if operation in offered
-    ]
+_Pairs = Sequence[tuple[Example, Comparison]]
 
 
 class Campaign:
@@ -92,7 +46,6 @@ class Campaign:
         budget: when to end.
         families: from which to make models.
         progress: told of each batch.
-        limit: how many differences of one rough kind are shrunk.
         enough: after so many findings it ends; None is no limit.
     """
 
@@ -103,28 +56,27 @@ class Campaign:
         budget: Budget,
         families: Sequence[str] = tuple(FAMILIES),
         progress: Callable[[Campaign], None] = lambda campaign: None,
-        limit: int = SHRUNK,
         enough: int | None = None,
     ) -> None:
-        self.checks, self.seed, self.budget = checks, seed, budget
-        self.progress, self.limit, self.enough = progress, limit, enough
-        self.findings, self.tally = Findings(), Tally()
-        self.random, self.families = Random(f"{seed}/families"), {family: [1, 1, 0] for family in families}
-        self.deaths = Counter[tuple[str, ...]]()
+        self.checks, self.budget, self.families = checks, budget, families
+        self.progress, self.enough = progress, enough
+        self.findings, self.tally, self.maker = Findings(), Tally(), Maker(seed, families)
         self.began, self.interrupted, self.shrinking = monotonic(), False, 0.0
+        self._piece, self._idle = FIRST_PIECE, 0
 
     def run(self, first: Sequence[Example] = ()) -> Findings:
-        """Ask what is given first, then what is made, until the budget is spent or somebody interrupts."""
-        try:
-            if first:
-                self._take(first)
+        """Ask what is given first, then what is made, until the budget is spent or somebody interrupts.
+
+        Raises:
+            DataError: nothing that is made can be asked.
+        """
+        with self._interruptible():
+            self._take(first, given=True)
             while not self._is_over():
                 self._take(self._batch())
                 self.progress(self)
-        except KeyboardInterrupt as interruption:
-            if type(interruption) is not KeyboardInterrupt:
-                raise
-            self.interrupted = True
+        if self._idle == IDLE and not self.tally.examples:
+            raise DataError(self._nothing_to_ask())
         self.findings.counted()
         return self.findings
 
@@ -133,64 +85,90 @@ class Campaign:
         """How long it has been going on."""
         return monotonic() - self.began
 
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Let Ctrl-C end the campaign with what was found; what is derived from it is not ours."""
+        try:
+            yield
+        except KeyboardInterrupt as interruption:
+            if type(interruption) is not KeyboardInterrupt:
+                raise
+            self.interrupted = True
+
     def _is_over(self) -> bool:
-        found_enough = self.enough is not None and len(self.findings) >= self.enough
-        return found_enough or self.budget.is_spent(self.tally.examples, self.began)
+        return self._has_enough() or self._idle == IDLE or self.budget.is_spent(self.tally.made, self.began)
+
+    def _has_enough(self) -> bool:
+        return self.interrupted or (self.enough is not None and len(self.findings) >= self.enough)
+
+    def _is_late(self) -> bool:
+        return self.budget.is_late(self.began)
 
     def _batch(self) -> list[Example]:
-        operations, used = self.checks[0].judged.session.hello.operations, set[str]()
-        batch: list[Example] = []
-        for _ in range(min(BATCH, 2 + self.tally.examples // 100)):
-            family = self._family()
-            record = self.families[family]
-            batch += examples_of(self.seed, family, record[2], operations, used)
-            record[2] += 1
-        self.tally.categories.update(used)
-        return [example for example in batch if self._is_worth_a_death(example)]
+        operations = self.checks[0].judged.session.hello.operations
+        batch = self.maker.batch(operations, min(MODELS, 2 + self.tally.made // 100))
+        self._idle = 0 if batch else self._idle + 1
+        return batch
 
-    def _is_worth_a_death(self, example: Example) -> bool:
-        """Ask ever less of a kind that ends the program: each death takes the time of hundreds of examples."""
-        deaths = self.deaths[_kind(example)]
-        return deaths < _DEATHS or self.random.random() < _DEATHS / (deaths * deaths)
+    def _nothing_to_ask(self) -> str:
+        hello = self.checks[0].judged.session.hello
+        offered = ", ".join(hello.operations) or "no operation"
+        families = "any family" if len(self.families) == len(FAMILIES) else ", ".join(self.families)
+        return f"{hello.name} {hello.version} offers {offered}, and models of {families} are asked something else"
 
-    def _family(self) -> str:
-        """Choose a family: the more of its examples are supported, the more often."""
-        names = list(self.families)
-        weights = [
-            _SHARES.get(name, 1) * max(0.02, supported / made) for name, (supported, made, _) in self.families.items()
-        ]
-        return self.random.choices(names, weights)[0]
-
-    def _take(self, examples: Sequence[Example]) -> None:
-        """Compare examples, and look closer at what differs."""
+    def _take(self, examples: Sequence[Example], *, given: bool = False) -> None:
+        """Compare examples, and look closer at what differs; those that are given are asked without a budget."""
         known: dict[int, Reply] = {}
-        for check in self.checks:
-            chosen = [example for example in examples if check.takes(example)]
-            comparisons = check.compare(chosen, known)
-            if check is self.checks[0]:
-                self._count(chosen, comparisons)
-                known = dict(check.judged.latest)
-            for example, comparison in _first_stages(chosen, comparisons):
-                self._look(check, example, comparison)
-                if self.enough is not None and len(self.findings) >= self.enough:
-                    return
+        pairs = self._compared(examples, known, given)
+        self._look_at(self.checks[0], pairs)
+        alive = [example for example, comparison in pairs if not is_death(comparison)]
+        for check in self.checks[1:]:
+            if self._has_enough() or (self._is_late() and not given):
+                return
+            with self._interruptible():
+                self._look_at(check, _checked(check, alive, known))
 
-    def _count(self, examples: Sequence[Example], comparisons: Sequence[Comparison]) -> None:
-        for example, comparison in zip(examples, comparisons, strict=True):
-            family = example.origin.partition(":")[0]
-            self.tally.states[comparison.state] += 1
-            self.tally.operations[example.operation] += comparison.state != "unsupported"
-            self.tally.families[family] += comparison.state != "unsupported"
-            self.deaths[_kind(example)] += _is_death(comparison)
-            if family in self.families:
-                self.families[family][0] += comparison.state != "unsupported"
-                self.families[family][1] += 1
+    def _compared(self, examples: Sequence[Example], known: dict[int, Reply], given: bool) -> _Pairs:
+        """Compare with the oracle piece by piece, and look at the clock between them."""
+        oracle, waiting = self.checks[0], list(examples)
+        pairs: list[tuple[Example, Comparison]] = []
+        with self._interruptible():
+            while waiting and (given or not self._is_late()):
+                piece, waiting = waiting[: self._piece], waiting[self._piece :]
+                compared = [*zip(piece, oracle.compare(piece), strict=True)]
+                known.update(oracle.judged.latest)
+                pairs += compared
+                self._count(compared, given)
+                hangs = any(comparison.kind.startswith("timeout") for _, comparison in compared)
+                self._piece = 1 if hangs else min(2 * self._piece, PIECE)
+                if hangs and not given:
+                    waiting = [example for example in waiting if self.maker.is_worth_a_death(example)]
+        return pairs
+
+    def _count(self, pairs: _Pairs, given: bool) -> None:
+        supported = [example for example, comparison in pairs if comparison.state != "unsupported"]
+        self.tally.states.update(comparison.state for _, comparison in pairs)
+        self.tally.operations.update(example.operation for example in supported)
+        self.tally.families.update(example.origin.partition(":")[0] for example in supported)
+        self.tally.categories.update(self.maker.categories(supported))
+        if given:
+            self.tally.given += len(pairs)
+            return
+        for example, comparison in pairs:
+            self.maker.learn(example, comparison)
+
+    def _look_at(self, check: Checker, pairs: _Pairs) -> None:
+        for example, comparison in _first_stages(pairs):
+            self._look(check, example, comparison)
+            if self.enough is not None and len(self.findings) >= self.enough:
+                return
 
     def _look(self, check: Checker, example: Example, comparison: Comparison) -> None:
-        """Shrink a difference, unless enough of its kind were."""
-        before = group_before_shrinking(check.name, example, comparison)
+        """Shrink a difference: of those of one rough kind the first, the second, the fourth, the eighth and so on."""
+        before = group_before_shrinking(check.name, check.clause, example, comparison)
         self.findings.met[before] += 1
-        if self.findings.met[before] > self.limit:
+        times = self.findings.met[before]
+        if times & (times - 1):
             return
         began, examples = monotonic(), self.tally.examples
         small, last = self._smallest(check, example, comparison)
@@ -203,44 +181,48 @@ class Campaign:
     def _beside_the_oracle(self, check: Checker, small: Example, first: Example) -> Finding | None:
         """Give what an example by which a property is broken shows beside the oracle, if anything."""
         oracle = self.checks[0]
-        if check is oracle:
+        if check is oracle or self.interrupted:
             return None
         (comparison,) = oracle.compare([small])
         return finding_of(oracle.name, "", small, first, comparison) if comparison.state == "differs" else None
 
     def _smallest(self, check: Checker, example: Example, comparison: Comparison) -> tuple[Example, Comparison]:
-        latest: dict[str, Comparison] = {example.key: comparison}
+        """Give the smallest example that shows the same; an interruption leaves what was reached by then."""
+        best = example, comparison
 
         def shows(candidates: Sequence[Example]) -> list[bool]:
-            compared = check.compare(candidates)
-            latest.update({each.key: one for each, one in zip(candidates, compared, strict=True)})
-            return [one.state == "differs" and one.kind == comparison.kind for one in compared]
+            nonlocal best
+            pairs = [*zip(candidates, check.compare(candidates), strict=True)]
+            same = [one.state == "differs" and one.kind == comparison.kind for _, one in pairs]
+            best = next((pair for pair, is_same in zip(pairs, same, strict=True) if is_same), best)
+            return same
 
-        dies = comparison.kind.startswith(("crash", "timeout"))  # and is started again each time
-        small = shrunk(example, shows, *((4.0, 4) if dies and check.batch > 1 else (10.0, check.batch)))
-        return small, latest[small.key]
+        with self._interruptible():
+            if not self.interrupted:
+                shrunk(example, shows, *self._means(check, comparison))
+        return best
+
+    def _means(self, check: Checker, comparison: Comparison) -> tuple[float, int]:
+        """Give the seconds for shrinking, and how many candidates to ask at once: each death costs a new start."""
+        hangs, dies = comparison.kind.startswith("timeout"), comparison.kind.startswith("crash")
+        seconds = SHRINKING_DEATHS if (hangs or dies) and check.batch > 1 else SHRINKING
+        batch = 1 if hangs else min(4, check.batch) if dies else check.batch
+        return (SHRINKING_LATE if self._is_late() else seconds), batch
 
 
-def _kind(example: Example) -> tuple[str, ...]:
-    return (example.operation, str(example.model.get("type", "")), *sorted(example.input))
+def _checked(check: Checker, examples: Sequence[Example], known: Mapping[int, Reply]) -> _Pairs:
+    chosen = [example for example in examples if check.takes(example)]
+    return [*zip(chosen, check.compare(chosen, known), strict=True)]
 
 
-def _is_death(comparison: Comparison) -> bool:
-    """Say whether the program ended or had to be ended; what it reports of itself is none."""
-    reply = comparison.result.reply if comparison.result else None
-    return isinstance(reply, Fault) and (reply.kind == "timeout" or reply.message.startswith(("killed", "exit")))
-
-
-def _first_stages(
-    examples: Sequence[Example], comparisons: Sequence[Comparison]
-) -> Iterator[tuple[Example, Comparison]]:
+def _first_stages(pairs: _Pairs) -> Iterator[tuple[Example, Comparison]]:
     """Give what differs, but an encoding only where no stage before it differs for the same text."""
     earlier = {
         (id(example.model), example.input.get("text"))
-        for example, comparison in zip(examples, comparisons, strict=True)
+        for example, comparison in pairs
         if comparison.state == "differs" and example.operation in ("normalize", "pre_tokenize")
     }
-    for example, comparison in zip(examples, comparisons, strict=True):
+    for example, comparison in pairs:
         follows = example.operation == "encode" and (id(example.model), example.input.get("text")) in earlier
         if comparison.state == "differs" and not follows:
             yield example, comparison

@@ -80,11 +80,12 @@ class Findings:
             self.shrunk[before] = self.met[before]
 
 
-def group_before_shrinking(check: str, example: Example, comparison: Comparison) -> Group:
-    """Say roughly what a difference is about: the operation, how it differs, and the parts of its model.
+def group_before_shrinking(check: str, clause: str, example: Example, comparison: Comparison) -> Group:
+    """Say roughly what a difference is about: clause and operation, how it differs, and the parts of its model.
 
-    >>> group_before_shrinking("reference", Example({"type": "bpe"}, "encode", {}), Comparison("differs", "tokens"))
-    ('reference', 'encode', 'tokens', 'bpe', '', '', '')
+    >>> example, comparison = Example({"type": "bpe"}, "encode", {}), Comparison("differs", "tokens")
+    >>> group_before_shrinking("twice gives the same", "ERROR-1", example, comparison)
+    ('twice gives the same', 'ERROR-1', 'encode', 'tokens', 'bpe', '', '', '')
     """
     model = example.model
     stages = [str(model.get(stage, {}).get("type", "")) for stage in ("normalizer", "pre_tokenizer")]
@@ -92,7 +93,8 @@ def group_before_shrinking(check: str, example: Example, comparison: Comparison)
     relevant = [stage if index in around else "" for index, stage in enumerate(stages)]
     decoder = model.get("decoder", {}).get("type", "") if example.operation == "decode" else ""
     kind = "" if example.operation in ("normalize", "pre_tokenize") else str(model.get("type", ""))
-    return (check, example.operation, comparison.kind, kind, *relevant, decoder)
+    named = clause or _clause(example, comparison)
+    return (check, named, example.operation, comparison.kind, kind, *relevant, decoder)
 
 
 #: The stages that matter to an operation: the normalizer is 0, the pre-tokenizer 1.
@@ -101,10 +103,14 @@ _NEEDED = {"normalize": (0,), "pre_tokenize": (1,), "decode": ()}
 
 def finding_of(check: str, clause: str, example: Example, first: Example, comparison: Comparison) -> Finding:
     """Make a finding of an example that is as small as it gets; ``clause`` is that of the check, if it has one."""
-    result = comparison.result
-    if result is None:
+    if comparison.result is None:
         raise ValueError("only what differs is a finding")
-    right = result.expected.get("expect", {})
-    given = result.reply.result if isinstance(result.reply, Answer) else {}
-    named = clause or clause_of(example, comparison.kind, right, given)
-    return Finding(check, named, comparison.kind, example, first, result)
+    named = clause or _clause(example, comparison)
+    return Finding(check, named, comparison.kind, example, first, comparison.result)
+
+
+def _clause(example: Example, comparison: Comparison) -> str:
+    result = comparison.result
+    right = result.expected.get("expect", {}) if result else {}
+    given = result.reply.result if result and isinstance(result.reply, Answer) else {}
+    return clause_of(example, comparison.kind, right, given)

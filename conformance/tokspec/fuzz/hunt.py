@@ -9,7 +9,8 @@ from time import monotonic
 
 from tokspec.adapters.mutated import mutated
 from tokspec.errors import DataError
-from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.budget import Budget
+from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
