@@ -68,6 +68,12 @@ def test_the_file_of_tiktoken_leaves_special_tokens_out() -> None:
     }
 
 
+def test_the_file_of_tiktoken_without_special_tokens_tells_of_none() -> None:
+    model = {"type": "bpe", "vocabulary": ["u"], "pre_tokenizer": {"type": "byte_level"}, "special_tokens": []}
+    beside = {"type": "bpe", "pre_tokenizer": BYTE_LEVEL}
+    assert write("vocab.tiktoken", model) == {"files": {"vocab.tiktoken": "dQ== 0\n"}, "beside": beside}
+
+
 MERGES = "merges.txt cannot hold the merge of {!r} and {!r}: its loaders split at white space"
 LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip white space"
 

@@ -56,7 +56,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     ordinary = [token for token in ids if token not in special]
     lines = [f"{b64encode(_bytes(token)).decode('ascii')} {ids[token]}\n" for token in ordinary]
     refuse_other_merges(ordinary, model.get("merges", []), FORMAT)
-    told = without(model, "vocabulary", "merges")
+    told = without(model, "vocabulary", "merges", "special_tokens")
     if special:
         told["special_tokens"] = {token: _special_id(token, ids) for token in special}
     return pack({FORMAT: "".join(lines)}, told)
