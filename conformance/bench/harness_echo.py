@@ -8,13 +8,13 @@ the suite is, and one in JavaScript too.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from table import Row, paired, print_table
+from commands import timed
+from table import Row, Unmeasured, paired, print_table, unmeasured
 
 from tokspec.sessions import Answer, ProgramSession, Request
 
@@ -36,9 +36,12 @@ SHARE = 0.7
 def rows(runs: int = 7, count: int = 20_000) -> Iterator[Row]:
     """Measure; the ratio is the share of the floor that is reached."""
     for what, program, peer, asker in PAIRS:
-        if shutil.which(program[0]):
-            seconds = [(through_the_suite(program, count), floor(asker, program, count)) for _ in range(runs)]
-            yield paired(f"{count} requests to {what}", seconds, SHARE, peer_name=peer)
+        name = f"{count} requests to {what}"
+        if shutil.which(program[0]) is None:
+            yield unmeasured(name, f"not measured: no {program[0]}", peer)
+            continue
+        seconds = [(through_the_suite(program, count), floor(asker, program, count)) for _ in range(runs)]
+        yield paired(name, seconds, SHARE, peer_name=peer)
 
 
 def through_the_suite(program: Sequence[str], count: int) -> float:
@@ -49,13 +52,13 @@ def through_the_suite(program: Sequence[str], count: int) -> float:
         replies = dict(session.ask(requests))
         took = time.perf_counter() - began
     if any(replies[index] != Answer(dict(request.input)) for index, request in enumerate(requests)):
-        raise SystemExit("an answer is another one")
+        raise Unmeasured("an answer is another one")
     return took
 
 
 def floor(asker: Sequence[str], program: Sequence[str], count: int) -> float:
     """Give the seconds in which the loop asks."""
-    return float(subprocess.run([*asker, str(count), *program], capture_output=True, check=True, text=True).stdout)
+    return float(timed([*asker, str(count), *program])[1])
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@ Run ``python conformance/bench/harness_jobs.py``. What is printed, but for the t
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from table import Row, paired, print_table
+from commands import passed, python, timed
+from table import Row, Unmeasured, paired, print_table
+
+from tokspec.fixtures import load_suite
 
 __all__ = ["rows"]
 
@@ -47,7 +47,7 @@ def rows(runs: int = 3) -> Iterator[Row]:
             for _ in range(runs):
                 (several, lines), (one, others) = (_run(folder, adapter, number) for number in (jobs, 1))
                 if lines != others:
-                    raise SystemExit("the reports differ")
+                    raise Unmeasured("the reports differ")
                 seconds.append((several, one))
             yield paired(f"--jobs {jobs}, 20 ms a case that {what}", seconds, target, peer_name="--jobs 1")
 
@@ -55,10 +55,10 @@ def rows(runs: int = 3) -> Iterator[Row]:
 def _run(folder: str, adapter: str, jobs: int) -> tuple[float, list[str]]:
     """Give the seconds of a whole run, and its report without the header."""
     report = Path(folder, "report.ndjson")
-    command = ["-m", "tokspec", "run", "--impl", f"slow:{adapter}", "--jobs", str(jobs), "--report", str(report)]
-    began = time.perf_counter()
-    subprocess.run([sys.executable, *command], cwd=folder, stdout=subprocess.DEVNULL, check=True, env=os.environ)
-    return time.perf_counter() - began, report.read_text("utf-8").splitlines()[1:]
+    command = python("-m", "tokspec", "run", "--impl", f"slow:{adapter}", "--jobs", str(jobs), "--report", str(report))
+    seconds, output, _ = timed(command, Path(folder))
+    passed(output, len(load_suite().cases))
+    return seconds, report.read_text("utf-8").splitlines()[1:]
 
 
 if __name__ == "__main__":

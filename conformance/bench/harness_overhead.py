@@ -1,34 +1,35 @@
 """What judging costs beside the implementation itself: a bare loop over the same inputs that calls and compares.
 
 Run ``python conformance/bench/harness_overhead.py`` where tokenizers and tiktoken are installed. The loop calls the
-same adapter on the cases that pass, ten times each, loads every model once, and compares with ``==``. All starts are
-left out. ``--profile`` prints where the time goes that judging takes in this process.
+same adapter on the cases that pass, ten times each, loads every model once, and compares with ``==``: what it compares
+with is made ready before, in the form in which the adapter answers, and nothing may differ. All starts are left out.
+``--profile`` prints where the time goes that judging takes in this process.
 """
 
 from __future__ import annotations
 
 import argparse
 import cProfile
+import json
 import pstats
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from table import Row, paired, print_table
+from profiled import print_shares
+from table import Row, Unmeasured, paired, print_table, unmeasured
 
 from tokspec import formats
 from tokspec.adapter import Adapter
-from tokspec.compare import resolve
+from tokspec.compare import first_difference
 from tokspec.discovery import find
 from tokspec.errors import Refusal, Unsupported
-from tokspec.fixtures import Case, load_suite
+from tokspec.fixtures import load_suite
 from tokspec.runner import run
 from tokspec.sessions import InProcessSession, Limits, Session
-from tokspec.verdicts import Verdict, declared_choices
+from tokspec.verdicts import Result, Verdict
 
 __all__ = ["rows"]
 
@@ -38,13 +39,17 @@ HOSTED, IN_PROCESS = 1.3, 1.15
 
 
 def rows(runs: int = 5) -> Iterator[Row]:
-    """Measure those that are installed."""
+    """Measure; what is not installed has a line that says so."""
     for name in IMPLEMENTATIONS:
-        if find_spec(name):
+        try:
             yield from _of(name, runs)
+        except Unmeasured as why:
+            yield unmeasured(name, str(why), "bare loop")
 
 
 def _of(name: str, runs: int) -> Iterator[Row]:
+    if find_spec(name) is None:
+        raise Unmeasured(f"not measured: no {name}")
     found = find(name)
     cases = passing(found.make()) * TIMES
     for what, target, start in (
@@ -55,41 +60,60 @@ def _of(name: str, runs: int) -> Iterator[Row]:
         yield paired(f"{name} {what}, {len(cases)} cases", seconds, target, at_most=True, peer_name="bare loop")
 
 
-def passing(adapter: Adapter) -> list[Case]:
+def passing(adapter: Adapter) -> list[Result]:
     """Give the cases that pass and have one right answer."""
     with InProcessSession(adapter) as session:
         results = run(session, [*load_suite().cases.values()]).results
-    return [result.case for result in results if result.verdict is Verdict.PASS and "expect" in result.expected]
+    return [result for result in results if result.verdict is Verdict.PASS and "expect" in result.expected]
 
 
-def judged(start: Callable[[], Session], cases: Sequence[Case]) -> float:
+def judged(start: Callable[[], Session], passed: Sequence[Result]) -> float:
     """Give the seconds in which the suite judges them."""
+    cases = [result.case for result in passed]
     with start() as session:
         began = time.perf_counter()
         finished = run(session, cases)
         took = time.perf_counter() - began
     if finished.counts[Verdict.PASS] < len(cases):
-        raise SystemExit(f"{finished.counts}")
+        raise Unmeasured(f"{finished.counts[Verdict.PASS]} of {len(cases)} cases pass")
     return took
 
 
-def bare(adapter: Adapter, cases: Sequence[Case]) -> float:
+def bare(adapter: Adapter, passed: Sequence[Result]) -> float:
     """Give the seconds of the loop."""
-    hello = adapter.hello()
-    choices = declared_choices(hello)
-    right = [resolve(case.outcome, choices)["expect"] for case in cases]
+    accepted = adapter.hello().formats
+    work = [(result.case, right) for result, right in zip(passed, answers(adapter, passed), strict=True)]
     models: dict[str, Any] = {}
     began = time.perf_counter()
     different = 0
-    for case, expected in zip(cases, right, strict=True):
+    for case, right in work:
         name = case.model.name
         if name not in models:
-            models[name] = load(adapter, hello.formats, case.model.content)
-        different += adapter.run(case.operation, models[name], case.input) != expected
+            models[name] = load(adapter, accepted, case.model.content)
+        different += adapter.run(case.operation, models[name], case.input) != right
     took = time.perf_counter() - began
-    if different == len(cases):
-        raise SystemExit("nothing is right")
+    if different:
+        raise Unmeasured(f"{different} of {len(work)} answers of the bare loop differ")
     return took
+
+
+def answers(adapter: Adapter, passed: Sequence[Result]) -> list[Any]:
+    """Give the right answers in the form in which the adapter gives them: lists may be tuples there, for instance."""
+    known = {case_id: answer(adapter, result) for case_id, result in {one.case.id: one for one in passed}.items()}
+    return [known[result.case.id] for result in passed]
+
+
+def answer(adapter: Adapter, passed: Result) -> Any:
+    """Give the adapter's answer, held to what is expected; encoding may give more fields than a case, or fewer."""
+    case, wanted = passed.case, passed.expected["expect"]
+    found = adapter.run(case.operation, load(adapter, adapter.hello().formats, case.model.content), case.input)
+    plain = json.loads(json.dumps(found))
+    if case.operation == "encode":
+        both = wanted.keys() & plain.keys()
+        wanted, plain = ({name: result[name] for name in both} for result in (wanted, plain))
+    if first_difference(wanted, plain, case.tolerance):
+        raise Unmeasured(f"{case.id} passes in the suite, and not in the bare loop")
+    return found
 
 
 def load(adapter: Adapter, accepted: Sequence[str], content: Mapping[str, Any]) -> Any:
@@ -103,20 +127,12 @@ def load(adapter: Adapter, accepted: Sequence[str], content: Mapping[str, Any]) 
 
 
 def print_profile(name: str) -> None:
-    """Print the share of each module in the time, its own and that of what it calls in C; profiling itself costs."""
+    """Print the share of each module in the time."""
     found = find(name)
     cases = passing(found.make()) * TIMES
     profile = cProfile.Profile()
     profile.runcall(judged, lambda: InProcessSession(found.make()), cases)
-    shares: Counter[str] = Counter()
-    for (file, _, function), (_, _, own, _, callers) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
-        if file != "~":
-            shares[Path(file).stem] += own
-        for (caller, _, _), (_, _, seconds, _) in callers.items() if file == "~" else ():
-            shares[Path(caller).stem if caller != "~" else function] += seconds
-    print(f"{name} in this process, {len(cases)} cases")
-    for module, seconds in shares.most_common(14):
-        print(f"{seconds / shares.total():>6.1%}  {module}")
+    print_shares(f"{name} in this process, {len(cases)} cases", pstats.Stats(profile))
 
 
 def main() -> int:

@@ -2,22 +2,24 @@
 
 Run ``python conformance/bench/harness_pytest.py`` with pytest installed. Compared are whole processes: ``tokspec run``
 on the same cases, and a test that pytest's ``parametrize`` makes of them, which asks the same adapter and compares.
+All have to pass. ``--profile`` prints where the time of the plugin goes.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-import os
-import statistics
-import subprocess
+import pstats
+import re
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from commands import passed, python, timed
 from harness_run import multiplied
-from table import Row, duration, paired, print_table
+from profiled import print_shares
+from table import Row, Unmeasured, duration, middle, paired, print_table
 
 from tokspec.fixtures import load_suite
 
@@ -83,26 +85,25 @@ print(time.perf_counter() - start, time.process_time() - began)
 
 def rows(runs: int = 3) -> Iterator[Row]:
     """Measure."""
-    with tempfile.TemporaryDirectory() as folder:
-        times = math.ceil(CASES / len(load_suite().cases))
-        multiplied(Path(folder, "fixtures"), times)
-        count = times * len(load_suite().cases)
-        seconds = [(plugin(folder), run(folder)) for _ in range(runs)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        count = cases_in(folder)
+        seconds = [(plugin(folder, count), run(folder, count)) for _ in range(runs)]
         yield paired(f"the plugin, {count} cases", seconds, 3, at_most=True, peer_name="tokspec run")
         for what, ours, target in (("tokspec run", run, 1), ("the plugin", plugin, None)):
-            seconds = [(ours(folder), parametrized(folder)) for _ in range(runs)]
+            seconds = [(ours(folder, count), parametrized(folder, count)) for _ in range(runs)]
             yield paired(f"{what}, {count} cases", seconds, target, peer_name="parametrize")
     yield _of_import([_import() for _ in range(4 * runs)])
 
 
 def _of_import(seen: list[tuple[float, float]]) -> Row:
     values, processor = zip(*seen, strict=True)
-    middle, spread = statistics.median(values), (1000 * min(values), 1000 * max(values))
+    ratio, spread = middle([1000 * value for value in values])
     return Row(
         "import of the plugin, milliseconds",
-        duration(middle),
-        duration(statistics.median(processor)),
-        1000 * middle,
+        duration(ratio / 1000),
+        duration(middle(processor)[0]),
+        ratio,
         2,
         spread,
         at_most=True,
@@ -112,40 +113,65 @@ def _of_import(seen: list[tuple[float, float]]) -> Row:
 
 def _import() -> tuple[float, float]:
     """Give the seconds of the clock and of the processor."""
-    ended = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=True, text=True)
-    clock, processor = map(float, ended.stdout.split())
+    clock, processor = map(float, timed(python("-c", IMPORT))[1].split())
     return clock, processor
 
 
-def run(folder: str, name: str = "reference") -> float:
+def cases_in(folder: Path) -> int:
+    """Write ten thousand cases or a few more, and give how many."""
+    once = len(load_suite().cases)
+    times = math.ceil(CASES / once)
+    multiplied(folder / "fixtures", times)
+    return times * once
+
+
+def run(folder: Path, count: int) -> float:
     """Give the seconds of ``tokspec run``."""
-    return _timed(folder, "tokspec", "run", "--impl", name, "--fixtures", "fixtures")
+    seconds, output, _ = timed(python("-m", "tokspec", "run", "--fixtures", "fixtures"), folder)
+    passed(output, count)
+    return seconds
 
 
-def plugin(folder: str, name: str = "reference") -> float:
+def plugin(folder: Path, count: int, *profile: str) -> float:
     """Give the seconds of pytest with the plugin."""
-    Path(folder, "conftest.py").write_text(CONFTEST, "utf-8")
-    return _timed(folder, "pytest", "-q", "--tokspec", name, "-p", "no:cacheprovider", "conftest.py")
+    (folder / "conftest.py").write_text(CONFTEST, "utf-8")
+    return _pytest(folder, count, *profile, "-m", "pytest", "--tokspec", "reference", "conftest.py")
 
 
-def parametrized(folder: str, name: str = "reference") -> float:
+def parametrized(folder: Path, count: int) -> float:
     """Give the seconds of pytest with one parametrized test."""
-    Path(folder, "conftest.py").write_text("", "utf-8")
-    Path(folder, "test_cases.py").write_text(PARAMETRIZED.format(name=name), "utf-8")
-    return _timed(folder, "pytest", "-q", "-p", "no:cacheprovider", "test_cases.py")
+    (folder / "conftest.py").write_text("", "utf-8")
+    (folder / "test_cases.py").write_text(PARAMETRIZED.format(name="reference"), "utf-8")
+    return _pytest(folder, count, "-m", "pytest", "test_cases.py")
 
 
-def _timed(folder: str, *command: str) -> float:
-    environment = {**os.environ, "PYTEST_ADDOPTS": ""}
-    began = time.perf_counter()
-    ended = subprocess.run(
-        [sys.executable, "-m", *command], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    took = time.perf_counter() - began
-    if ended.returncode:
-        raise SystemExit(f"{' '.join(command)}: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
-    return took
+def _pytest(folder: Path, count: int, *arguments: str) -> float:
+    """Give the seconds in which so many tests pass."""
+    seconds, output, _ = timed(python(*arguments, "-q", "-p", "no:cacheprovider"), folder)
+    last = output.strip().rpartition("\n")[2]
+    if not re.match(f"{count} passed in ", last):
+        raise Unmeasured(f"{count} cases were to pass, and pytest says {last!r}")
+    return seconds
+
+
+def print_profile() -> None:
+    """Print the share of each module in a run of the plugin."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        count = cases_in(folder)
+        plugin(folder, count, "-m", "cProfile", "-o", "profile")
+        print_shares(f"the plugin, {count} cases", pstats.Stats(str(folder / "profile")))
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
+    if not parser.parse_args().profile:
+        return print_table("In pytest", rows())
+    print_profile()
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(print_table("In pytest", rows()))
+    sys.exit(main())

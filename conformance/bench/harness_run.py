@@ -1,22 +1,25 @@
 """How long ``tokspec run`` takes on the reference: to its first case, as a whole, and with more cases.
 
 Run ``python conformance/bench/harness_run.py`` from a checkout with the project installed. Every run is a fresh
-process.
+process, and has to pass as many cases as it was given. What a case costs is what more cases take longer, so that the
+start does not count; it is compared with what it costs among fewer. ``--profile`` prints where the time to the first
+case goes.
 """
 
 from __future__ import annotations
 
 import argparse
+import pstats
 import re
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from table import Row, duration, print_table
+from commands import passed, python, timed
+from profiled import print_shares, seconds_in
+from table import Row, duration, middle, print_table
 
 from tokspec.data import fixtures_folder
 from tokspec.fixtures import load_suite
@@ -41,58 +44,95 @@ finally:
     print(*times, time.process_time(), file=sys.stderr)
 """
 
+#: Profiles the imports, the reading of fixtures, and the rest before the first case, each by itself.
+PROFILED = """
+import cProfile, os, sys
+imports, reading, rest = profiles = [cProfile.Profile() for _ in range(3)]
+imports.enable()
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli import main
+from tokspec import fixtures
+read = fixtures.load_suite
+imports.disable()
+def profiled(*arguments):
+    rest.disable()
+    suite = reading.runcall(read, *arguments)
+    rest.enable()
+    return suite
+def first(*arguments):
+    rest.disable()
+    for number, profile in enumerate(profiles):
+        profile.dump_stats(str(number))
+    os._exit(0)
+for module in [*sys.modules.values()]:
+    if getattr(module, "load_suite", None) is read:
+        module.load_suite = profiled
+ReferenceAdapter.load = first
+rest.enable()
+main()
+"""
+STAGES = ("importing", "reading fixtures", "the rest before the first case")
+
+#: How many times the cases: what one costs from the second to the third size is compared with from the first to the
+#: second.
+STEPS = {10: (1, 5, 10), 100: (1, 10, 100)}
+
 _ID = re.compile(r"^(  - id: \"?)([a-z0-9-]+)", re.MULTILINE)
 
 
+class Seconds(NamedTuple):
+    """The seconds to the first case and of the whole, of the clock and of the processor."""
+
+    first: float
+    whole: float
+    processor_first: float
+    processor: float
+
+
 def rows(runs: int = 7, sizes: Sequence[int] = (10, 100)) -> Iterator[Row]:
-    """Measure; the runs of the larger suites are fewer."""
+    """Measure; the runs of the larger suites are three."""
     count = len(load_suite().cases)
-    yield from _once(count, [_run() for _ in range(runs)])
+    yield from _once(count, [_run(count) for _ in range(runs)])
     with tempfile.TemporaryDirectory() as folder:
         for size in sizes:
-            multiplied(Path(folder, str(size)), size)
-            pairs = [(_run(Path(folder, str(size)))[1], _run()[1]) for _ in range(max(1, runs // (2 * size // 10)))]
-            for_each = [large / (size * small) for large, small in pairs]
-            large, small = (statistics.median(column) for column in zip(*pairs, strict=True))
-            yield Row(
-                f"{size} times the cases: seconds a case",
-                f"{duration(large)}",
-                f"{duration(small)}",
-                statistics.median(for_each),
-                1.1,
-                (min(for_each), max(for_each)),
-                at_most=True,
-                peer_name="once",
-            )
+            yield _more(size, count, Path(folder))
 
 
-def _once(count: int, seen: Sequence[tuple[float, float, float, float]]) -> Iterator[Row]:
+def _once(count: int, seen: Sequence[Seconds]) -> Iterator[Row]:
     """Give the rows of the whole suite; beside the seconds of the clock stand those of the processor."""
-    for what, column, target in (("import to first case", 0, 0.3), (f"whole run of {count} cases", 1, 1.5)):
-        values = [times[column] for times in seen]
-        middle = statistics.median(values)
-        yield Row(
-            f"tokspec run: {what}, seconds",
-            duration(middle),
-            duration(statistics.median(times[column + 2] for times in seen)),
-            middle,
-            target,
-            (min(values), max(values)),
-            at_most=True,
-            peer_name="of the processor",
-        )
+    first, whole, processor_first, processor = zip(*seen, strict=True)
+    for what, clock, beside, target in (
+        ("import to first case", first, processor_first, 0.3),
+        (f"whole run of {count} cases", whole, processor, 1.5),
+    ):
+        ratio, spread = middle(clock)
+        shown = duration(ratio), duration(middle(beside)[0])
+        what = f"tokspec run: {what}, seconds"
+        yield Row(what, *shown, ratio, target, spread, at_most=True, peer_name="of the processor")
 
 
-def _run(fixtures: Path | None = None) -> tuple[float, float, float, float]:
-    """Give the seconds to the first case and from start to end of the process, and of the processor for both."""
+def _more(size: int, count: int, folder: Path, runs: int = 3) -> Row:
+    """Give the row of what the last of so many times the cases cost, in seconds of the processor."""
+    steps = STEPS[size]
+    for times in steps:
+        multiplied(folder / str(times), times)
+    costs = []
+    for _ in range(runs):
+        few, more, most = (_run(count * times, folder / str(times)).processor for times in steps)
+        costs.append(((most - more) / (steps[2] - steps[1]), (more - few) / (steps[1] - steps[0])))
+    last, first = (duration(middle(column)[0] / count) for column in zip(*costs, strict=True))
+    ratio, spread = middle([last / first for last, first in costs])
+    what, peer_name = f"{size} times the cases: a case beyond {steps[1]} times", f"up to {steps[1]} times"
+    return Row(what, last, first, ratio, 1.1, spread, at_most=True, peer_name=peer_name)
+
+
+def _run(count: int, fixtures: Path | None = None) -> Seconds:
+    """Measure one run of so many cases."""
     arguments = ["--fixtures", str(fixtures)] if fixtures else []
-    start = time.perf_counter()
-    ended = subprocess.run([sys.executable, "-c", PROGRAM, "run", *arguments], capture_output=True, text=True)
-    whole = time.perf_counter() - start
-    if ended.returncode:
-        raise SystemExit(ended.stdout + ended.stderr)
-    first, processor_first, processor = map(float, ended.stderr.split())
-    return first, whole, processor_first, processor
+    whole, output, noted = timed(python("-c", PROGRAM, "run", *arguments))
+    passed(output, count)
+    first, processor_first, processor = map(float, noted.split())
+    return Seconds(first, whole, processor_first, processor)
 
 
 def multiplied(folder: Path, times: int) -> None:
@@ -106,12 +146,26 @@ def multiplied(folder: Path, times: int) -> None:
             copy.write_text(text if is_named else _ID.sub(rf"\g<1>\g<2>-{time_}", text), "utf-8")
 
 
+def print_profile() -> None:
+    """Print where the time to the first case goes, the reading of fixtures by module."""
+    with tempfile.TemporaryDirectory() as folder:
+        timed(python("-c", PROFILED, "run"), Path(folder))
+        stages = [pstats.Stats(str(Path(folder, str(number)))) for number in range(len(STAGES))]
+        for stage, stats in zip(STAGES, stages, strict=True):
+            late = seconds_in(stats, "_find_and_load")
+            print_shares(f"{stage}, {late:.2f} s of it imports", stats, 8)
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="three runs, and ten times the cases at most")
-    quick = parser.parse_args().quick
-    return print_table("tokspec run on the reference", rows(*((3, (10,)) if quick else ())))
+    parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
+    given = parser.parse_args()
+    if not given.profile:
+        return print_table("tokspec run on the reference", rows(*((3, (10,)) if given.quick else ())))
+    print_profile()
+    return 0
 
 
 if __name__ == "__main__":

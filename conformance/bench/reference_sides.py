@@ -1,6 +1,7 @@
 """One measurement in a process of its own: ``python reference_sides.py SIDE FILE [ARGUMENT ...]`` prints a JSON object.
 
-It holds the CPU seconds of the work and a digest of the result, by which two sides are known to have done the same.
+It holds the CPU seconds of the work and a digest of the result, by which two sides are known to have done the same;
+where the work is not measured by the text, it holds the size of what it was given too.
 What is imported and loaded first is not counted, and a first letter is encoded before, so that no side builds its
 tables in the time of the work. With ``--memory`` in front the object holds the most bytes that the work has allocated
 at a time, which takes longer; with ``--profile`` it is printed where the time of the work goes.
@@ -21,7 +22,7 @@ from typing import Any
 import sides_gpt2
 import sides_models
 import sides_training
-from sides_shared import Work
+from sides_shared import Sized, Work
 
 __all__ = ["SIDES"]
 
@@ -36,13 +37,18 @@ def timed(work: Work) -> None:
     start = time.process_time()
     result = work()
     seconds = time.process_time() - start
-    print(json.dumps({"seconds": seconds, "digest": digest(result)}))
+    tell(work, seconds, result)
 
 
 def traced(work: Work) -> None:
     tracemalloc.start()
     result = work()
-    print(json.dumps({"bytes": tracemalloc.get_traced_memory()[1], "digest": digest(result)}))
+    tell(work, tracemalloc.get_traced_memory()[1], result)
+
+
+def tell(work: Work, value: float, result: Any) -> None:
+    size = work.size if isinstance(work, Sized) else None
+    print(json.dumps({"value": value, "digest": digest(result), "size": size}))
 
 
 def profiled(work: Work) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from sides_shared import CHOICES, Work, encoding, gpt2
@@ -26,28 +27,39 @@ def encode_spans(text: str, choices: str) -> Work:
     return lambda: [token.id for token in tokref.encode(text, tokenizer, CHOICES[choices])]
 
 
-def encode_tokenizers(text: str) -> Work:
+def tokenizers_gpt2() -> Any:
+    """Give GPT-2's tokenizer of tokenizers."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     ids, merges = gpt2()
     tokenizer = Tokenizer(models.BPE(vocab=ids, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return tokenizer
+
+
+def encode_tokenizers(text: str) -> Work:
+    """Encode with all that comes with it: tokens, spans, masks."""
+    tokenizer = tokenizers_gpt2()
     tokenizer.encode("a")
     return lambda: tokenizer.encode(text).ids
 
 
-def encode_tiktoken(text: str) -> Work:
-    import tiktoken
+def encode_tokenizers_ids(text: str) -> Work:
+    """Encode by the way that leaves the spans out; it is for several texts at once."""
+    encode = tokenizers_gpt2().encode_batch_fast
+    encode(["a"], add_special_tokens=False)
+    return lambda: encode([text], add_special_tokens=False)[0].ids
 
+
+def encode_tiktoken(text: str) -> Work:
+    tiktoken = import_module("tiktoken")
     encoding = tiktoken.Encoding("gpt2", **tiktoken_arguments(), special_tokens={})
     encoding.encode_ordinary("a")
     return lambda: encoding.encode_ordinary(text)
 
 
 def encode_educational(text: str) -> Work:
-    from tiktoken._educational import SimpleBytePairEncoding
-
-    encoding = SimpleBytePairEncoding(**tiktoken_arguments())
+    encoding = import_module("tiktoken._educational").SimpleBytePairEncoding(**tiktoken_arguments())
     encoding.encode("a", visualise=None)
     return lambda: encoding.encode(text, visualise=None)
 
@@ -63,6 +75,7 @@ SIDES: Mapping[str, Callable[..., Work]] = {
     "encode_reference": encode_reference,
     "encode_spans": encode_spans,
     "encode_tokenizers": encode_tokenizers,
+    "encode_tokenizers_ids": encode_tokenizers_ids,
     "encode_tiktoken": encode_tiktoken,
     "encode_educational": encode_educational,
 }

@@ -33,8 +33,8 @@ def wordpiece_vocabulary(text: str) -> list[str]:
 
 def wordpiece_reference(text: str) -> Work:
     model = tokref.WordPiece(tuple(wordpiece_vocabulary(text)))
-    stages = {"normalizer": tokref.bert_normalizer(), "pre_tokenizer": tokref.BertPreTokenizer()}
-    return encoding(text, Tokenizer(model, **stages), Choices())
+    tokenizer = Tokenizer(model, normalizer=tokref.bert_normalizer(), pre_tokenizer=tokref.BertPreTokenizer())
+    return encoding(text, tokenizer, Choices())
 
 
 def wordpiece_legacy(text: str) -> Work:

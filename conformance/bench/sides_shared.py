@@ -5,18 +5,33 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import tokref
 from tokref import Choices, Tokenizer
 
-__all__ = ["CHOICES", "Work", "corpus", "documents_module", "encoding", "gpt2", "words_of"]
+__all__ = ["CHOICES", "Sized", "Work", "corpus", "documents_module", "encoding", "gpt2", "words_of"]
 
 DOCUMENT = 1_000_000  # characters; a corpus is cut at the line ends nearest to that
 
 Work = Callable[[], Any]
 """What is measured; the rest of a side prepares it."""
+
+
+@dataclass(frozen=True)
+class Sized:
+    """Work that grows with something else than the text: with so much."""
+
+    size: int
+    work: Work
+
+    def __call__(self) -> Any:
+        """Do it."""
+        return self.work()
+
 
 CHOICES: Mapping[str, Choices] = {
     "single_pass": Choices(),
@@ -57,6 +72,4 @@ def encoding(text: str, tokenizer: Tokenizer, choices: Choices) -> Work:
 def documents_module() -> Any:
     """Give the literal procedures of the documents: the oracle of the reference's tests."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "reference" / "tests"))
-    import documents
-
-    return documents
+    return import_module("documents")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from sides_shared import CHOICES, Work, corpus, documents_module, words_of
+from sides_shared import CHOICES, Sized, Work, corpus, documents_module, words_of
 
 import tokref
 from tokref import Choices, Target, Tokenizer
@@ -60,16 +60,26 @@ def train_merges(text: str, merges: str) -> Work:
 
 def wordpiece_training(text: str, merges: str) -> Work:
     words = tokref.count_words(corpus(text), Tokenizer(pre_tokenizer=tokref.BertPreTokenizer()), Choices())
-    return lambda: tokref.train_wordpiece(words, merge_count=int(merges)).vocabulary
+    return Sized(symbols(words), lambda: tokref.train_wordpiece(words, merge_count=int(merges)).vocabulary)
 
 
 def unigram_training(text: str, size: str) -> Work:
     words = words_of(text)
-    return lambda: tokref.train_unigram(words, int(size), int(size) * 9 // 10, 0.1, Choices()).model.vocabulary
+    train = tokref.train_unigram
+    return Sized(symbols(words), lambda: train(words, int(size), int(size) * 9 // 10, 0.1, Choices()).model.vocabulary)
+
+
+def symbols(words: tokref.Words) -> int:
+    """Count the symbols of distinct words, which are what training on counted words goes through."""
+    return sum(map(len, words))
+
+
+def first_words(text: str, words: str) -> tokref.Words:
+    return dict(islice(words_of(text).items(), int(words)))
 
 
 def losses(text: str, tokens: str, words: str) -> tuple[tokref.Words, tokref.Unigram]:
-    some = dict(islice(words_of(text).items(), int(words)))
+    some = first_words(text, words)
     return some, tokref.initial_vocabulary(some, int(tokens))
 
 
@@ -84,6 +94,18 @@ def losses_documents(text: str, tokens: str, words: str, every: str) -> Work:
     return lambda: [*documents_module().loss_increases(some, model.costs, int(every)).items()]
 
 
+def prune_reference(text: str, tokens: str, words: str) -> Work:
+    some = first_words(text, words)
+    return lambda: tokref.prune_step(some, tokref.initial_vocabulary(some, int(tokens)), 0.1, Choices())[0]
+
+
+def prune_documents(text: str, tokens: str, words: str) -> Work:
+    """Prune until there is one token less, which takes one step."""
+    some, size = first_words(text, words), int(tokens)
+    prune = documents_module().prune
+    return lambda: prune(some, size, size - 1, 0.1)[2]
+
+
 SIDES: Mapping[str, Callable[..., Work]] = {
     "train_reference": train_reference,
     "train_tokenizers": train_tokenizers,
@@ -93,4 +115,6 @@ SIDES: Mapping[str, Callable[..., Work]] = {
     "unigram_training": unigram_training,
     "losses_reference": losses_reference,
     "losses_documents": losses_documents,
+    "prune_reference": prune_reference,
+    "prune_documents": prune_documents,
 }
