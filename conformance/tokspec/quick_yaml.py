@@ -12,7 +12,8 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from functools import lru_cache
+from typing import Any, NamedTuple, NoReturn
 
 from tokspec.yaml_scalars import KeyPath, plain_value
 
@@ -20,6 +21,10 @@ __all__ = ["Quick", "read_quickly"]
 
 #: Openings of a value that are not too many, whether or not they are nested.
 _OPENINGS = 40
+_NESTED = (list, dict)
+
+#: How many values and words are remembered in their form as JSON: more than the fixtures have.
+_REMEMBERED = 8192
 
 _WORD = r"(?:[A-Za-z0-9_]|-[0-9])[A-Za-z0-9_./+-]*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,25})?+(?=[],}\n]|\Z)"
@@ -36,7 +41,6 @@ _ITEM = re.compile(r"(- +)([^ ].*)")
 _SIMPLE = re.compile(r'"([^"\\\n]*+)"')
 _PLAIN = re.compile(_WORD)
 _UNTIL_WORD = re.compile(rf"((?:[\[\]{{}} \n]|,(?=[ \n])|{_TEXT}|{_KEY}|{_NUMBER})*+)(?:({_WORD})(: )?|\Z|([^\n]))")
-_INNERMOST = re.compile(r"\[[^][{}]*\]|\{[^][{}]*\}")
 _ESCAPE = re.compile(r"\\(?:U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(\n)|.)")
 
 
@@ -61,13 +65,12 @@ def read_quickly(text: str) -> Quick | None:
     True
     """
     try:
-        return _Blocks(_Values()).read(text)
+        return _Blocks().read(text)
     except (_Unusual, ValueError, StopIteration, RecursionError):
         return None
 
 
-@dataclass(frozen=True)
-class _Block:
+class _Block(NamedTuple):
     """A mapping or a list whose entries have this indent, and where it is."""
 
     indent: int
@@ -82,8 +85,7 @@ class _Blocks:
     nothing, it is a block that begins in the next line.
     """
 
-    def __init__(self, values: _Values) -> None:
-        self.values = values
+    def __init__(self) -> None:
         self.open: list[_Block] = []
         self.block = _Block(-1, [None], ())
         self.place: str | int = 0
@@ -115,7 +117,8 @@ class _Blocks:
             dash, rest = (found or _refuse()).groups()
         if self.parts is None or self.parts:
             self.finish()
-            self.close(indent)
+            if indent != self.block.indent:
+                self.close(indent)
         else:
             self.nest(indent, [] if dash else {})
         if dash:
@@ -123,7 +126,7 @@ class _Blocks:
         if entry:
             if dash:
                 self.nest(indent + len(dash), {})
-            self.key(self.values.key(word) if word else text or "")
+            self.key(_word(word) if word else text or "")
         self.parts = [rest.rstrip(" ")] if rest else []
 
     def nest(self, indent: int, value: Any) -> None:
@@ -131,7 +134,7 @@ class _Blocks:
         path = (*self.block.path, self.place) if self.open else ()
         if indent <= self.block.indent or (not self.open and indent):
             _refuse()
-        self.put(value)
+        self.block.value[self.place] = value
         self.block = _Block(indent, value, path)
         self.open.append(self.block)
 
@@ -144,14 +147,16 @@ class _Blocks:
             _refuse()
 
     def item(self, number: int) -> None:
-        values = self.block.value if isinstance(self.block.value, list) else _refuse()
+        values = self.block.value
+        if type(values) is not list:
+            _refuse()
         self.place = len(values)
         self.lines[*self.block.path, self.place] = number
         values.append(None)
 
     def key(self, name: str) -> None:
-        values = self.block.value if isinstance(self.block.value, dict) else _refuse()
-        if name in values:
+        values = self.block.value
+        if type(values) is not dict or name in values:
             _refuse()
         self.place = name
         values[name] = None
@@ -159,41 +164,46 @@ class _Blocks:
     def finish(self) -> None:
         """Read the value of the latest entry, unless that was done."""
         if self.parts is not None:
-            self.put(self.values.read("\n".join(self.parts)))
+            self.block.value[self.place] = _value("\n".join(self.parts))
             self.parts = None
 
-    def put(self, value: Any) -> None:
-        self.block.value[self.place] = value
+
+def _word(key: str) -> str:
+    return key if type(plain_value(key)) is str else _refuse()
 
 
-class _Values(dict[str, str]):
-    """Reads values that are no blocks; as a dictionary, it gives words as JSON."""
+def _value(text: str) -> Any:
+    """Read a value that is no block."""
+    if simple := _SIMPLE.fullmatch(text):
+        return simple[1]
+    if _PLAIN.fullmatch(text):
+        return plain_value(text)
+    line = _line_of_json(text)
+    value, end = _scan(line, 0)
+    if end != len(line) or (line.count("[") + line.count("{") > _OPENINGS and _is_deep(value)):
+        _refuse()
+    return value
 
-    def __missing__(self, word: str) -> str:
-        self[word] = json.dumps(plain_value(word))
-        return self[word]
 
-    def key(self, word: str) -> str:
-        return word if self[word][0] == '"' else _refuse()
+@lru_cache(_REMEMBERED)
+def _line_of_json(text: str) -> str:
+    """Write a value as JSON, in one line; what is no JSON then is not read here."""
+    line = _UNTIL_WORD.sub(_as_json, text)
+    if "\\x" in line or "\\U" in line or "\\\n" in line:
+        line = _ESCAPE.sub(_escape_of_json, line)
+    return line.replace("\n", " ")
 
-    def read(self, text: str) -> Any:
-        if simple := _SIMPLE.fullmatch(text):
-            return simple[1]
-        if _PLAIN.fullmatch(text):
-            return plain_value(text)
-        line = _UNTIL_WORD.sub(self._as_json, text)
-        if "\\x" in line or "\\U" in line or "\\\n" in line:
-            line = _ESCAPE.sub(_escape_of_json, line)
-        value, end = _scan(line.replace("\n", " "), 0)
-        if end != len(line):
-            _refuse()
-        return _refuse() if line.count("[") + line.count("{") > _OPENINGS and _is_deep(line) else value
 
-    def _as_json(self, found: re.Match[str]) -> str:
-        before, word, colon, wrong = found.groups()
-        if wrong or (colon and len(word) > 99):
-            _refuse()
-        return f"{before}{self[word]}{colon or ''}" if word else before
+def _as_json(found: re.Match[str]) -> str:
+    before, word, colon, wrong = found.groups()
+    if wrong or (colon and len(word) > 99):
+        _refuse()
+    return f"{before}{_word_as_json(word)}{colon or ''}" if word else before
+
+
+@lru_cache(_REMEMBERED)
+def _word_as_json(word: str) -> str:
+    return json.dumps(plain_value(word))
 
 
 def _escape_of_json(found: re.Match[str]) -> str:
@@ -212,13 +222,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _scan = json.JSONDecoder(object_pairs_hook=_object).scan_once
 
 
-def _is_deep(line: str) -> bool:
-    """Whether a value may be nested deep; a bracket in a text can make it look deeper, and not shallower."""
+def _is_deep(value: Any) -> bool:
+    """Whether a list or an object is nested deep."""
+    level = [value]
     for _ in range(_OPENINGS):
-        line, removed = _INNERMOST.subn("", line)
-        if not removed:
-            break
-    return "[" in line or "{" in line
+        inner = [each.values() if type(each) is dict else each for each in level]
+        level = [item for each in inner for item in each if type(item) in _NESTED]
+        if not level:
+            return False
+    return True
 
 
 def _refuse() -> NoReturn:

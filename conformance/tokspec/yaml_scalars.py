@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 __all__ = ["KeyPath", "plain_value", "written"]
@@ -13,6 +14,9 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 #: Digits of an integer.
 LONGEST = 300
+
+#: How many unquoted scalars are remembered with what they mean; files use the same words again and again.
+_REMEMBERED = 8192
 
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+([eE][-+][0-9]+)?)?")
 _CONSTANTS: Mapping[str, str | bool | None] = {"true": True, "false": False, "null": None}
@@ -25,6 +29,7 @@ _RETYPED = re.compile(
 )
 
 
+@lru_cache(_REMEMBERED)
 def plain_value(text: str) -> str | float | bool | None:
     """Give the value of an unquoted scalar.
 
