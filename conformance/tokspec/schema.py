@@ -32,8 +32,35 @@ def _validator(part: str) -> jsonschema_rs.Draft202012Validator:
 
 
 def _validated(part: str) -> Any:
-    """Give the schema that judges a part: the whole one, or one that refers to the part's definition."""
-    return _schema() if part == "" else {"$defs": _schema()["$defs"], "$ref": f"#/$defs/{part}"}
+    """Give the schema that judges a part: the whole one, or the part's definition with the definitions it refers to.
+
+    With all of them, a validator would take ten times as long to make.
+    """
+    if part == "":
+        return _schema()
+    needed: dict[str, Any] = {}
+    _add_definition(f"#/$defs/{part}", needed)
+    return {**needed, "$ref": f"#/$defs/{part}"}
+
+
+def _add_definition(reference: str, needed: dict[str, Any]) -> None:
+    """Put what is referred to at its place, and whatever it refers to itself at theirs."""
+    *above, last = reference.removeprefix("#/").split("/")
+    place = needed
+    for step in above:
+        place = place.setdefault(step, {})
+    node = _named(reference)
+    if place.get(last) is not node:
+        place[last] = node
+        for inner in _references(node):
+            _add_definition(inner, needed)
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict) and isinstance(node.get("$ref"), str):
+        yield node["$ref"]
+    for item in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _references(item)
 
 
 def definitions() -> Mapping[str, Any]:
