@@ -17,7 +17,7 @@ from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.adapters.huggingface_dissents import OTHER_TRAINING, refuse_model, refuse_text
+from tokspec.adapters.huggingface_dissents import OTHER_TRAINING, refuse_answer, refuse_input, refuse_model
 
 __all__ = ["OPERATIONS", "TokenizersAdapter", "encode", "translated"]
 
@@ -100,8 +100,11 @@ class TokenizersAdapter:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        refuse_text(operation, model, input.get("text", ""))
-        return translated(lambda: OPERATIONS[operation](model, input))
+        refuse_input(operation, model, input)
+        result = translated(lambda: OPERATIONS[operation](model, input))
+        if operation == "encode":
+            refuse_answer(model, input["text"], result["spans"])
+        return result
 
 
 def translated(call: Callable[[], _Value]) -> _Value:

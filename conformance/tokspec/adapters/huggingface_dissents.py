@@ -1,21 +1,25 @@
 """Where Hugging Face ``tokenizers`` is known to dissent from the specification: the rows of ``spec/08-choices.md``.
 
-A dissent is told before the library is asked, by what the model or the text has, and is answered with ``unsupported``.
+A dissent is told by what the model or the text has, or by where the spans of an encoding end, and is answered with
+``unsupported``. What tells one may be a little wider than the fault, never as wide as an operation or a stage.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import dropwhile
 from typing import Any
 from unicodedata import is_normalized
 
 from tokenizers import Tokenizer
-from tokenizers.models import Unigram, WordPiece
+from tokenizers.models import BPE, Unigram, WordPiece
 
 from tokspec.adapter import Unsupported
+from tokspec.adapters.huggingface_unicode import has_unknown, put_in_order
 
-__all__ = ["OTHER_TRAINING", "refuse_model", "refuse_text"]
+__all__ = ["OTHER_TRAINING", "refuse_answer", "refuse_input", "refuse_model"]
 
 #: What its other trainers do, by the type of the model.
 OTHER_TRAINING = {
@@ -26,39 +30,141 @@ OTHER_TRAINING = {
 #: The ideographs that its BERT normalizer has not (huggingface/tokenizers#2395).
 _FORGOTTEN = ("\U0002b820", "\U0002b91f")
 
-#: Characters of cases that its tables have not: its categories are those of Unicode 8, its decompositions of 12.0.
-_NEWER = frozenset("\u1df6\u2e43\u32ff")
-
-#: How it writes sequences that hold nothing but sequences.
-_NO_STAGES = re.compile(r"(Sequence\(pretokenizers=\[|\]\)|, )+")
-
-#: How it writes the scheme that looks for the start of the input.
-_FIRST = re.compile(r"\bprepend_scheme=first\b")
-
-#: How its normalizers that compose are written.
-_COMPOSES = re.compile(r"\bNFK?C\b")
+#: The stages that an operation goes through.
+_STAGES = {
+    "normalize": ("normalizer",),
+    "pre_tokenize": ("pre_tokenizer",),
+    "encode": ("normalizer", "pre_tokenizer"),
+    "train": ("normalizer", "pre_tokenizer"),
+}
 
 
-def refuse_text(operation: str, tokenizer: Tokenizer, text: str) -> None:
-    """Refuse a text for which the library is known to dissent.
+def refuse_input(operation: str, tokenizer: Tokenizer, input: Mapping[str, Any]) -> None:
+    """Refuse an input for which the library is known to dissent.
+
+    Raises:
+        Unsupported: with what the library does, and the clause.
+
+    >>> refuse_input("encode", Tokenizer(BPE({"a": 0}, [])), {"text": "ba"})
+    Traceback (most recent call last):
+        ...
+    tokspec.errors.Unsupported: unsupported: gives too small spans behind a character that it drops (BPE-ENC-8)
+    """
+    for text in [input["text"]] if "text" in input else input.get("corpus", {}).get("texts", ()):
+        for dissents, reason in (*_OF_TEXTS, *_OF_OPERATIONS.get(operation, ())):
+            if dissents(operation, tokenizer, text):
+                raise Unsupported(reason)
+
+
+def refuse_answer(tokenizer: Tokenizer, text: str, spans: Sequence[tuple[int, int]]) -> None:
+    """Refuse an encoding, given its text and spans, in which the library is known to dissent.
 
     Raises:
         Unsupported: with what the library does, and the clause.
     """
-    if any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in text):
-        raise Unsupported("sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)")
-    if not _NEWER.isdisjoint(text):
-        raise Unsupported("has no tables of what Unicode has since version 9 (TERM-6)")
-    if operation == "pre_tokenize" and not text and _NO_STAGES.fullmatch(str(tokenizer.pre_tokenizer)):
-        raise Unsupported("makes a piece of an empty text where a sequence is empty (PRE-2)")
-    if operation == "encode" and _COMPOSES.search(str(tokenizer.normalizer)) and not is_normalized("NFC", text):
-        raise Unsupported("gives a composed character the span of the first that it was made of (ENC-3)")
-    if operation == "encode" and _FIRST.search(str(tokenizer.pre_tokenizer)) and _loses_its_start(tokenizer, text):
-        raise Unsupported("puts no replacement behind what its normalizer removed, with the scheme first (PRE-META-2)")
+    if not text.isascii() and any(_decomposes(stage) for stage in _stages(tokenizer.normalizer)):
+        ends = {place for span in spans for place in span}
+        if any(not ends.isdisjoint(range(start + 1, end)) for start, end in put_in_order(text)):
+            raise Unsupported("gives marks that it puts in order the spans of those whose places they take (ENC-3)")
 
 
-def _loses_its_start(tokenizer: Tokenizer, text: str) -> bool:
-    return tokenizer.normalizer is not None and bool(text) and not tokenizer.normalizer.normalize_str(text[0])
+def _has_forgotten_ideograph(operation: str, tokenizer: Tokenizer, text: str) -> bool:
+    return any(_FORGOTTEN[0] <= character <= _FORGOTTEN[-1] for character in text)
+
+
+def _has_newer_character(operation: str, tokenizer: Tokenizer, text: str) -> bool:
+    if text.isascii():
+        return False
+    seen = text if operation == "pre_tokenize" else text + _normalized(tokenizer, text)
+    types = {stage["type"] for name in _STAGES.get(operation, ()) for stage in _stages(getattr(tokenizer, name))}
+    return has_unknown(seen, types)
+
+
+def _has_no_stages(operation: str, tokenizer: Tokenizer, text: str) -> bool:
+    return not text and tokenizer.pre_tokenizer is not None and not list(_stages(tokenizer.pre_tokenizer))
+
+
+def _composes_characters(operation: str, tokenizer: Tokenizer, text: str) -> bool:
+    """Say whether a text is composed, and not each of its characters by itself."""
+    if text.isascii() or not any(stage["type"] in ("NFC", "NFKC") for stage in _stages(tokenizer.normalizer)):
+        return False
+    if not is_normalized("NFC", text):
+        return True
+    return _normalized(tokenizer, text) != "".join(_normalized(tokenizer, character) for character in text)
+
+
+def _decomposes(stage: Mapping[str, Any]) -> bool:
+    if stage["type"] == "BertNormalizer":
+        strips = stage["strip_accents"]
+        return bool(stage["lowercase"] if strips is None else strips)
+    return stage["type"] in ("NFC", "NFD", "NFKC", "NFKD")
+
+
+def _loses_its_start(operation: str, tokenizer: Tokenizer, text: str) -> bool:
+    is_first = any(stage.get("prepend_scheme") == "first" for stage in _stages(tokenizer.pre_tokenizer))
+    return is_first and bool(text) and not _normalized(tokenizer, text[0])
+
+
+def _drops_before_others(operation: str, tokenizer: Tokenizer, text: str) -> bool:
+    """Say whether a piece has a character without a token before one that has one, and the model no unknown token."""
+    model = tokenizer.model
+    if not isinstance(model, BPE) or model.unk_token is not None:
+        return False
+    pieces = _pieces(tokenizer, text)
+    known = {character for character in set().union(*pieces) if model.token_to_id(character) is not None}
+    return any(not known.isdisjoint(_from_first_unknown(piece, known)) for piece in pieces)
+
+
+def _from_first_unknown(piece: str, known: Collection[str]) -> Iterator[str]:
+    return dropwhile(known.__contains__, piece)
+
+
+def _pieces(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Give the pieces of a text, each stretch between special tokens cut for itself."""
+    added = sorted((token.content for token in tokenizer.get_added_tokens_decoder().values()), key=len, reverse=True)
+    stretches = re.split("|".join(map(re.escape, added)), text) if added else [text]
+    normalized = [_normalized(tokenizer, stretch) for stretch in stretches if stretch]
+    if tokenizer.pre_tokenizer is None:
+        return normalized
+    return [piece for each in normalized for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(each)]
+
+
+def _normalized(tokenizer: Tokenizer, text: str) -> str:
+    normalized: str = text if tokenizer.normalizer is None else tokenizer.normalizer.normalize_str(text)
+    return normalized
+
+
+def _stages(stage: Any) -> Iterator[Mapping[str, Any]]:
+    """Give a stage as it stands in a ``tokenizer.json``; of a sequence, all that it holds."""
+    return iter(()) if stage is None else _members(json.loads(stage.__getstate__()))
+
+
+def _members(stage: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if stage["type"] != "Sequence":
+        yield stage
+    for member in (*stage.get("normalizers", ()), *stage.get("pretokenizers", ())):
+        yield from _members(member)
+
+
+#: What tells a text for which the library dissents, and what it does.
+_Row = tuple[Callable[[str, Tokenizer, str], bool], str]
+_OF_TEXTS: tuple[_Row, ...] = (
+    (_has_forgotten_ideograph, "sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)"),
+    (_has_newer_character, "has no tables of what Unicode has since version 9 (TERM-6)"),
+)
+
+#: Likewise, for one operation.
+_OF_OPERATIONS: Mapping[str, tuple[_Row, ...]] = {
+    "pre_tokenize": ((_has_no_stages, "makes a piece of an empty text where a sequence is empty (PRE-2)"),),
+    "encode": (
+        (_composes_characters, "gives a composed character the span of the first that it was made of (ENC-3)"),
+        (
+            _loses_its_start,
+            "puts no replacement behind what its normalizer removed, with the scheme first (PRE-META-2)",
+        ),
+        (_drops_before_others, "gives too small spans behind a character that it drops (BPE-ENC-8)"),
+    ),
+}
 
 
 def refuse_model(model: Mapping[str, Any]) -> None:
@@ -82,8 +188,12 @@ def _merges_unknown_token(model: Mapping[str, Any]) -> bool:
 
 
 def _makes_longest_token(model: Mapping[str, Any]) -> bool:
-    longest = max(map(len, model["vocab"]), default=0)
-    return any(len("".join(merge)) > longest for merge in _merges(model))
+    longest = max((_bytes(token) for token in model["vocab"]), default=0)
+    return any(_bytes("".join(merge)) > longest for merge in _merges(model))
+
+
+def _bytes(token: str) -> int:
+    return len(token.encode("utf-8", "surrogatepass"))
 
 
 def _merges(model: Mapping[str, Any]) -> list[list[str]]:
