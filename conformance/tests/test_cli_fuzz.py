@@ -79,11 +79,11 @@ def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
     assert FINDING in out
     assert "tokref 0.1.0: 2 findings in " in out
     kept = json.loads((folder / ".tokspec-fuzz" / "tokref-0.1.0.json").read_text())
-    assert [each["input"] for each in kept] == [{"text": "aa"}, {"text": "aa"}]
+    assert [each["input"] for each in kept] == [{"text": "aa"}]
 
     status, out, _ = fuzz(folder, *LOSSY, "--seconds", "0")
     assert status == 1
-    assert out.endswith("tokref 0.1.0: 2 findings in 2 examples = 0 alike + 2 differ\n")
+    assert out.endswith("tokref 0.1.0: 2 findings in 1 example = 0 alike + 1 differs\n")
 
     status, out, _ = fuzz(folder, *LOSSY, "--seconds", "0", "--no-database", "--replay", "found")
     assert status == 1

@@ -1,6 +1,6 @@
 """For the tests of a port that is written in Python: differences from the reference, and properties, in a few lines.
 
-Derive a class from :class:`TokenizerTests` and give it the adapter; pytest and unittest run its methods:
+Derive a class from :class:`TokenizerTests` and give it the adapter; pytest runs its methods:
 
     from tokspec.testing import TokenizerTests
     from mytok.tokspec_adapter import Adapter
@@ -8,23 +8,27 @@ Derive a class from :class:`TokenizerTests` and give it the adapter; pytest and 
     class TestMine(TokenizerTests):
         adapter = Adapter
 
+For unittest derive it from both: ``class TestMine(TokenizerTests, unittest.TestCase)``.
+
 The strategies are for tests of one's own. Needs ``pip install 'tokspec[fuzz]'``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import Any, ClassVar
 
 from tokspec.adapter import Adapter
-from tokspec.discovery import open_session
-from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.errors import DataError
+from tokspec.fuzz.budget import Budget
+from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.display import lines_of
 from tokspec.fuzz.findings import Finding
 from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.properties import PROPERTIES, Property, PropertyChecker
-from tokspec.sessions import InProcessSession, Session
+from tokspec.fuzz.wishes import clauses_of, families_of, opened, options_of
 
 try:
     from tokspec.fuzz.strategies import corpora, examples, models, models_with_texts, texts
@@ -66,21 +70,27 @@ def differences(
         known: clauses of which nothing is to be said.
         properties: what to check as well.
 
+    Raises:
+        DataError: an argument names what there is not, or no example was answered.
+        AdapterFault: the adapter does not start.
+
     >>> from tokspec.adapters.reference import ReferenceAdapter
     >>> differences(ReferenceAdapter, examples=100)
     []
     """
-    judged = Conversations(lambda: _open(adapter))
-    try:
-        first = Checker(judged, None, choices)
+    families, set_aside = families_of(families, "families"), clauses_of(known, "known")
+    overridden = options_of(choices or {}, "choices")
+    with closing(Conversations(lambda: opened(adapter))) as judged:
+        first = Checker(judged, None, overridden)
         checks = [first, *(PropertyChecker(each, judged, first.choices) for each in properties)]
         campaign = Campaign(checks, seed, Budget(examples=examples), families)
         campaign.run()
-        set_aside = frozenset(known)
+        if campaign.interrupted:
+            raise KeyboardInterrupt
+        if not campaign.tally.states["same"] and not len(campaign.findings):
+            raise DataError("no example was answered, and a test that asks nothing is not passed")
         fresh = [finding for finding in campaign.findings if set_aside.isdisjoint(_clauses(finding))]
         return [_described(finding, seed, judged, first) for finding in fresh]
-    finally:
-        judged.close()
 
 
 def _clauses(finding: Finding) -> list[str]:
@@ -88,15 +98,9 @@ def _clauses(finding: Finding) -> list[str]:
     return [one.clause for one in (finding, finding.oracle) if one]
 
 
-def _open(adapter: Callable[[], Adapter] | str) -> Session:
-    if not isinstance(adapter, str):
-        return InProcessSession(adapter())
-    return open_session(None, adapter) if " " in adapter else open_session(adapter, None)
-
-
 def _described(finding: Finding, seed: int, judged: Conversations, check: Checker) -> str:
     again = f"differences(…, seed={seed}), at {finding.first.origin}"
-    return "\n".join(lines_of(finding, again, judged.session, check.oracle.session))
+    return "\n".join(lines_of(finding, again, judged.session, check.oracle))
 
 
 class TokenizerTests:

@@ -29,6 +29,6 @@ class FuzzProgress(Bar):
 
     def __call__(self, campaign: Campaign) -> None:
         if self._bar:
-            done = campaign.seconds if self.budget.seconds else campaign.tally.examples
+            done = campaign.seconds if self.budget.seconds else campaign.tally.made
             found = f"{campaign.tally.examples} examples, {len(campaign.findings)} findings"
             self._bar.update(self._task, completed=done, description=found)

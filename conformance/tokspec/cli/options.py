@@ -18,6 +18,7 @@ from tokspec.sessions import Limits, Session
 from tokspec.specification import load_specification
 
 __all__ = [
+    "Seconds",
     "Target",
     "choices_option",
     "fixtures_option",
@@ -50,7 +51,17 @@ class Target:
         """Write the options that name it again, for a command that reproduces a result."""
         given = [("--impl", self.impl), ("--cmd", self.program)]
         words = "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
-        return words + (" --in-process" if self.in_process else "")
+        return words + (" --in-process" if self.in_process else "") + self._limits()
+
+    def _limits(self) -> str:
+        """Write the limits that are not what they are unless given."""
+        usual = Limits()
+        limits = {
+            "--case-seconds": (self.limits.case_seconds, usual.case_seconds),
+            "--start-seconds": (self.limits.start_seconds, usual.start_seconds),
+            "--memory-mb": (self.limits.memory_mb, usual.memory_mb),
+        }
+        return "".join(f" {option} {value:.15g}" for option, (value, other) in limits.items() if value != other)
 
     def open(self, jobs: int = 1) -> Session:
         """Start it, in so many processes.
@@ -93,8 +104,8 @@ def implementation_options(command: _Command) -> _Command:
 _DAY = 86400
 
 
-class _Seconds(click.FloatRange):
-    """A number above 0; that NaN is none, click does not notice."""
+class Seconds(click.FloatRange):
+    """A number of seconds, a day at the most; that NaN is none, click does not notice."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
         seconds: float = super().convert(value, param, context)
@@ -103,7 +114,7 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-_SECONDS = _Seconds(min=0, min_open=True)
+_SECONDS = Seconds(min=0, min_open=True)
 
 
 _TARGET = [

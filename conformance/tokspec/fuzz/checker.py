@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.errors import AdapterFault, DataError
 from tokspec.fuzz.example import Example
-from tokspec.fuzz.oracle import Comparison, Oracle
+from tokspec.fuzz.oracle import Comparer, Comparison
 from tokspec.sessions import InProcessSession, Reply, Request, Session
 from tokspec.verdicts import declared_choices
 
-__all__ = ["Checker", "Conversations", "reference_with"]
+__all__ = ["REFERENCE", "Checker", "Conversations", "reference_with"]
+
+#: What the oracle is called that most are compared with.
+REFERENCE = "the reference"
 
 #: Models that one session is given: none is ever taken back, and all of them need memory.
 MODELS = 3000
@@ -29,19 +33,25 @@ def reference_with(choices: Mapping[str, str]) -> Session:
 
 @dataclass
 class Conversations:
-    """A session that is opened anew before it holds too many models; ``open`` gives a new one."""
+    """A session that is opened anew before it holds too many models; ``open`` gives a new one.
+
+    ``who`` is what an oracle is called.
+    """
+
+    who = REFERENCE
 
     open: Callable[[], Session]
     session: Session = field(init=False)
     names: dict[str, str] = field(init=False, default_factory=dict)
     latest: dict[int, Reply] = field(init=False, default_factory=dict)
+    most: int = field(init=False, default=MODELS)
 
     def __post_init__(self) -> None:
         self.session = self.open()
 
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
         """Give the reply to each example, in order; equal models are one."""
-        if len(self.names) > MODELS:
+        if len(self.names) > self.most:
             self.renew()
         replies: dict[int, Reply] = {}
         for index, reply in self.session.ask(self._requests(examples)):
@@ -58,9 +68,14 @@ class Conversations:
         return [example.request(names[id(example.model)]) for example in examples]
 
     def renew(self) -> None:
-        """Open another session."""
+        """Open another session. If none can be opened, the one that is open goes on, for as many models again."""
+        try:
+            session = self.open()
+        except (AdapterFault, DataError):
+            self.most = len(self.names) + MODELS
+            return
         self.close()
-        self.session = self.open()
+        self.session, self.most = session, MODELS
         self.names.clear()
 
     def close(self) -> None:
@@ -101,9 +116,9 @@ class Checker:
         replies = self.judged.ask(examples)
         supported = [index for index, reply in enumerate(replies) if getattr(reply, "reason", "") != "unsupported"]
         rights = dict(zip(supported, self.oracle.ask([examples[index] for index in supported]), strict=True))
-        judge = Oracle(self.oracle.session, self.judged.session.hello, self.choices)
+        comparer = Comparer(self.oracle.session, self.judged.session.hello, self.choices)
         return [
-            judge.compare(
+            comparer.compare(
                 each.model, (each.operation, dict(each.input)), rights.get(index, replies[index]), replies[index]
             )
             for index, each in enumerate(examples)

@@ -1,26 +1,41 @@
-"""The example database: what was found is asked first the next time, as long as it differs."""
+"""The example database: what was found is asked first the next time, as long as it differs.
+
+What was found beside one oracle says nothing of another: who compares with others has a file for that alone.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from time import monotonic
 
 from tokspec.bounded import read_bounded
 from tokspec.errors import DataError
+from tokspec.fuzz.checker import Checker
 from tokspec.fuzz.example import Example
 from tokspec.report.whole_file import write_whole
 
-__all__ = ["keep", "kept"]
+__all__ = ["keep", "kept", "still_differing"]
 
 #: How many examples are kept for one implementation, and how large the file may be (megabytes).
 _MOST = 200
 _LARGEST = 4
 
+#: Characters of a name that stand in that of its file.
+_LONGEST = 100
+
+#: Seconds for asking again what no finding stands for.
+_AGAIN = 10.0
+
 
 def _file(folder: Path, name: str) -> Path:
-    return folder / f"{re.sub(r'[^A-Za-z0-9.]+', '-', name)}.json"
+    file = re.sub(r"[^A-Za-z0-9.]+", "-", name)
+    if len(file) > _LONGEST:
+        file = f"{file[:_LONGEST]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return folder / f"{file}.json"
 
 
 def kept(folder: Path, name: str) -> list[Example]:
@@ -40,6 +55,21 @@ def kept(folder: Path, name: str) -> list[Example]:
         return [Example(row["model"], row["operation"], row["input"], "database") for row in rows]
     except (ValueError, KeyError, TypeError):
         raise DataError("is no database of examples; remove it, or give another folder", str(file)) from None
+
+
+def still_differing(checks: Sequence[Checker], examples: Iterable[Example]) -> list[Example]:
+    """Leave out what is answered rightly by now; what there is no time to ask stays.
+
+    >>> from tokspec.fuzz.checker import Conversations, reference_with
+    >>> still_differing([Checker(Conversations(lambda: reference_with({})))], [Example({}, "normalize", {"text": "a"})])
+    []
+    """
+    end = monotonic() + _AGAIN
+    return [each for each in examples if monotonic() > end or _differs(checks, each)]
+
+
+def _differs(checks: Sequence[Checker], example: Example) -> bool:
+    return any(comparison.state == "differs" for check in checks for comparison in check.compare([example]))
 
 
 def keep(folder: Path, name: str, examples: Iterable[Example]) -> None:

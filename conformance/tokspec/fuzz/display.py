@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from tokspec.diagnosis import first_diverging_stage
 from tokspec.fuzz.campaign import Campaign
+from tokspec.fuzz.checker import REFERENCE, Conversations
 from tokspec.fuzz.findings import Finding
+from tokspec.fuzz.oracle import UNKNOWN
 from tokspec.report.failure import describe
 from tokspec.report.safe import compact, visible
 from tokspec.sessions import InProcessSession, Session
@@ -16,27 +18,27 @@ from tokspec.sessions import InProcessSession, Session
 __all__ = ["counts", "lines_of", "one_line", "total"]
 
 
-def lines_of(finding: Finding, again: str, session: Session | None, oracle: Session | None) -> list[str]:
+def lines_of(finding: Finding, again: str, session: Session, oracle: Conversations) -> list[str]:
     """Give the lines that show a finding; ``again`` is the command that finds it again.
 
-    With both sessions the first stage that diverges is named.
+    The first stage that diverges is named where the oracle is the reference: its choices are those of the judged one.
     """
-    case = replace(finding.result.case, clauses=(finding.clause,), why=_why(finding))
+    case = replace(finding.result.case, clauses=(finding.clause,), why=_why(finding, oracle.who))
     stage = ""
-    if session is not None and isinstance(oracle, InProcessSession) and finding.check == "reference":
-        stage = first_diverging_stage(case, session, oracle)
+    if oracle.who == REFERENCE and isinstance(oracle.session, InProcessSession) and finding.check == "reference":
+        stage = first_diverging_stage(case, session, oracle.session)
     _, *lines = describe(replace(finding.result, case=case), again, stage)
     head = (
         f"{finding.clause} {finding.example.operation}: {finding.kind}  ({_times(finding)}, {finding.example.origin})"
     )
-    if finding.check != "reference":  # a property expects no one result
+    if finding.result.expected == UNKNOWN:  # as of a property, which expects no one result
         lines = [line for line in lines if not line.startswith("  expected ")]
     at = next(index for index, line in enumerate(lines) if line.startswith("  input "))
     return [visible(head), *lines[:at], *_model(finding), *lines[at:]]
 
 
-def _why(finding: Finding) -> str:
-    what = f"{finding.check} does not hold" if finding.check != "reference" else "it differs from the reference"
+def _why(finding: Finding, who: str) -> str:
+    what = f"{finding.check} does not hold" if finding.check != "reference" else f"it differs from {who}"
     return f"known: {finding.known}" if finding.known else what
 
 
@@ -87,11 +89,12 @@ def total(campaign: Campaign, name: str) -> str:
     """Give the last line: what was done, and what came of it."""
     states, findings = campaign.tally.states, list(campaign.findings)
     known = sum(bool(finding.known) for finding in findings)
-    parts = [f"{states['same']} alike", f"{states['differs']} differ"]
+    parts = [f"{states['same']} alike", f"{states['differs']} differ{'s' if states['differs'] == 1 else ''}"]
     parts += [
         f"{states[state]} {word}" for state, word in (("open", "open"), ("unsupported", "unsupported")) if states[state]
     ]
     found = f"{len(findings) - known} finding{'' if len(findings) - known == 1 else 's'}"
     found += f" and {known} known" if known else ""
     ended = ", interrupted" if campaign.interrupted else ""
-    return visible(f"{name}: {found} in {sum(states.values())} examples = {' + '.join(parts)}{ended}")
+    asked = f"{campaign.tally.examples} example{'' if campaign.tally.examples == 1 else 's'}"
+    return visible(f"{name}: {found} in {asked} = {' + '.join(parts)}{ended}")

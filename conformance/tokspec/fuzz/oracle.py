@@ -14,12 +14,16 @@ from tokspec.fuzz.leeway import allowed
 from tokspec.fuzz.requests import Asked
 from tokspec.offsets import convert
 from tokspec.sessions import Answer, Fault, Refused, Reply, Request, Session
-from tokspec.verdicts import Result, Verdict, declared_choices, judge
+from tokspec.verdicts import Result, Verdict, judge
 
-__all__ = ["Comparison", "Oracle", "case_of"]
+__all__ = ["Comparer", "Comparison", "case_of"]
 
 #: Refusals as ``invalid_input`` that ERROR-2 wants; others are of inputs of which no clause but PRE-BYTE-6 speaks.
 _WANTED = ("training_state", "pair_frequencies", "pair_scores", "best_pair", "loss_increase")
+
+
+#: The outcome of which nothing is known but that it is no crash.
+UNKNOWN: Mapping[str, Any] = {"expect": {}}
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,15 @@ _SAME, _UNSUPPORTED, _OPEN = Comparison("same"), Comparison("unsupported"), Comp
 
 
 @dataclass(frozen=True)
-class Oracle:
-    """The session that is taken to be right, and what the judged implementation says of itself."""
+class Comparer:
+    """Compares replies: with the session that is asked about models, and what the judged one says of itself."""
 
     session: Session
     hello: Hello
     choices: Mapping[str, str]
 
-    @classmethod
-    def of(cls, session: Session, hello: Hello, overridden: Mapping[str, str] | None = None) -> Oracle:
-        """Make one for an implementation, with the choices that it declares or is held to."""
-        return cls(session, hello, declared_choices(hello, overridden))
-
     def compare(self, model: Mapping[str, Any], asked: Asked, right: Reply, reply: Reply) -> Comparison:
-        """Compare two replies to one request."""
+        """Compare two replies to one request; a crash is a difference whatever the oracle says, or does not offer."""
         if isinstance(reply, Refused) and reply.reason == "unsupported":
             return _UNSUPPORTED
         operation, input = asked
@@ -60,18 +59,18 @@ class Oracle:
             if isinstance(reply, Answer) and self._is_equal(operation, expected, reply.result):
                 return _SAME
             return self._judged(model, asked, expected, reply)
-        if not isinstance(right, Refused) or right.reason == "unsupported":
-            return _OPEN
-        if isinstance(reply, Refused) and reply.reason == right.reason:
+        if isinstance(right, Refused) and isinstance(reply, Refused) and reply.reason == right.reason:
             return _SAME
-        if right.reason == "invalid_input" and operation not in _WANTED and not has_surrogate(input):
+        due = _due(right, asked)
+        if not due and not isinstance(reply, Fault):
             return _OPEN
-        return self._verdict(model, asked, {"error": right.reason}, reply)
+        return self._verdict(model, asked, {"error": due} if due else UNKNOWN, reply)
 
     def _is_equal(self, operation: str, expected: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
         if operation != "encode":
             return expected == given
-        return all(expected.get(name) == given.get(name) for name in self.hello.encode_fields)
+        names = [name for name in self.hello.encode_fields if name in expected]
+        return bool(names) and all(expected[name] == given.get(name) for name in names)
 
     def _judged(self, model: Mapping[str, Any], asked: Asked, expected: Mapping[str, Any], reply: Reply) -> Comparison:
         open_to: Mapping[str, Any] | None = expected
@@ -90,6 +89,15 @@ class Oracle:
 
 
 _NUMBERS = count()
+
+
+def _due(right: Reply, asked: Asked) -> str:
+    """Give the reason of the refusal that a clause wants; an empty text if none does."""
+    operation, input = asked
+    if not isinstance(right, Refused) or right.reason == "unsupported":
+        return ""
+    is_open = right.reason == "invalid_input" and operation not in _WANTED and not has_surrogate(input)
+    return "" if is_open else right.reason
 
 
 def _comparison(result: Result) -> Comparison:

@@ -6,16 +6,17 @@ the options of either is asked of the reference; where that differs, nothing is 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
+from typing import Any
 
 from tokspec.fuzz.checker import Conversations, reference_with
 from tokspec.fuzz.example import Example
 from tokspec.sessions import Answer, Refused, Reply
 from tokspec.verdicts import declared_choices
 
-__all__ = ["Panel"]
+__all__ = ["Panel", "majority"]
 
 _NONE = Refused("unsupported", "the oracles do not agree")
 
@@ -26,14 +27,16 @@ class Panel(Conversations):
     Args:
         members: the other implementations.
         choices: the options of the judged implementation.
+        names: what the members were called by who named them, where that is not what they call themselves.
     """
 
-    def __init__(self, members: Sequence[Conversations], choices: Mapping[str, str]) -> None:
+    def __init__(self, members: Sequence[Conversations], choices: Mapping[str, str], names: Sequence[str] = ()) -> None:
         self.members = members
+        named = [_named(member, name) for member, name in zip_longest(members, names, fillvalue="")]
+        self.who = named[0] if len(named) == 1 else f"most of {', '.join(named)}"
         self.ours = Conversations(lambda: reference_with(choices))
-        self.choices = [declared_choices(member.session.hello) for member in members]
+        self.choices = [declared_choices(member.session.hello) for member in self.members]
         self.theirs = [Conversations(partial(reference_with, taken)) for taken in self.choices]
-        self.unit = choices["offset_unit"]
         self.session = self.ours.session
 
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
@@ -50,12 +53,20 @@ class Panel(Conversations):
                     for reply, is_comparable, example in zip(replies, same, examples, strict=True)
                 ]
             )
-        return [_majority([column[index] for column in columns]) for index in range(len(examples))]
+        return [
+            majority([column[index] for column in columns], example.operation, example.model.get("type") != "bpe")
+            for index, example in enumerate(examples)
+        ]
 
     def close(self) -> None:
         """End all sessions."""
         for each in (*self.members, *self.theirs, self.ours):
             each.close()
+
+
+def _named(member: Any, name: str) -> str:
+    hello = member.session.hello
+    return f"{hello.name} {hello.version}" + (f" ({name})" if name not in ("", hello.name) else "")
 
 
 def _same(left: Reply, right: Reply) -> bool:
@@ -73,12 +84,46 @@ def _in_code_points(reply: Reply, unit: str, example: Example) -> Reply:
     return Answer({key: value for key, value in reply.result.items() if key != "spans"})
 
 
-def _majority(replies: Sequence[Reply]) -> Reply:
-    votes = [reply for reply in replies if getattr(reply, "reason", "") != "unsupported"]
-    if not votes:
+def majority(replies: Sequence[Reply], operation: str, needs_tokens: bool = False) -> Reply:
+    """Give what more than half of those say that answered; a refusal as ``unsupported`` if there is no such thing.
+
+    Encodings agree if they are alike in the fields that both have, and each field of the answer has its own majority.
+    Without tokens it counts for nothing where they are needed to say which segmentations are equally good.
+
+    >>> ids, tokens, other = Answer({"ids": [1]}), Answer({"tokens": ["a"], "ids": [1]}), Answer({"tokens": ["b"]})
+    >>> majority([ids, tokens, other], "encode")
+    Answer(result={'ids': [1]})
+    >>> majority([tokens, other], "encode").reason
+    'unsupported'
+    """
+    votes = [reply for reply in replies if _is_vote(reply)]
+    for_each = [[vote for vote in votes if _agree(reply, vote, operation)] for reply in votes]
+    reply, backers = max(zip(votes, for_each, strict=True), key=_weight, default=(_NONE, []))
+    if 2 * len(backers) <= len(votes):
         return _NONE
-    keys = [repr(reply.result) if isinstance(reply, Answer) else getattr(reply, "reason", "fault") for reply in votes]
-    (first, count), *others = Counter(keys).most_common(2)
-    if others and others[0][1] == count:
-        return _NONE
-    return votes[keys.index(first)]
+    if operation != "encode" or not isinstance(reply, Answer):
+        return reply
+    fields = {
+        name: value
+        for name, value in reply.result.items()
+        if 2 * sum(isinstance(vote, Answer) and name in vote.result for vote in backers) > len(votes)
+    }
+    return Answer(fields) if fields and ("tokens" in fields or not needs_tokens) else _NONE
+
+
+def _weight(vote: tuple[Reply, Sequence[Reply]]) -> tuple[int, int]:
+    """Weigh a reply with those that agree with it: of two the one with more fields says more."""
+    reply, backers = vote
+    return len(backers), len(reply.result) if isinstance(reply, Answer) else 0
+
+
+def _is_vote(reply: Reply) -> bool:
+    return isinstance(reply, Answer) or (isinstance(reply, Refused) and reply.reason != "unsupported")
+
+
+def _agree(left: Reply, right: Reply, operation: str) -> bool:
+    """Say whether two replies are the same, or encodings the same in what they share."""
+    if operation == "encode" and isinstance(left, Answer) and isinstance(right, Answer):
+        shared = left.result.keys() & right.result.keys()
+        return bool(shared) and all(left.result[name] == right.result[name] for name in shared)
+    return _same(left, right)

@@ -7,8 +7,10 @@ fixture says so where its truth comes from, in its tags and in its reason, until
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.errors import DataError
@@ -20,7 +22,7 @@ from tokspec.report.whole_file import write_whole
 from tokspec.sessions import Answer, Refused
 from tokspec.specification import load_specification
 
-__all__ = ["UNVERIFIED", "fixture", "replayed", "save"]
+__all__ = ["UNVERIFIED", "case_id", "fixture", "held", "refuse_unwritable", "replayed", "save"]
 
 #: What stands where a person is to say how the right answer was found.
 UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
@@ -28,25 +30,65 @@ UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here 
 Outcome = Mapping[str, Any]
 
 
-def save(findings: Sequence[Finding], folder: Path, who: str, outcome: Callable[[Finding], Outcome]) -> list[Path]:
-    """Write every finding into a file of its own, and read it back; ``who`` is the implementation that differs.
+def save(
+    findings: Sequence[Finding],
+    folder: Path,
+    who: str,
+    outcome: Callable[[Finding], Outcome],
+    oracle: str = "the reference",
+) -> list[Path]:
+    """Write every finding into a file of its own; ``who`` is the implementation that differs from the oracle.
+
+    What is to be written is read first, alone, by the loader of fixtures.
 
     Raises:
-        DataError: it cannot be written, or what was written does not read as it was meant.
+        DataError: it cannot be written, or does not read as it is meant.
     """
     files = []
     for finding in findings:
         case = case_id(finding)
         file = folder / f"{case}.yaml"
-        text = fixture(case, finding, who, outcome(finding))
+        text = fixture(case, finding, who, outcome(finding), oracle)
+        _check(text, file, finding.example)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
         write_whole(file, text)
-        _check(file, case, finding.example)
         files.append(file)
     return files
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Refuse a folder in which no file could be written. Nothing is made yet: there may be nothing to write.
+
+    Raises:
+        DataError: it is a file, lies below one, or must not be written to.
+
+    >>> refuse_unwritable(Path("not there yet"))
+    """
+    nearest = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
+    if not nearest.is_dir():
+        raise DataError("is no folder; give another one for what is found", str(nearest))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise DataError("cannot be written to; give another folder for what is found", str(nearest))
+
+
+def held(folder: Path) -> Mapping[str, Case]:
+    """Give the cases that a folder holds by now, so that none is written into it a second time.
+
+    Raises:
+        DataError: something in it is no fixture, and would keep all that is written from being read.
+
+    >>> held(Path("not there yet"))
+    {}
+    """
+    if not any(file.parent.name not in ("models", "corpora") for file in folder.rglob("*.yaml")):
+        return {}
+    try:
+        return load_suite(folder).cases
+    except DataError as error:
+        raise DataError(f"holds what is no fixture: {error}; mend it, or give another folder", str(folder)) from None
 
 
 def case_id(finding: Finding) -> str:
@@ -55,14 +97,14 @@ def case_id(finding: Finding) -> str:
     return f"fuzz-{finding.clause.lower()}-{digits}"
 
 
-def fixture(case: str, finding: Finding, who: str, outcome: Outcome) -> str:
+def fixture(case: str, finding: Finding, who: str, outcome: Outcome, oracle: str = "the reference") -> str:
     """Write the file of one finding."""
     example = finding.example
     rule = load_specification().clauses[finding.clause].text
     lines = [
         f"about: {_text(f'Found by tokspec fuzz; not verified yet. {rule}')}",
         "source:",
-        f"  - rule: {_text(f'{who} was found to answer otherwise than the reference.')}",
+        f"  - rule: {_text(f'{who} was found to answer otherwise than {oracle}.')}",
         "cases:",
         f"  - id: {_text(case)}",
         f"    clauses: [{_text(finding.clause)}]",
@@ -147,15 +189,13 @@ def _vocabulary(tokens: Sequence[str]) -> str:
     return f"[{', '.join(written)}]"
 
 
-def _check(file: Path, id: str, example: Example) -> None:
-    case = _only(file, id)
+def _check(text: str, file: Path, example: Example) -> None:
+    """Read a text as the loader of fixtures will read it from a file."""
+    with TemporaryDirectory() as trial:
+        write_whole(Path(trial, file.name), text)
+        case = load_suite(Path(trial)).cases[file.stem]
     if (case.model.content, case.operation, case.input) != (example.model, example.operation, example.input):
         raise DataError("does not read as it was meant; this is a fault of the suite itself", str(file))
-
-
-def _only(file: Path, id: str) -> Case:
-    """Read one file of a folder by the loader of fixtures."""
-    return load_suite(file.parent).cases[id]
 
 
 def replayed(folder: Path) -> list[Example]:
