@@ -82,3 +82,18 @@ def test_a_character_of_a_newer_unicode_is_open_where_a_stage_looks_at_its_kind(
     asked, result = ("normalize", {"text": "\U00011db0"}), {"text": "\U00011db0"}
     assert allowed({"normalizer": {"type": "lowercase"}}, asked, result, {"text": ""}, {}, ask) is None
     assert allowed({}, asked, result, {"text": ""}, {}, ask) == result
+
+
+LARGE = {"corpus": {"words": [["ab", 2**20 + 1]]}}
+
+
+@pytest.mark.parametrize("operation", ["train", "training_trace", "training_state", "best_pair", "pair_scores"])
+def test_scores_of_large_counts_are_open(operation: str) -> None:
+    right, given = {"words": [["ab", 2**20 + 1]]}, {"words": []}
+    assert allowed({"type": "wordpiece"}, (operation, LARGE), right, given, {}, ask) is None
+
+
+@pytest.mark.parametrize("operation", ["count_words", "base_vocabulary"])
+def test_large_counts_by_themselves_are_not(operation: str) -> None:
+    right, given = {"words": [["ab", 2**20 + 1]]}, {"words": []}
+    assert allowed({"type": "wordpiece"}, (operation, LARGE), right, given, {}, ask) == right

@@ -1,4 +1,4 @@
-"""Properties of BPE: merges reach its encodings and can do nothing more for them, and each was worth learning."""
+"""Properties of BPE: merges reach its encodings and can do nothing more for them; those worth learning were learned."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ __all__ = ["ALL"]
 
 Choices = Mapping[str, str]
 Pair = tuple[str, str]
+Split = tuple[list[str], int]
 
 
 def _is_one_piece(example: Example, choices: Choices) -> bool:
@@ -80,19 +81,48 @@ def _trains(example: Example, choices: Choices) -> bool:
 
 def _is_worth_it(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
     """Learn the merges again: each is to be of the highest count at its time, and not below ``min_frequency``."""
-    reply = replies[0]
-    merges = [tuple(pair) for pair in reply.result["merges"]] if isinstance(reply, Answer) else []
-    splits: list[tuple[list[str], int]] = [(list(word), count) for word, count in example.input["corpus"]["words"]]
-    for left, right in merges:
-        counts = Counter[Pair]()
-        for split, count in splits:
-            for pair in pairwise(split):
-                counts[pair] += count
+    splits = _split(example)
+    for left, right in _merges(replies):
+        counts = _counts(splits)
         most = max(counts.values(), default=0)
         if counts[left, right] < most or most < example.input.get("min_frequency", 1):
             return f"{left!r} and {right!r} stand side by side {counts[left, right]} times, and others {most} times"
         splits = [(_merged(split, (left, right)), count) for split, count in splits]
     return ""
+
+
+def _goes_on(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
+    """Learn the merges again: there is to be nothing left then that the target allows (BPE-TRAIN-11)."""
+    merges, splits = _merges(replies), _split(example)
+    tokens = {*example.model.get("special_tokens", ()), *(symbol for split, _ in splits for symbol in split)}
+    tokens |= {left + right for left, right in merges}
+    for pair in merges:
+        splits = [(_merged(split, pair), count) for split, count in splits]
+    done = {"merge_count": len(merges), "vocabulary_size": len(tokens)}
+    if any(name in example.input and example.input[name] <= size for name, size in done.items()):
+        return ""
+    counts = _counts(splits)
+    pair, most = max(counts.items(), key=lambda row: row[1], default=(("", ""), 0))
+    if most < max(1, example.input.get("min_frequency", 1)):
+        return ""
+    return f"it ends after {len(merges)} merges, and {pair[0]!r} and {pair[1]!r} stand side by side {most} times"
+
+
+def _merges(replies: Sequence[Reply]) -> list[Pair]:
+    reply = replies[0]
+    return [(left, right) for left, right in reply.result["merges"]] if isinstance(reply, Answer) else []
+
+
+def _split(example: Example) -> list[Split]:
+    return [(list(word), count) for word, count in example.input["corpus"]["words"]]
+
+
+def _counts(splits: Sequence[Split]) -> Counter[Pair]:
+    counts = Counter[Pair]()
+    for split, count in splits:
+        for pair in pairwise(split):
+            counts[pair] += count
+    return counts
 
 
 def _merged(split: Sequence[str], pair: Pair) -> list[str]:
@@ -109,4 +139,5 @@ ALL: tuple[dict[str, Any], ...] = (
     {"name": "merges lead to every token", "clause": "BPE-ENC-9", "takes": _is_one_piece, "broken": _is_reached},
     {"name": "no merge is left to do", "clause": "BPE-ENC-3", "takes": _is_finished, "broken": _is_done},
     {"name": "every merge had the highest count", "clause": "BPE-TRAIN-7", "takes": _trains, "broken": _is_worth_it},
+    {"name": "training goes on while it may", "clause": "BPE-TRAIN-11", "takes": _trains, "broken": _goes_on},
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from tokspec.fuzz import clauses_of_encoding, clauses_of_stages
-from tokspec.fuzz.example import Example, has_surrogate
+from tokspec.fuzz.example import Example, has_surrogate, texts_of, tokens_of
 from tokspec.fuzz.recent import is_recent
 
 __all__ = ["clause_of"]
@@ -29,7 +29,7 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
         return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-4"
     if kind.endswith("refused as invalid_input") and has_surrogate(example.input):
         return "PRE-BYTE-6"
-    if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(_texts(example)):
+    if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(texts_of(example.input)):
         return "TERM-6"
     by_operation = _BY_OPERATION.get(example.operation)
     if by_operation is not None:
@@ -37,13 +37,8 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
     return _of_training(example, kind, right, given)
 
 
-def _texts(example: Example) -> str:
-    texts: list[str] = [example.input.get("text", ""), *example.input.get("corpus", {}).get("texts", ())]
-    return "".join(texts)
-
-
 def _has_double(model: Mapping[str, Any]) -> bool:
-    tokens = model.get("vocabulary") or [token for token, _ in model.get("tokens", ())]
+    tokens = tokens_of(model)
     return len(set(tokens)) < len(tokens)
 
 
@@ -57,8 +52,10 @@ _BY_OPERATION: Mapping[str, Callable[[Example, str, Answer, Answer], str]] = {
 
 def _of_training(example: Example, kind: str, right: Answer, given: Answer) -> str:
     kind_of_model = example.model.get("type", "")
-    if kind.startswith("not refused") and example.operation in _REFUSED:
-        return _REFUSED[example.operation]
+    if "not refused as" in kind:  # be it that it answers, or that it crashes
+        refusal = _REFUSED.get((example.operation, kind.rpartition(" ")[2]))
+        if refusal is not None:
+            return refusal
     if example.operation == "best_pair" and kind.startswith("refused"):
         return {"bpe": "BPE-TRAIN-7", "wordpiece": "WP-TRAIN-4"}[kind_of_model]
     if example.operation == "train" and kind_of_model == "bpe":
@@ -85,15 +82,13 @@ def _of_bpe_vocabulary(example: Example, right: Answer, given: Answer) -> str:
     return "BPE-TRAIN-13" if counts and max(counts) > 2**20 else "BPE-TRAIN-8" if len(counts) <= 1 else "BPE-TRAIN-7"
 
 
-#: Refusals that are due, by operation.
+#: Refusals that are due, by operation and reason.
 _REFUSED = {
-    "loss_increase": "UNI-UNK-2",
-    "segment": "UNI-UNK-2",
-    "loss": "UNI-UNK-2",
-    "best_pair": "ERROR-2",
-    "training_state": "ERROR-2",
-    "pair_frequencies": "ERROR-2",
-    "pair_scores": "ERROR-2",
+    **{(operation, "no_segmentation"): "UNI-UNK-2" for operation in ("segment", "loss", "loss_increase")},
+    **{
+        (operation, "invalid_input"): "ERROR-2"
+        for operation in ("best_pair", "training_state", "pair_frequencies", "pair_scores", "loss_increase")
+    },
 }
 
 _TABLE: Mapping[tuple[str, str], str] = {

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from tokspec.fuzz.example import Example
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.errors import Refusal
+from tokspec.fuzz.example import Example, tokens_of
 
 __all__ = ["of_encoding"]
 
@@ -45,7 +47,7 @@ def _tokens(example: Example, given: Answer) -> list[str]:
     """Give the tokens of an answer; of one that has ids alone, those that they stand for."""
     if "tokens" in given:
         return list(given["tokens"])
-    known = example.model.get("vocabulary") or [token for token, _ in example.model.get("tokens", ())]
+    known = tokens_of(example.model)
     return [known[id] if isinstance(id, int) and id < len(known) else "" for id in given.get("ids", ())]
 
 
@@ -58,9 +60,17 @@ _UNREFUSED: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def _is_dropped(model: Mapping[str, Any], text: str) -> bool:
-    """Say whether a character without a token is in the text of a model that has no unknown token."""
-    known = model.get("vocabulary", ())
-    return model["type"] == "bpe" and "unknown_token" not in model and any(character not in known for character in text)
+    """Say whether a character without a token is in what the stages make of a text, and no unknown token is there."""
+    if model["type"] != "bpe" or "unknown_token" in model:
+        return False
+    try:
+        return None in _KEEPING.run("encode", _KEEPING.load("tokspec", model), {"text": text})["ids"]
+    except Refusal:
+        return False
+
+
+#: It gives a character without a token as one that has no id.
+_KEEPING = ReferenceAdapter({"bpe_unknown_without_token": "kept"})
 
 
 def _overlaps(token: str, text: str) -> bool:
@@ -107,7 +117,7 @@ def _of_wordpiece(example: Example, right: Answer, given: Answer) -> str:
 
 def _of_unigram(example: Example, right: Answer, given: Answer) -> str:
     model, text = example.model, example.input["text"]
-    tokens = {token for token, _ in model.get("tokens", ())}
+    tokens = set(tokens_of(model))
     if not right or model.get("unknown_token") in right["tokens"] or any(character not in tokens for character in text):
         return "UNI-UNK-1"
     return "UNI-SEG-2"

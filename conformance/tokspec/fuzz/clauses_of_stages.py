@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tokspec.formats.byte_characters import to_bytes
 from tokspec.fuzz.characters import HANGUL, KANA, WHITE_SPACE
-from tokspec.fuzz.example import Example
+from tokspec.fuzz.example import Example, tokens_of
 
 __all__ = ["of_decoding", "of_normalizing", "of_pre_tokenizing"]
 
@@ -130,7 +130,7 @@ def of_decoding(example: Example, kind: str, right: Answer, given: Answer) -> st
         return "DEC-META-2" if same_but_first else "DEC-META-1"
     if part["type"] == "wordpiece":
         return "DEC-WP-1"
-    listed = example.model.get("vocabulary") or [token for token, _ in example.model.get("tokens", ())]
+    listed = tokens_of(example.model)
     return _of_bytes(right.get("text", ""), [listed[one] if isinstance(one, int) else one for one in asked])
 
 
@@ -141,6 +141,6 @@ def _of_bytes(right: str, asked: list[str]) -> str:
 
 
 def _is_unknown(example: Example, asked: Any) -> bool:
-    known = example.model.get("vocabulary") or [token for token, _ in example.model.get("tokens", ())]
+    known = tokens_of(example.model)
     beyond = [one for one in asked if (one >= len(known) if isinstance(one, int) else one not in known)]
     return bool(beyond) and bool(known or "ids" in example.input)

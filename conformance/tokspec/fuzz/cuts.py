@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from tokspec.fuzz.example import Example
+from tokspec.fuzz.soundness import faults
 
 __all__ = ["PASSES"]
 
@@ -27,11 +28,20 @@ def _keys(example: Example) -> Iterator[Example]:
     for path in sorted(_dictionaries(example.model), key=len):
         for key in _at(example.model, path):
             if key not in _NEVER_WITHOUT:
-                yield replace(example, model=_without(example.model, (*path, key)))
+                yield replace(example, model=_without_tokens(example.model, (*path, key)))
     for key in ("min_frequency", "steps", "first"):
         if key in example.input:
             yield replace(example, input=_without(example.input, (key,)))
 
+
+def _without_tokens(model: Mapping[str, Any], path: Path) -> Any:
+    """Leave out what is at a path; with all tokens goes what names tokens."""
+    cut = _without(model, path)
+    return {key: cut[key] for key in cut if key not in _NAMING} if path in _VOCABULARIES else cut
+
+
+#: Keys whose values are tokens of the vocabulary.
+_NAMING = ("merges", "special_tokens", "unknown_token")
 
 #: Without these a part of a model is none.
 _NEVER_WITHOUT = ("type", "normalizers", "pre_tokenizers")
@@ -70,7 +80,7 @@ def _shorter(model: Mapping[str, Any], path: Path, start: int, end: int) -> Mapp
         cut = {**cut, "merges": kept}
     if gone and "special_tokens" in cut:
         cut = {**cut, "special_tokens": [token for token in cut["special_tokens"] if token not in gone]}
-    return cut
+    return _without(cut, ("unknown_token",)) if cut.get("unknown_token") in gone else cut
 
 
 _VOCABULARIES = (("vocabulary",), ("tokens",))
@@ -230,5 +240,15 @@ def _without(value: Any, path: Path) -> Any:
     return _with(value, path[:-1], {key: item for key, item in inner.items() if key != path[-1]})
 
 
+def _sound(cuts: Cuts) -> Cuts:
+    """Leave out candidates of whose models the specification says less than of the example's."""
+
+    def offer(example: Example) -> Iterator[Example]:
+        before = faults(example)
+        return (candidate for candidate in cuts(example) if faults(candidate) <= before)
+
+    return offer
+
+
 #: In the order in which they are tried.
-PASSES: tuple[Cuts, ...] = (_keys, _stages, _lists, _strings, _special, _numbers, _characters)
+PASSES: tuple[Cuts, ...] = tuple(map(_sound, (_keys, _stages, _lists, _strings, _special, _numbers, _characters)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from tokspec.sessions import Request
 
-__all__ = ["Example", "has_surrogate"]
+__all__ = ["Example", "has_surrogate", "texts_of", "tokens_of"]
 
 #: A lone surrogate, as ``repr`` writes it.
 _SURROGATE = re.compile(r"\\ud[89a-f]")
@@ -52,6 +52,25 @@ class Example:
     def request(self, name: str) -> Request:
         """Make the request, with a name for its model."""
         return Request(self.operation, name, self.model, self.input)
+
+
+def tokens_of(model: Mapping[str, Any]) -> list[str]:
+    """Give the tokens of a model in the order of their ids.
+
+    >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": ["b"]})
+    (['a'], ['b'])
+    """
+    return list(model.get("vocabulary", ())) or [token for token, _ in model.get("tokens", ())]
+
+
+def texts_of(input: Mapping[str, Any]) -> str:
+    """Give the texts of an input that go through stages, as one.
+
+    >>> texts_of({"corpus": {"texts": ["a", "b"]}}), texts_of({"corpus": {"words": [["a", 1]]}})
+    ('ab', '')
+    """
+    texts: list[str] = [input.get("text", ""), *input.get("corpus", {}).get("texts", ())]
+    return "".join(texts)
 
 
 def has_surrogate(input: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tokspec.fuzz.ages import has_newer
+from tokspec.fuzz.example import texts_of
 from tokspec.fuzz.optimal import Costs, close, costs_of, is_pruning_clear
 from tokspec.fuzz.requests import Asked
 
@@ -41,14 +42,14 @@ def allowed(
     operation, input = asked
     if model.keys() & {"normalizer", "pre_tokenizer"}:
         letters = operation != "normalize" and "byte_level" in str(model.get("pre_tokenizer"))
-        if has_newer(_texts(input), letters):
+        if has_newer(texts_of(input), letters):
             return None
     if operation in ("encode", "pre_tokenize"):
         right = _open_spans(operation, right, given)
     kind = model.get("type")
     if kind == "bpe" and operation == "encode" and _is_of_other_ranks(model, input, given, choices, ask):
         return None
-    if kind == "wordpiece" and _has_large_counts(input):
+    if kind == "wordpiece" and operation in _BY_SCORES and _has_large_counts(input):
         return None
     if kind == "unigram":
         if operation in _BY_ROUNDING:
@@ -71,12 +72,6 @@ def _is_of_other_ranks(
     return any(other.get(key, 0) == given.get(key, 1) for key in ("tokens", "ids"))
 
 
-def _texts(input: Mapping[str, Any]) -> str:
-    """Give the texts of an input that go through stages."""
-    texts: list[str] = [input.get("text", ""), *input.get("corpus", {}).get("texts", ())]
-    return "".join(texts)
-
-
 def _open_spans(operation: str, right: Result, given: Result) -> Result:
     key, first = ("spans", 0) if operation == "encode" else ("pieces", 1)
     mine, other = right.get(key), given.get(key)
@@ -87,6 +82,10 @@ def _open_spans(operation: str, right: Result, given: Result) -> Result:
         is_open = row[first] == row[first + 1] and isinstance(seen, list) and len(seen) == len(row)
         rows.append([*row[:first], *seen[first:]] if is_open else row)
     return {**right, key: rows}
+
+
+#: What WordPiece's scores decide, which are quotients of counts (WP-TRAIN-3).
+_BY_SCORES = ("train", "training_trace", "training_state", "best_pair", "pair_scores")
 
 
 def _has_large_counts(input: Mapping[str, Any]) -> bool:

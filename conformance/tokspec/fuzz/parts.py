@@ -8,6 +8,7 @@ from typing import Any
 
 from tokspec.formats.byte_characters import to_bytes
 from tokspec.fuzz import stages
+from tokspec.fuzz.example import tokens_of
 from tokspec.fuzz.texts import Material
 
 __all__ = ["Model", "add_special_tokens", "add_stages", "alphabet", "inserted", "material_of", "special_tokens"]
@@ -117,7 +118,7 @@ def add_special_tokens(random: Random, model: Model, ascii_only: bool = False) -
         special = [token for token in special if token.isascii()] or ["<s>"]
     key = "tokens" if model["type"] == "unigram" else "vocabulary"
     if key == "tokens":
-        listed = [token for token, _ in model[key]]
+        listed = tokens_of(model)
         weight = random.choice([weight for _, weight in model[key]] or [-1])
         weights = dict(model[key])
         model[key] = [[token, weights.get(token, weight)] for token in inserted(random, special, listed)]
@@ -144,7 +145,7 @@ def material_of(model: Mapping[str, Any], symbols: str, plain: float) -> Materia
     >>> material_of({"type": "bpe", "vocabulary": ["Ġa"], "pre_tokenizer": {"type": "byte_level"}}, "a", 0.5).tokens
     (' a',)
     """
-    listed = model.get("vocabulary", ()) or [token for token, _ in model.get("tokens", ())]
+    listed = tokens_of(model)
     special = tuple(model.get("special_tokens", ()))
     prefix = model.get("continuing_prefix", "##") if model.get("type") == "wordpiece" else ""
     as_bytes = "byte_level" in str(model.get("pre_tokenizer", ""))

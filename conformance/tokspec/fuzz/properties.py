@@ -6,19 +6,25 @@ that is broken.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from tokspec.fuzz import bpe_properties, encoding_properties, repetition_properties, unigram_properties
+from tokspec.fuzz import (
+    bpe_properties,
+    decoding_properties,
+    encoding_properties,
+    repetition_properties,
+    unigram_properties,
+)
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparison, case_of
 from tokspec.sessions import Answer, Reply
 from tokspec.verdicts import Result, Verdict
 
-__all__ = ["PROPERTIES", "Property", "PropertyChecker"]
+__all__ = ["PROPERTIES", "Property", "PropertyChecker", "is_of_repetition"]
 
 Choices: TypeAlias = Mapping[str, str]
 
@@ -28,8 +34,9 @@ class Property:
     """Something that holds.
 
     ``takes`` says of which examples, under which choices; ``more`` are examples to be asked after the first reply, in
-    the same batch or each ``alone``; ``broken`` gives what is wrong, from all replies, or an empty text. Of ``every``
-    so many examples one is taken.
+    the same batch or each ``alone``; ``broken`` gives what is wrong, from all replies, or an empty text. One that
+    ``repeats`` asks the very same again: it takes a sample of the examples, and what is refused, or crashes, counts as
+    well. No one answer is wrong by itself then, so that no case shows it which is asked once.
     """
 
     name: str
@@ -38,18 +45,23 @@ class Property:
     broken: Callable[[Example, Sequence[Reply], Choices], str]
     more: Callable[[Example, Reply], Sequence[Example]] = lambda example, reply: ()
     alone: bool = False
-    every: int = 1
+    repeats: bool = False
 
 
 PROPERTIES: tuple[Property, ...] = tuple(
     Property(**each)
     for each in (
         *encoding_properties.ALL,
+        *decoding_properties.ALL,
         *bpe_properties.ALL,
         *unigram_properties.ALL,
         *repetition_properties.ALL,
     )
 )
+
+
+#: One in so many examples is asked again.
+SAMPLE = 16
 
 
 class PropertyChecker(Checker):
@@ -58,11 +70,10 @@ class PropertyChecker(Checker):
     def __init__(self, property: Property, judged: Conversations, choices: Choices) -> None:
         self.judged, self.choices, self.property = judged, dict(choices), property
         self.name, self.clause, self.batch = property.name, property.clause, 8
-        self._turns = count()
 
     def takes(self, example: Example) -> bool:
-        """Say whether an example is to be taken: the property says something of it, and its turn has come."""
-        return next(self._turns) % self.property.every == 0 and self.property.takes(example, self.choices)
+        """Say whether to take an example that was made: the property says something of it, and it is of the sample."""
+        return (not self.property.repeats or _is_of_sample(example)) and self.property.takes(example, self.choices)
 
     def compare(self, examples: Sequence[Example], known: Mapping[int, Reply] | None = None) -> list[Comparison]:
         """Check the property for each example; one of which it says nothing is open."""
@@ -79,7 +90,7 @@ class PropertyChecker(Checker):
         ]
 
     def _comparison(self, example: Example, replies: Sequence[Reply]) -> Comparison:
-        if not all(isinstance(reply, Answer) for reply in replies):
+        if not self.property.repeats and not all(isinstance(reply, Answer) for reply in replies):
             return Comparison("open")
         try:
             broken = self.property.broken(example, replies, self.choices)
@@ -91,10 +102,16 @@ class PropertyChecker(Checker):
         return Comparison("differs", self.name, Result(case, Verdict.FAIL, broken, {"expect": {}}, replies[0]))
 
 
-def property_of(name: str) -> Any:
-    """Give a property by its name.
+def is_of_repetition(check: str) -> bool:
+    """Say whether what a check finds shows only when the same is asked again.
 
-    >>> property_of("a batch equals one by one").clause
-    'ERROR-1'
+    >>> is_of_repetition("twice gives the same"), is_of_repetition("reference")
+    (True, False)
     """
-    return next(each for each in PROPERTIES if each.name == name)
+    return any(each.repeats for each in PROPERTIES if each.name == check)
+
+
+def _is_of_sample(example: Example) -> bool:
+    """Choose one of ``SAMPLE`` examples, always the same ones: that an answer depends on others shows in any."""
+    digest = hashlib.blake2b(example.key.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(digest, "big") % SAMPLE == 0

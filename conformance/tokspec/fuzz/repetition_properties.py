@@ -7,14 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from tokspec.fuzz.example import Example
-from tokspec.sessions import Answer, Reply
+from tokspec.sessions import Answer, Refused, Reply
 
 __all__ = ["ALL"]
 
 Choices = Mapping[str, str]
-
-#: One in so many examples is asked again: that an answer depends on others shows in any.
-_EVERY = 16
 
 
 def _any(example: Example, choices: Choices) -> bool:
@@ -26,8 +23,23 @@ def _again(example: Example, reply: Reply) -> list[Example]:
 
 
 def _is_same(example: Example, replies: Sequence[Reply], choices: Choices) -> str:
-    first, second = (reply.result if isinstance(reply, Answer) else None for reply in replies)
-    return "" if first == second else f"it is answered {first!r}, and {second!r} when it is asked again"
+    first, second = replies
+    if _told(first) == _told(second):
+        return ""
+    return f"it is {_shown(first)}, and {_shown(second)} when it is asked again"
+
+
+def _told(reply: Reply) -> Any:
+    """Give what is to be the same again: messages need not be."""
+    if isinstance(reply, Answer):
+        return reply.result
+    return (reply.reason,) if isinstance(reply, Refused) else (reply.kind, "")
+
+
+def _shown(reply: Reply) -> str:
+    if isinstance(reply, Answer):
+        return f"answered {reply.result!r}"
+    return f"refused as {reply.reason}" if isinstance(reply, Refused) else f"a {reply.kind} ({reply.message})"
 
 
 def _trains(example: Example, choices: Choices) -> bool:
@@ -61,7 +73,7 @@ ALL: tuple[dict[str, Any], ...] = (
     {
         "name": "twice gives the same",
         "clause": "ERROR-1",
-        "every": _EVERY,
+        "repeats": True,
         "takes": _any,
         "more": _again,
         "broken": _is_same,
@@ -69,7 +81,7 @@ ALL: tuple[dict[str, Any], ...] = (
     {
         "name": "a batch equals one by one",
         "clause": "ERROR-1",
-        "every": _EVERY,
+        "repeats": True,
         "takes": _any,
         "more": _again,
         "broken": _is_same,

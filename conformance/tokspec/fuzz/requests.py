@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from tokspec.formats.byte_characters import from_bytes
 from tokspec.fuzz import characters
 from tokspec.fuzz.corpora import corpus
+from tokspec.fuzz.example import tokens_of
 from tokspec.fuzz.models import Generated
 from tokspec.fuzz.sweeps import sweep
 from tokspec.fuzz.texts import Material, text
@@ -36,7 +37,7 @@ def asked(random: Random, generated: Generated, used: set[str] | None = None) ->
     """
     model = generated.model
     kind = model.get("type", "")
-    trained = bool(model.get("vocabulary") or model.get("tokens"))
+    trained = bool(tokens_of(model))
     if generated.family in ("normalizer", "pre-tokenizer"):
         return [*_about_texts(random, generated, trained, used)]
     return [
@@ -70,7 +71,7 @@ def _about_texts(random: Random, generated: Generated, trained: bool, used: set[
 
 def _decoding(random: Random, generated: Generated) -> Iterator[Asked]:
     model = generated.model
-    listed = list(model.get("vocabulary", ())) or [token for token, _ in model.get("tokens", ())]
+    listed = tokens_of(model)
     kind = model.get("decoder", {}).get("type", "")
     for _ in range(40 if generated.family == "sweep" and kind else 4):
         count = random.choice((0, 1, 2, 3, 3, 4, 5))
@@ -155,7 +156,7 @@ def _of_unigram(random: Random, generated: Generated) -> Iterator[Asked]:
     for _ in range(3):
         word = _word(random, material)
         yield from ((operation, {"word": word}) for operation in ("segmentations", "viterbi", "segment"))
-    tokens = [token for token, _ in generated.model["tokens"]]
+    tokens = tokens_of(generated.model)
     for _ in range(2):
         words = {"words": [[_word(random, material), random.randrange(0, 9)] for _ in range(random.randrange(1, 5))]}
         yield "loss", {"corpus": words}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tokspec.fuzz.example import Example
+from tokspec.fuzz.example import Example, tokens_of
 from tokspec.fuzz.optimal import close, costs_of
 from tokspec.sessions import Answer, Reply
 
@@ -32,9 +32,8 @@ def _broken(example: Example, replies: Sequence[Reply], choices: Choices) -> str
     reply = replies[0]
     tokens = list(reply.result["tokens"]) if isinstance(reply, Answer) else []
     word = example.input.get("word", example.input.get("text", ""))
-    if example.model.get("unknown_token") in tokens or len({token for token, _ in example.model["tokens"]}) < len(
-        example.model["tokens"]
-    ):
+    listed = tokens_of(example.model)
+    if example.model.get("unknown_token") in tokens or len(set(listed)) < len(listed):
         return ""
     costs = costs_of(example.model)
     if "".join(tokens) != word:

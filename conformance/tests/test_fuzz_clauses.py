@@ -1,0 +1,84 @@
+"""The clause that is named for a difference, where it was once another's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.errors import Refusal
+from tokspec.fuzz.budget import Budget
+from tokspec.fuzz.campaign import Campaign
+from tokspec.fuzz.checker import Checker, Conversations
+from tokspec.fuzz.clauses import clause_of
+from tokspec.fuzz.example import Example
+from tokspec.sessions import InProcessSession
+
+UNTRAINED: dict[str, Any] = {"corpus": {"words": [["ab", 1]]}}
+UNIGRAM = {"type": "unigram", "tokens": [["a", 1]]}
+
+
+@pytest.mark.parametrize("how", ["not refused as", "crash, not refused as", "timeout, not refused as"])
+@pytest.mark.parametrize(
+    ("model", "operation", "input", "reason", "clause"),
+    [
+        ({"type": "wordpiece"}, "training_state", {**UNTRAINED, "steps": -1}, "invalid_input", "ERROR-2"),
+        ({"type": "bpe"}, "training_state", {**UNTRAINED, "steps": -1}, "invalid_input", "ERROR-2"),
+        ({"type": "wordpiece"}, "best_pair", {"corpus": {"words": []}}, "invalid_input", "ERROR-2"),
+        ({"type": "bpe"}, "best_pair", {"corpus": {"words": []}}, "invalid_input", "ERROR-2"),
+        (UNIGRAM, "loss_increase", {**UNTRAINED, "token": "q"}, "invalid_input", "ERROR-2"),
+        (UNIGRAM, "loss_increase", {**UNTRAINED, "token": "a"}, "no_segmentation", "UNI-UNK-2"),
+        (UNIGRAM, "loss", UNTRAINED, "no_segmentation", "UNI-UNK-2"),
+        (UNIGRAM, "segment", {"word": "b"}, "no_segmentation", "UNI-UNK-2"),
+        ({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "b"}, "unknown_symbol", "BPE-ENC-8"),
+    ],
+)
+def test_a_refusal_that_is_due_has_its_clause_whatever_comes_instead(
+    how: str, model: Any, operation: str, input: Any, reason: str, clause: str
+) -> None:
+    assert clause_of(Example(model, operation, input), f"{how} {reason}", {}, {}) == clause
+
+
+MARKED = {"type": "bpe", "vocabulary": ["a"], "pre_tokenizer": {"type": "metaspace"}}
+RIGHT = {"tokens": ["a", "a"], "ids": [0, 0], "spans": [[0, 1], [1, 2]]}
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "clause"),
+    [
+        pytest.param(MARKED, "aa", "BPE-ENC-8", id="the mark is dropped"),
+        pytest.param({**MARKED, "vocabulary": ["a", "▁"]}, "aa", "ENC-3", id="nothing is dropped"),
+        pytest.param({**MARKED, "vocabulary": ["a", "▁"]}, "a a", "ENC-3", id="a space has a token"),
+        pytest.param(
+            {"type": "bpe", "vocabulary": ["a"], "normalizer": {"type": "lowercase"}}, "AA", "ENC-3", id="lowercase"
+        ),
+        pytest.param({"type": "bpe", "vocabulary": ["a"]}, "aab", "BPE-ENC-8", id="a character is dropped"),
+        pytest.param({**MARKED, "unknown_token": "a"}, "aa", "ENC-3", id="an unknown token"),
+        pytest.param(
+            {**MARKED, "vocabulary": ["a", "▁", "é"], "special_tokens": ["é"]}, "aaé", "ENC-3", id="a special token"
+        ),
+    ],
+)
+def test_spans_go_wrong_by_what_is_dropped_behind_the_stages(model: Any, text: str, clause: str) -> None:
+    given = {**RIGHT, "spans": [[0, 0], [0, 1]]}
+    assert clause_of(Example(model, "encode", {"text": text}), "spans", RIGHT, given) == clause
+
+
+class Crashing(ReferenceAdapter):
+    """The reference, but it crashes where it should refuse an input."""
+
+    def run(self, operation: str, model: Any, input: Any) -> Any:
+        try:
+            return super().run(operation, model, input)
+        except Refusal as refusal:
+            if refusal.reason == "invalid_input" and operation != "pre_tokenize":
+                raise IndexError("list index out of range") from None
+            raise
+
+
+def test_crashes_instead_of_refusals_are_one_clause() -> None:
+    judged = Conversations(lambda: InProcessSession(Crashing()))
+    families = ("untrained-bpe", "untrained-wordpiece", "unigram")
+    found = Campaign([Checker(judged)], 1, Budget(examples=3000), families).run()
+    assert {(each.clause, each.kind) for each in found} == {("ERROR-2", "crash, not refused as invalid_input")}
