@@ -11,6 +11,9 @@ from tokspec.wire import DEEPEST, DIGITS, SURROGATE, excerpt, shown
 
 __all__ = ["plain"]
 
+_NUMBERS = (int, float)
+_LISTS = (list, tuple)
+
 _SMALL = 1 << 62
 _BITS = int(DIGITS * 3.32)
 
@@ -31,15 +34,16 @@ def plain(value: Any, depth: int = 0) -> Any:
     tokspec.errors.AdapterFault: protocol: the result holds a value of type set, which JSON does not have
     """
     kind = type(value)
-    if value is None or kind is str or kind is bool:
-        return value
-    if isinstance(value, int | float):
-        return _number(value)
-    if isinstance(value, str):
-        return str.__str__(value)
+    if kind is not list and kind is not dict:
+        if value is None or kind is str or kind is bool:
+            return value
+        if isinstance(value, _NUMBERS):
+            return _number(value)
+        if isinstance(value, str):
+            return str.__str__(value)
     if depth == DEEPEST:
         raise AdapterFault("protocol", f"the result is nested more than {DEEPEST} levels deep")
-    if isinstance(value, list | tuple):
+    if kind is list or isinstance(value, _LISTS):
         return [  # without a call for each of the many texts and small integers
             item if (its := type(item)) is str or (its is int and -_SMALL < item < _SMALL) else plain(item, depth + 1)
             for item in value
