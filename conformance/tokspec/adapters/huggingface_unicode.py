@@ -1,7 +1,7 @@
 """Characters of Unicode 13 and before that Hugging Face ``tokenizers`` has not, or has otherwise (TERM-6).
 
 Measured with version 0.23.3, code point by code point, beside Unicode 13.0: the categories that its BERT stages and
-``strip_accents`` look at are those of Unicode 8, its normal forms those of Unicode 10. All other tables are newer.
+``strip_accents`` look at are those of Unicode 8, its normal forms those of Unicode 9. All other tables are newer.
 """
 
 from __future__ import annotations
