@@ -55,6 +55,18 @@ def test_what_is_not_long_is_kept_as_it_is() -> None:
         assert kept(reply) is reply
 
 
+@pytest.mark.parametrize(
+    "part", ["a", "\0", '"', "é", "€", "😀", "\ud800", 0, -(2**31), 2**62, -1.5e-300, True, None, [], {}]
+)
+def test_nothing_long_is_taken_for_short(part: Any) -> None:
+    """Whatever an answer is made of, an estimate of its length comes before the length."""
+    text = part * 6_000 if isinstance(part, str) else part
+    for value in (text, [part] * 6_000, [[part]] * 6_000, {str(index): part for index in range(6_000)}):
+        answer = {"value": value}
+        is_long = len(json.dumps(answer, separators=(",", ":"))) > LONGEST
+        assert isinstance(kept(Answer(answer)), Extract) == is_long
+
+
 def test_every_right_answer_of_the_suite_has_ample_room() -> None:
     with InProcessSession(ReferenceAdapter()) as session:
         results = run(session, list(CASES.values())).results

@@ -45,7 +45,7 @@ def test_escapes_are_read_alike() -> None:
     assert problem(text) == ""
     quick = read_quickly(text)
     assert quick is not None
-    assert quick.value == {"a": ["\x00\x1f\"\\\x7f\x80\xff", "\\x41\\A", "😀é"]}
+    assert quick.value == {"a": ['\x00\x1f"\\\x7f\x80\xff', "\\x41\\A", "😀é"]}
 
 
 def test_damaged_texts_are_read_alike_or_not_at_all() -> None:

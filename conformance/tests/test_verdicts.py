@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import pytest
 
+from tokspec import schema
 from tokspec.adapter import Hello
 from tokspec.compare import ABSENT, Difference
 from tokspec.errors import AdapterFault
@@ -91,6 +93,32 @@ def test_a_result_of_the_wrong_shape_breaks_the_protocol(operation: str, result:
     assert outcome(judged(case({"expect": {"text": "bug"}}, operation), Answer(result))) == ("protocol", detail, None)
     refusal = case({"error": "unknown_id"}, operation)
     assert outcome(judged(refusal, Answer(result))) == ("protocol", detail, None)
+
+
+def types(node: Mapping[str, Any]) -> Iterator[str]:
+    """Give the types of everything that a part of the schema allows; ``anything`` where it does not say."""
+    if "$ref" in node:
+        yield from types(schema.definitions()[node["$ref"].removeprefix("#/$defs/")])
+    elif "oneOf" in node:
+        yield from chain.from_iterable(map(types, node["oneOf"]))
+    else:
+        own = node.get("type", "anything")
+        yield from [own] if isinstance(own, str) else own
+        inner = [*node.get("prefixItems", ()), node.get("items", False)] if "array" in own else []
+        if "object" in own:
+            inner = [*node.get("properties", {}).values(), node.get("additionalProperties", True)]
+        yield from chain.from_iterable(types(each if isinstance(each, dict) else {}) for each in inner if each)
+
+
+def test_no_result_may_hold_a_boolean_so_that_equality_tells_results_apart() -> None:
+    found = {name: set(types(part["result"])) for name, part in schema.definitions()["operations"].items()}
+    assert set().union(*found.values()) == {"object", "array", "string", "integer", "number", "null"}
+    assert outcome(judged(case({"expect": BUG}), Answer({**BUG, "ids": [True, 8]}))) == (
+        "protocol",
+        'ids/0: true is not of types "null", "integer"',
+        None,
+    )
+    assert judged(case({"expect": BUG}), Answer({**BUG, "ids": [1.0, 8]})).verdict is Verdict.PASS
 
 
 def test_a_refusal_where_an_answer_is_due() -> None:

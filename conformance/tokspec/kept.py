@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +17,9 @@ __all__ = ["LONGEST", "Extract", "kept", "kept_difference"]
 #: Bytes of an answer that is kept whole, as JSON in ASCII. The longest right one of the suite has 9 kB.
 LONGEST = 32 * 1024
 
-#: Bytes that a character of a value, as Python shows it, may have in JSON: those of two escapes.
-_BYTES = 12
+#: Bytes that a byte of a value may have in JSON, as ``marshal`` writes it without references: those of an escape.
+_BYTES = 6
+_WITHOUT_REFERENCES = 2
 
 #: Characters of a value that a difference keeps out of an answer that is longer.
 SHOWN = 200
@@ -43,7 +45,9 @@ def kept(reply: Reply) -> Reply:
     >>> kept(Answer({"tokens": ["bug"]}))
     Answer(result={'tokens': ['bug']})
     """
-    if not isinstance(reply, Answer) or len(repr(reply.result)) * _BYTES <= LONGEST:
+    if not isinstance(reply, Answer):
+        return reply
+    if len(marshal.dumps(reply.result, _WITHOUT_REFERENCES)) * _BYTES <= LONGEST:  # the quickest way to know
         return reply
     text = _json(reply.result)
     if len(text) <= LONGEST:
