@@ -1,16 +1,19 @@
 """Texts of any size to measure on, always the same on the same machine.
 
 English is the help on the language and the docstrings of Python's standard library, then the English messages of the
-system's message catalogues, then the standard library's sources; nothing is taken twice. Mixed is the translations in
-those catalogues into languages of many scripts, a message of each in turn; where a system has none, or too few, words
-are invented in many scripts, the short ones most frequent.
+system's message catalogues, then the lines of its manual and of its documentation, and where all that is not enough the
+standard library's sources; nothing is taken twice. Mixed is the translations in those catalogues into languages of many
+scripts, a message of each in turn; where a system has none, or too few, words are invented in many scripts, the short
+ones most frequent.
 """
 
 from __future__ import annotations
 
 import ast
 import gettext
+import gzip
 import random
+import re
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
@@ -21,6 +24,16 @@ __all__ = ["KINDS", "english", "mixed", "text_of"]
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 CATALOGUES = Path("/usr/share/locale")
+DOCUMENTATION = Path("/usr/share/doc")
+MANUAL = Path("/usr/share/man")
+
+#: Names of files with prose, packed or not; the manual's first section is often by far the largest, and much alike.
+PROSE = ("*/**/README*", "*/**/NEWS*", "*/**/*.txt", "*/**/*.txt.gz", "*/**/*.rst", "*/**/*.rst.gz")
+SECTIONS = ("man[2-8]/*", "man1/*")
+
+#: What sets the type of a line of the manual, and what stands for a character.
+_TYPE = re.compile(r"\\(?:f(?:\[\w*\]|\(..|.)|\*?(?:\(..|\[[^]]*\])|s[+-]?\d|[&|^%/,:c])")
+_CHARACTER = re.compile(r"\\(.)")
 LEFT_OUT = {"site-packages", "test", "tests", "lib2to3", "pydoc_data"}
 
 #: Languages of the mixed text.
@@ -67,13 +80,16 @@ INVENTED_WORDS = 20_000
 
 def english() -> Iterator[str]:
     """Give English texts, prose first and sources last."""
-    yield from (topics[name] for name in sorted(topics))
     files = [file for file in sorted(LIBRARY.rglob("*.py")) if "site-packages" not in file.parts]
-    for file in files:
-        if not LEFT_OUT & {*file.relative_to(LIBRARY).parts}:
-            yield from docstrings(file)
-    yield from dict.fromkeys(chain.from_iterable(map(catalogue, LANGUAGES)))
-    yield from (file.read_text("utf-8", "replace") for file in files)
+    documented = (file for file in files if not LEFT_OUT & {*file.relative_to(LIBRARY).parts})
+    yield from once(
+        (topics[name] for name in sorted(topics)),
+        chain.from_iterable(map(docstrings, documented)),
+        chain.from_iterable(map(catalogue, LANGUAGES)),
+        map(plain, chain.from_iterable(map(lines, files_in(MANUAL, SECTIONS)))),
+        chain.from_iterable(map(lines, files_in(DOCUMENTATION, PROSE))),
+        (file.read_text("utf-8", "replace") for file in files),
+    )
 
 
 def mixed() -> Iterator[str]:
@@ -95,6 +111,43 @@ def text_of(kind: str, size: int) -> str:
         if length >= size:
             break
     return b"".join(parts)[:size].decode("utf-8", "ignore")
+
+
+def once(*texts: Iterable[str]) -> Iterator[str]:
+    """Give one text after the other, and none twice.
+
+    >>> list(once(["a", "b"], ["b", "c", "c"]))
+    ['a', 'b', 'c']
+    """
+    seen: set[str] = set()
+    for text in chain.from_iterable(texts):
+        if text not in seen:
+            seen.add(text)
+            yield text
+
+
+def files_in(folder: Path, patterns: Iterable[str]) -> Iterator[Path]:
+    """Give the files of each pattern by their names."""
+    for pattern in patterns:
+        yield from (file for file in sorted(folder.glob(pattern)) if file.is_file())
+
+
+def lines(file: Path) -> Iterator[str]:
+    """Give the lines of a file, packed or not, that are of ASCII, as English is."""
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
+            yield from (line.decode().rstrip() for line in opened if line.isascii())
+    except (OSError, EOFError, ValueError):  # it may not be what its name says
+        return
+
+
+def plain(line: str) -> str:
+    r"""Give what a line of the manual shows; requests to the typesetter show nothing.
+
+    >>> plain(r"use \fB\-\-abort\fR instead\&."), plain(".SH NAME")
+    ('use --abort instead.', '')
+    """
+    return "" if line.startswith((".", "'")) else _CHARACTER.sub(r"\1", _TYPE.sub("", line))
 
 
 def docstrings(file: Path) -> Iterator[str]:
