@@ -78,6 +78,27 @@ def test_the_span_of_an_added_character_is_open_and_no_other() -> None:
     assert allowed({}, asked, right, given, {}, ask) == {"pieces": [["▁", 0, 1], ["a", 0, 1]]}
 
 
+@pytest.mark.parametrize(
+    ("text", "cut", "given", "unit", "is_open"),
+    [
+        pytest.param("中a", None, [0, 2], "code_point", True, id="a token that begins with the space behind it"),
+        pytest.param("中a", None, [0, 3], "code_point", False, id="another end"),
+        pytest.param("中\u0301a", None, [0, 3], "code_point", True, id="a mark between them"),
+        pytest.param("中a", None, [0, 4], "byte", True, id="in bytes"),
+        pytest.param("ba", None, [0, 2], "code_point", False, id="no ideograph"),
+        pytest.param("中a", "whitespace_split", [0, 2], "code_point", False, id="the space is dropped"),
+    ],
+)
+def test_where_a_token_starts_behind_an_ideograph_is_open(
+    text: str, cut: str | None, given: list[int], unit: str, is_open: bool
+) -> None:
+    model = {"normalizer": {"type": "bert"}, **({"pre_tokenizer": {"type": cut}} if cut else {})}
+    end = {"code_point": len(text), "byte": len(text.encode())}[unit]
+    right = {"spans": [[end - 1, end]]}
+    allowed_now = allowed(model, ("encode", {"text": text}), right, {"spans": [given]}, {"offset_unit": unit}, ask)
+    assert allowed_now == ({"spans": [given]} if is_open else right)
+
+
 def test_a_character_of_a_newer_unicode_is_open_where_a_stage_looks_at_its_kind() -> None:
     asked, result = ("normalize", {"text": "\U00011db0"}), {"text": "\U00011db0"}
     assert allowed({"normalizer": {"type": "lowercase"}}, asked, result, {"text": ""}, {}, ask) is None

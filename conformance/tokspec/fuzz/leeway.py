@@ -1,7 +1,7 @@
 """What the specification leaves open: an expected result with whatever is open taken from the result that was given.
 
-Spans of added characters alone (PRE-1, ENC-3), characters that versions of Unicode treat differently (TERM-6), which of
-equally probable segmentations is given (UNI-SEG-3), which rank of a merge that is listed twice counts
+Spans of added characters, alone or first (PRE-1, ENC-3), characters that versions of Unicode treat differently
+(TERM-6), which of equally probable segmentations is given (UNI-SEG-3), which rank of a merge listed twice counts
 (`bpe_merge_order`), and what depends on how sums of logarithms are rounded (TERM-5).
 """
 
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from tokspec.fuzz.ages import has_newer
 from tokspec.fuzz.example import texts_of
+from tokspec.fuzz.leeway_spans import with_open_spans
 from tokspec.fuzz.optimal import Costs, close, costs_of, is_pruning_clear
 from tokspec.fuzz.requests import Asked
 
@@ -45,7 +46,7 @@ def allowed(
         if has_newer(texts_of(input), letters):
             return None
     if operation in ("encode", "pre_tokenize"):
-        right = _open_spans(operation, right, given)
+        right = with_open_spans(model, asked, right, given, choices.get("offset_unit", "code_point"))
     kind = model.get("type")
     if kind == "bpe" and operation == "encode" and _is_of_other_ranks(model, input, given, choices, ask):
         return None
@@ -70,18 +71,6 @@ def _is_of_other_ranks(
     last = [list(pair) for pair in reversed(dict.fromkeys(reversed(merges)))]
     other = ask("encode", {**model, "merges": last}, input)
     return any(other.get(key, 0) == given.get(key, 1) for key in ("tokens", "ids"))
-
-
-def _open_spans(operation: str, right: Result, given: Result) -> Result:
-    key, first = ("spans", 0) if operation == "encode" else ("pieces", 1)
-    mine, other = right.get(key), given.get(key)
-    if not isinstance(mine, list) or not isinstance(other, list) or len(mine) != len(other):
-        return right
-    rows = []
-    for row, seen in zip(mine, other, strict=True):
-        is_open = row[first] == row[first + 1] and isinstance(seen, list) and len(seen) == len(row)
-        rows.append([*row[:first], *seen[first:]] if is_open else row)
-    return {**right, key: rows}
 
 
 #: What WordPiece's scores decide, which are quotients of counts (WP-TRAIN-3).
