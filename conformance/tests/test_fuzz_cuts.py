@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from random import Random
 from typing import Any
@@ -83,6 +84,13 @@ BPE = {
 )
 def test_what_is_wrong_with_a_model_is_named(model: Mapping[str, Any], operation: str, expected: set[str]) -> None:
     assert faults(Example(model, operation, {"text": "a"})) == expected
+
+
+def test_a_word_stays_one() -> None:
+    example = Example({"type": "bpe"}, "count_words", {"corpus": {"words": [["ab", 3]]}})
+    small = shrunk(example, lambda candidates: [bool(each.input["corpus"]["words"]) for each in candidates])
+    assert small.input == {"corpus": {"words": [["a", 0]]}}
+    assert faults(replace(small, input={"corpus": {"words": [["", 0]]}})) == {"a word is empty"}
 
 
 def test_tokens_go_with_what_names_them() -> None:

@@ -34,6 +34,8 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
         return "ENC-3" if set(model) & {"normalizer", "pre_tokenizer"} else "TERM-3"
     if special:
         return _of_special(special, text, right, given)
+    if model.get("special_tokens"):  # none is in the text, and without them nothing differs
+        return "SPECIAL-4" if right.get("tokens") and given.get("tokens") == [] else "SPECIAL-1"
     if "pre_tokenizer" not in model and _is_dropped(model, text):
         return "BPE-ENC-9" if text in model.get("vocabulary", ()) else "BPE-ENC-8"
     if not text or (right and not right.get("tokens")):

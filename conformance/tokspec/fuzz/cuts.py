@@ -241,7 +241,7 @@ def _without(value: Any, path: Path) -> Any:
 
 
 def _sound(cuts: Cuts) -> Cuts:
-    """Leave out candidates of whose models the specification says less than of the example's."""
+    """Leave out candidates of which the specification says less than of the example."""
 
     def offer(example: Example) -> Iterator[Example]:
         before = faults(example)

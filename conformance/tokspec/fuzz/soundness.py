@@ -1,4 +1,4 @@
-"""What makes a model one of which the specification speaks, and what an example lacks of it.
+"""What makes an example one of which the specification speaks, and what one lacks of that.
 
 Some models contradict themselves on purpose: a clause says how they are refused. All others are to stay as they are
 meant to be while an example is shrunk, lest it show what no clause says anything of.
@@ -20,18 +20,20 @@ _BY_TOKENS = frozenset(
 
 
 def faults(example: Example) -> frozenset[str]:
-    """Name what is wrong with an example's model; nothing is, usually.
+    """Name what is wrong with an example's model, or its words; nothing is, usually.
 
     >>> sorted(faults(Example({"type": "bpe", "special_tokens": ["<s>"]}, "encode", {"text": "a"})))
     ['a special token is not listed', 'no tokens']
     >>> sorted(faults(Example({"type": "bpe", "special_tokens": ["<s>"]}, "train", {"merge_count": 1})))
     []
     """
+    words = example.input.get("corpus", {}).get("words", ())
+    found = {"a word is empty"} if any(not word for word, _ in words) else set()
     model, listed = example.model, tokens_of(example.model)
     if "type" not in model or not (listed or example.operation in _BY_TOKENS):
-        return frozenset(["merges without tokens"] if model.get("merges") else ())
+        return frozenset(found | ({"merges without tokens"} if model.get("merges") else set()))
     known = set(listed)
-    found = {name for name, is_so in _FAULTS.items() if is_so(model, known)}
+    found |= {name for name, is_so in _FAULTS.items() if is_so(model, known)}
     return frozenset(found | ({"a token is listed twice"} if len(known) < len(listed) else set()))
 
 
