@@ -7,14 +7,26 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tokspec.adapter import Hello
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli.fuzz import fuzz_command
+from tokspec.errors import AdapterFault, DataError, Unsupported
+from tokspec.fuzz.models import FAMILIES
+from tokspec.sessions import InProcessSession, Session
+from tokspec.specification import load_specification
 from tokspec.testing import TokenizerTests, differences
+
+CHOICES = load_specification().choices
 
 ADAPTER = '''
 import os
+import pathlib
 import signal
 
 from tokspec.adapters.reference import ReferenceAdapter
@@ -28,6 +40,8 @@ class Adapter(ReferenceAdapter):
     def run(self, operation, model, input):
         result = dict(super().run(operation, model, input))
         self.asked += 1
+        if self.asked == 1 and "SPOILS" in os.environ:
+            pathlib.Path(os.environ["SPOILS"]).write_text("where a folder is to be")
         if self.asked == int(os.environ.get("INTERRUPTED_AT", "0")):
             os.kill(os.getpid(), signal.SIGINT)
         if operation == "encode" and result["tokens"][:2] == ["a", "a"]:
@@ -112,13 +126,40 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
         (["--impl", "nobody"], "nobody: is not installed; "),
         (["--replay", "nowhere"], "nowhere: is not a folder; give one with fixture files in it"),
         (["--known-failures", "nowhere.yaml"], "nowhere.yaml: cannot be read: No such file or directory"),
-        (["--seconds", "-1"], "Invalid value for '--seconds': -1.0 is not in the range x>=0"),
+        (["--seconds", "-1"], "Invalid value for '--seconds': -1.0 is not in the range x>=0; "),
+        (["--seconds", "nan"], "Invalid value for '--seconds': nan is no number of seconds up to a day; "),
+        (["--only", "bpe:x", "--seed", "1"], "--only: 'bpe:x' names no models; there are stages, "),
+        (["--cmd", "false x"], "false x: cannot be asked: crash: exit status 1; try tokspec smoke --cmd 'false x'\n"),
+        (
+            ["--against", "false x"],
+            "false x: cannot be asked: crash: exit status 1; try tokspec smoke --cmd 'false x'\n",
+        ),
+        (
+            ["--impl", "odd:Adapter"],
+            "odd:Adapter: cannot be asked: protocol: hello declares 'unknown_id=odd', which is an option that unknown_id "
+            "does not have; try tokspec smoke --impl odd:Adapter\n",
+        ),
+        (
+            ["--save", "mine"],
+            "mine: holds what is no fixture: mine.yaml:1: lacks the key about; mend it, or give another folder\n",
+        ),
+        (["--save", "lossy.py/found"], "lossy.py: is no folder; give another one for what is found\n"),
+        (["--database", "lossy.py"], "lossy.py: is no folder; give another one for what is found\n"),
     ],
 )
 def test_misuse_is_one_line(folder: Path, options: list[str], message: str) -> None:
+    (folder / "odd.py").write_text(
+        "from dataclasses import replace\nfrom tokspec.adapters.reference import ReferenceAdapter\n\n\n"
+        "class Adapter(ReferenceAdapter):\n    def hello(self):\n"
+        '        return replace(super().hello(), choices={"unknown_id": "odd"})\n'
+    )
+    (folder / "mine").mkdir()
+    (folder / "mine" / "mine.yaml").write_text("cases: 3")
     status, out, err = fuzz(folder, *options)
     assert (status, out) == (2, "")
-    assert err.removeprefix("seed ").splitlines()[-1].startswith(f"tokspec: {message}")
+    said, *others = [line for line in err.splitlines(keepends=True) if not line.startswith("seed ")]
+    assert others == []
+    assert said.startswith(f"tokspec: {message}")
 
 
 def test_known_clauses_do_not_count(folder: Path) -> None:
@@ -150,6 +191,107 @@ def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pyt
     assert out.endswith(", interrupted\n")
 
 
+def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = (*LOSSY, "--examples", "900")
+    monkeypatch.setenv("SPOILS", "found")
+    status, out, err = fuzz(folder, *options, "--save", "found")
+    assert status == 2
+    assert FINDING in out
+    assert "\ntokref 0.1.0: 2 findings in " in out
+    assert err == "seed 5\ntokspec: found: cannot be made: File exists\n"
+    assert json.loads((folder / ".tokspec-fuzz" / "tokref-0.1.0.json").read_text())
+
+
+def test_a_case_that_a_person_took_over_is_not_written_again(folder: Path) -> None:
+    options = (*LOSSY, "--examples", "900", "--no-database", "--save", "found")
+    fuzz(folder, *options)
+    first, second = sorted((folder / "found").iterdir())
+    first.rename(folder / "found" / "mine.yaml")
+    status, out, _ = fuzz(folder, *options)
+    said = [line for line in out.splitlines() if line.startswith(("found/", "wrote "))]
+    assert (status, said) == (1, [f"found/mine.yaml:5 holds {first.stem} already", f"wrote found/{second.name}"])
+
+
+def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
+    options = ("--against", "lossy:Adapter", "--seed", "5", "--only", "bpe", "--examples", "900")
+    status, out, _ = fuzz(folder, *options, "--save", "found")
+    assert status == 1
+    assert "  why       it differs from tokref 0.1.0 (lossy:Adapter)\n" in out
+    assert "  stage " not in out
+    (file,) = (folder / "found").iterdir()
+    said = file.read_text("utf-8")
+    assert '  - rule: "tokref 0.1.0 was found to answer otherwise than tokref 0.1.0 (lossy:Adapter)."\n' in said
+    assert '    expect: {tokens: ["a"], "ids": [0], spans: [[0, 1]]}\n' in said
+    assert [each.name for each in (folder / ".tokspec-fuzz").iterdir()] == ["tokref-0.1.0-against-lossy-Adapter.json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tokspec", "run", "--fixtures", "found"], cwd=folder, capture_output=True, text=True
+    )
+    assert done.stdout.endswith("\ntokref 0.1.0 does not conform: 1 case = 1 fail\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no such signal")
+def test_an_early_interruption_loses_nothing_that_was_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = folder / ".tokspec-fuzz" / "tokref-0.1.0.json"
+    fuzz(folder, *LOSSY, "--examples", "900")
+    before = json.loads(kept.read_text())
+    right = [{"model": {}, "operation": "normalize", "input": {"text": text}} for text in "abcdefghijkl"]
+    kept.write_text(json.dumps([*right, *before]))
+    monkeypatch.setenv("INTERRUPTED_AT", "1")
+    status, out, _ = fuzz(folder, *LOSSY, "--seconds", "100")
+    assert (status, ", interrupted\n" in out) == (1, True)
+    assert sorted(map(str, json.loads(kept.read_text()))) == sorted(map(str, [*right, *before]))
+    monkeypatch.delenv("INTERRUPTED_AT")
+    fuzz(folder, *LOSSY, "--seconds", "0", "--choice", "unknown_id=skipped")
+    fuzz(folder, *LOSSY, "--seconds", "0", "--against", "reference")
+    assert len(json.loads(kept.read_text())) == len(right) + len(before)
+    status, out, _ = fuzz(folder, *LOSSY, "--seconds", "0")
+    assert (status, json.loads(kept.read_text())) == (1, before)  # what is right by now is dropped
+
+
+@pytest.mark.parametrize(
+    ("given", "again"),
+    [
+        (
+            "--database db --case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped --seed 5 "
+            "--only bpe --examples 900 --known-failures none.yaml --fixtures own",
+            "--case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped "
+            "--known-failures none.yaml --fixtures own --seed 5 --only bpe:",
+        ),
+        ("--database db --seconds 0 --case-seconds 3", "--case-seconds 3 --database db --seconds 0"),
+        ("--replay own --no-database --seconds 0", "--replay own --seconds 0 --no-database"),
+    ],
+)
+def test_the_command_that_finds_it_again_has_every_option(folder: Path, given: str, again: str) -> None:
+    fuzz(folder, *LOSSY, "--examples", "900", "--database", "db", "--save", "own")
+    (folder / "none.yaml").write_text("known_failures: []\n")
+    status, out, _ = fuzz(folder, "--impl", "lossy:Adapter", *given.split())
+    first = next(line for line in out.splitlines() if line.startswith("  again "))
+    assert status == 1
+    assert first.startswith(f"  again     tokspec fuzz --impl lossy:Adapter {again}")
+    status, repeated, _ = fuzz(folder, *first.split("tokspec fuzz ")[1].split())
+    assert (status, first in repeated) == (1, True)
+
+
+def test_members_that_did_open_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = []
+
+    def opened(name: str) -> Session:
+        if name == "broken":
+            raise AdapterFault("crash", "exit status 1")
+        sessions.append(InProcessSession(ReferenceAdapter()))
+        monkeypatch.setattr(sessions[-1], "close", lambda: closed.append(name))
+        return sessions[-1]
+
+    closed: list[str] = []
+    monkeypatch.setattr("tokspec.cli.fuzzing.opened", opened)
+    options = ["--against", "first", "--against", "second", "--against", "broken", "--no-database"]
+    with pytest.raises(
+        DataError, match=r"^broken: cannot be asked: crash: exit status 1; try tokspec smoke --impl broken$"
+    ):
+        fuzz_command.main(options, standalone_mode=False)
+    assert closed == ["second", "first"]
+
+
 class TestReference(TokenizerTests):
     """The reference by what a port would use."""
 
@@ -164,6 +306,63 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
     found = differences(Adapter, examples=300, seed=5, families=["bpe"])
     assert [FINDING.partition("  again")[0] in f"{each}\n" for each in found] == [True]
     assert differences(Adapter, examples=300, seed=5, families=["bpe"], known=["BPE-ENC-1"]) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"known": ["BPE-ENC-1x"]}, "known: 'BPE-ENC-1x' is no clause of the specification; tokspec list names them"),
+        ({"known": "BPE-ENC-1"}, "known: 'BPE-ENC-1' is one text; give a list of clauses, such as ['BPE-ENC-1']"),
+        ({"families": "bpe"}, "families: 'bpe' is one text; give a list of families, such as ['bpe']"),
+        ({"families": ["bep"]}, f"families: 'bep' names no models; there are {', '.join(FAMILIES)}"),
+        ({"families": []}, f"families: names no models; there are {', '.join(FAMILIES)}"),
+        ({"choices": {"unknown_id": "x"}}, "choices: 'x' names no option; unknown_id has error, skipped"),
+        ({"choices": {"unknown": "x"}}, f"choices: 'unknown' names no choice; there are {', '.join(CHOICES)}"),
+        ({"examples": 0}, "no example was answered, and a test that asks nothing is not passed"),
+    ],
+)
+def test_a_port_is_told_what_it_named_wrongly(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError) as raised:
+        differences(ReferenceAdapter, **arguments)
+    assert str(raised.value) == message
+
+
+class Refuses(ReferenceAdapter):
+    """Supports no model."""
+
+    def load(self, format: str, content: Any) -> Any:
+        """Refuse."""
+        raise Unsupported("nothing")
+
+
+def test_who_answers_nothing_does_not_pass() -> None:
+    with pytest.raises(DataError, match=r"^no example was answered, and a test that asks nothing is not passed$"):
+        differences(Refuses, examples=300)
+
+
+class Decodes(ReferenceAdapter):
+    """Offers one operation."""
+
+    def hello(self) -> Hello:
+        """Describe that."""
+        return replace(super().hello(), operations=("decode",))
+
+
+def test_who_offers_nothing_that_is_asked_does_not_hang() -> None:
+    said = "^tokref 0.1.0 offers decode, and models of normalizer are asked something else$"
+    with pytest.raises(DataError, match=said):
+        differences(Decodes, examples=300, families=["normalizer"])
+
+
+def test_unittest_runs_the_tests_of_a_case(folder: Path) -> None:
+    (folder / "test_port.py").write_text(
+        "import unittest\n\nfrom tokspec.testing import TokenizerTests\n\n\n"
+        'class TestPort(TokenizerTests, unittest.TestCase):\n    adapter = "reference"\n    examples = 100\n'
+    )
+    command = [sys.executable, "-m", "unittest", "test_port"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert "\nRan 2 tests in " in done.stderr
+    assert done.stderr.endswith("\nOK\n")
 
 
 def test_the_inherited_tests_fail_with_the_description(folder: Path) -> None:

@@ -16,7 +16,7 @@ from tokspec.fuzz.dependence import by_choice, with_ties
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison, case_of
-from tokspec.fuzz.saving import UNVERIFIED, replayed, save
+from tokspec.fuzz.saving import UNVERIFIED, held, refuse_unwritable, replayed, save
 from tokspec.sessions import Answer, Fault, Refused, Reply
 from tokspec.specification import load_specification
 from tokspec.verdicts import Result, Verdict
@@ -142,6 +142,48 @@ def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match=r"file/found: cannot be made: Not a directory"):
         save([finding({}, "normalize", {"text": "a"})], tmp_path / "file" / "found", "mytok 1", right)
+
+
+def test_a_folder_is_looked_at_before_there_is_anything_to_write(tmp_path: Path) -> None:
+    refuse_unwritable(tmp_path / "not" / "there" / "yet")
+    assert not (tmp_path / "not").exists()
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "found"):
+        with pytest.raises(DataError) as raised:
+            refuse_unwritable(folder)
+        assert str(raised.value) == f"{tmp_path}/file: is no folder; give another one for what is found"
+
+
+def test_what_else_a_folder_holds_is_not_read_for_each_finding(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("cases: 3")
+    (file,) = save([finding({}, "normalize", {"text": "a"})], tmp_path, "mytok 1", right)
+    assert file.exists()
+    with pytest.raises(DataError) as raised:
+        held(tmp_path)
+    said = "holds what is no fixture: mine.yaml:1: lacks the key about; mend it, or give another folder"
+    assert str(raised.value) == f"{tmp_path}: {said}"
+
+
+def test_what_does_not_read_as_it_was_meant_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        save([finding({}, "normalize", {"text": "a"})], tmp_path / "found", "mytok 1", lambda found: {"expect": {}})
+    assert not (tmp_path / "found").exists()
+
+
+def test_a_saved_finding_names_who_gave_the_answer(tmp_path: Path) -> None:
+    found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "a"})
+    (file,) = save([found], tmp_path, "mytok 1", right, "othertok 2")
+    assert '  - rule: "mytok 1 was found to answer otherwise than othertok 2."\n' in file.read_text("utf-8")
+    found.check = "twice gives the same"
+    (file,) = save([found], tmp_path, "mytok 1", right)
+    said = "mytok 1 was found to break a property: twice gives the same; the reference gave the answer."
+    assert f'  - rule: "{said}"\n' in file.read_text("utf-8")
+
+
+def test_names_that_are_too_long_for_a_file_are_kept_apart(tmp_path: Path) -> None:
+    for last in "ab":
+        keep(tmp_path, f"mytok 1 against {'node ' * 100}{last}", [Example({}, "normalize", {"text": last})])
+    assert [each.input for each in kept(tmp_path, f"mytok 1 against {'node ' * 100}a")] == [{"text": "a"}]
 
 
 def test_the_database_gives_back_what_it_got(tmp_path: Path) -> None:

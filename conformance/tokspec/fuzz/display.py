@@ -38,8 +38,11 @@ def lines_of(finding: Finding, again: str, session: Session, oracle: Conversatio
 
 
 def _why(finding: Finding, who: str) -> str:
-    what = f"{finding.check} does not hold" if finding.check != "reference" else f"it differs from {who}"
-    return f"known: {finding.known}" if finding.known else what
+    if finding.known:
+        return f"known: {finding.known}"
+    if finding.check != "reference":
+        return f"{finding.check} does not hold"
+    return f"it differs from {who}" if finding.result.expected != UNKNOWN else "it is to answer, or to refuse"
 
 
 def _times(finding: Finding) -> str:

@@ -67,7 +67,7 @@ def refuse_unwritable(folder: Path) -> None:
 
     >>> refuse_unwritable(Path("not there yet"))
     """
-    nearest = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
+    nearest = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
     if not nearest.is_dir():
         raise DataError("is no folder; give another one for what is found", str(nearest))
     if not os.access(nearest, os.W_OK | os.X_OK):
@@ -104,7 +104,7 @@ def fixture(case: str, finding: Finding, who: str, outcome: Outcome, oracle: str
     lines = [
         f"about: {_text(f'Found by tokspec fuzz; not verified yet. {rule}')}",
         "source:",
-        f"  - rule: {_text(f'{who} was found to answer otherwise than {oracle}.')}",
+        f"  - rule: {_text(f'{who} was found {_what(finding, oracle)}.')}",
         "cases:",
         f"  - id: {_text(case)}",
         f"    clauses: [{_text(finding.clause)}]",
@@ -120,6 +120,12 @@ def fixture(case: str, finding: Finding, who: str, outcome: Outcome, oracle: str
     if not example.model:
         lines[lines.index("    model:")] = "    model: {}"
     return "\n".join(lines) + "\n"
+
+
+def _what(finding: Finding, oracle: str) -> str:
+    if finding.check in ("reference", "sweep"):
+        return f"to answer otherwise than {oracle}"
+    return f"to break a property: {finding.check}; {oracle} gave the answer"
 
 
 def _given(finding: Finding, longest: int = 200) -> str:
