@@ -113,6 +113,7 @@ class _Loader:
 
     def __init__(self, root: Path, specification: Specification) -> None:
         self.root = root
+        self.place = root.resolve()
         self.specification = specification
         self.cases: dict[str, Case] = {}
         self.named: dict[Path, Any] = {}
@@ -144,7 +145,7 @@ class _Loader:
     def read(self, file: Path) -> Document:
         name = file.relative_to(self.root).as_posix()
         try:
-            is_inside = file.resolve().is_relative_to(self.root.resolve())
+            is_inside = file.resolve().is_relative_to(self.place)
         except (OSError, RuntimeError):
             raise DataError("is a link that leads nowhere; put the file itself there", name) from None
         if not is_inside:
