@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Sequence
 from statistics import median
 
-from tokspec.fuzz.campaign import Budget
+from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.hunt import Hunted, hunt
 from tokspec.mutants import load_mutants, mutants_folder, selected
 from tokspec.report.safe import compact, visible

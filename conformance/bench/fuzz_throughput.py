@@ -4,26 +4,30 @@
     python conformance/bench/fuzz_throughput.py --impl tokenizers           a program behind a pipe
     python conformance/bench/fuzz_throughput.py --seconds 5 --rounds 5
 
-All rows make the same examples of the same families. They are measured in turns, several rounds of them, and given as
-medians and as ratios to the plain loop: that makes an example, asks the implementation and the oracle about it, one by
-one, and compares two dictionaries. What the whole costs is told apart at the end.
+All ways make the same examples of the same families, and are measured in turns. Each line is the median of several
+rounds' rates, and of the ratios within a round. Making examples alone is the bare rate. The plain loop makes an
+example, asks the implementation and the same oracle about it, one by one, and compares two dictionaries. What the whole
+costs is told apart at the end, what takes most first.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from random import Random
 from statistics import median
 from time import perf_counter, process_time
 
 from hypothesis import HealthCheck, Phase, given, settings
+from table import Row, middle, print_table
 
 from tokspec.discovery import open_session
-from tokspec.fuzz.campaign import BATCH, Budget, Campaign, examples_of
+from tokspec.fuzz.budget import Budget
+from tokspec.fuzz.campaign import MODELS, Campaign
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
 from tokspec.fuzz.example import Example
+from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
 from tokspec.fuzz.strategies import examples as drawn_examples
 from tokspec.schema import operations
@@ -79,20 +83,20 @@ class Rates:
             self.different += mine.result != right.result
 
     def asking_oracle(self) -> int:
-        return len(self.oracle.ask([each for _ in range(BATCH) for each in self.made()]))
+        return len(self.oracle.ask([each for _ in range(MODELS) for each in self.made()]))
 
     def asking_judged(self) -> int:
-        return len(self.judged.ask([each for _ in range(BATCH) for each in self.made()]))
+        return len(self.judged.ask([each for _ in range(MODELS) for each in self.made()]))
 
     def campaign(self, with_properties: bool) -> float:
-        """Give the rate of a campaign that shrinks nothing."""
+        """Give the rate of a campaign; what shrinking took is left out."""
         first = Checker(self.judged)
         more = [PropertyChecker(each, self.judged, first.choices) for each in PROPERTIES if with_properties]
         seed = Random(next(self.numbers)).randrange(2**32)
-        done = Campaign([first, *more], seed, Budget(examples=int(1000 * self.seconds)), FAMILIES, limit=0)
+        done = Campaign([first, *more], seed, Budget(examples=max(1, int(1000 * self.seconds))), FAMILIES)
         began = self.clock()
         done.run()
-        return done.tally.examples / (self.clock() - began)
+        return done.tally.examples / (self.clock() - began - done.shrinking)
 
     def hypothesis(self) -> float:
         """Give the rate at which Hypothesis draws and compares the same examples, a number of them after the other."""
@@ -116,49 +120,94 @@ class Rates:
         return done / (self.clock() - began)
 
 
+MAKING, ORACLE, JUDGED = "making examples alone", "asking the oracle alone", "asking the implementation alone"
+PLAIN, DRAWING = "a plain loop, one by one", "Hypothesis, one by one"
+COMPARING, WHOLE = "tokspec fuzz, comparing", "tokspec fuzz, with properties"
+
+#: What is compared with what.
+LINES = (
+    *((way, MAKING) for way in (ORACLE, JUDGED, PLAIN, COMPARING, WHOLE)),
+    *((way, PLAIN) for way in (COMPARING, WHOLE, DRAWING)),
+    (COMPARING, DRAWING),
+)
+
+
+def measured(rates: Rates, rounds: int) -> Mapping[str, list[float]]:
+    """Give the rate of each way in every round."""
+    ways: dict[str, Callable[[], float]] = {
+        MAKING: lambda: rates.rate(rates.making),
+        ORACLE: lambda: rates.rate(rates.asking_oracle),
+        JUDGED: lambda: rates.rate(rates.asking_judged),
+        PLAIN: lambda: rates.rate(rates.plain_loop),
+        COMPARING: lambda: rates.campaign(False),
+        WHOLE: lambda: rates.campaign(True),
+        DRAWING: rates.hypothesis,
+    }
+    found: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, rate in ways.items():
+            found[name].append(rate())
+    return found
+
+
+def rows(found: Mapping[str, list[float]], fault: str = "") -> Iterator[Row]:
+    """Make the lines of rates; with a fault they mean nothing.
+
+    >>> rates = {name: [100.0, 300.0, 200.0] for name in (MAKING, ORACLE, JUDGED, PLAIN, COMPARING, WHOLE)}
+    >>> row = next(rows({**rates, MAKING: [400.0, 400.0, 400.0], DRAWING: [1.0, 1.0, 1.0]}))
+    >>> row.what, row.ours, row.peer, row.ratio, row.spread
+    ('asking the oracle alone', '200/s', '400/s', 0.5, (0.25, 0.75))
+    """
+    for ours, peer in LINES:
+        ratio, spread = middle([left / right for left, right in zip(found[ours], found[peer], strict=True)])
+        mine, others = (f"{median(found[name]):,.0f}/s" for name in (ours, peer))
+        yield Row(ours, mine, others, ratio, None, spread, peer_name=peer, fault=fault)
+
+
+def shares(found: Mapping[str, list[float]]) -> list[tuple[str, float]]:
+    """Give what share of a campaign's time each part takes, by what it takes alone; the largest first.
+
+    >>> rates = {MAKING: [10.0], ORACLE: [5.0], JUDGED: [4.0], COMPARING: [2.0], WHOLE: [1.0]}
+    >>> [(name, round(share, 2)) for name, share in shares(rates)][:3]
+    [('properties', 0.5), ('comparing and the rest', 0.15), ('the implementation', 0.15)]
+    """
+    seconds = {name: 1 / median(each) for name, each in found.items()}
+    making, whole = seconds[MAKING], seconds[WHOLE]
+    parts = {
+        "making": making,
+        "the oracle": seconds[ORACLE] - making,
+        "the implementation": seconds[JUDGED] - making,
+        "properties": whole - seconds[COMPARING],
+    }
+    parts["comparing and the rest"] = max(0.0, whole - sum(parts.values()))
+    return sorted(((name, part / whole) for name, part in parts.items()), key=lambda row: -row[1])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--impl", default="reference")
-    parser.add_argument("--seconds", type=float, default=1.0, help="for each row of a round (1)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each way in a round (1)")
     parser.add_argument("--rounds", type=int, default=5)
     given_ = parser.parse_args()
     rates = Rates(given_.impl, given_.seconds)
     rates.made()
-    rows: dict[str, Callable[[], float]] = {
-        "making examples alone": lambda: rates.rate(rates.making),
-        "asking the oracle alone": lambda: rates.rate(rates.asking_oracle),
-        "asking the implementation alone": lambda: rates.rate(rates.asking_judged),
-        "a plain loop, one by one": lambda: rates.rate(rates.plain_loop),
-        "tokspec fuzz, comparing": lambda: rates.campaign(False),
-        "tokspec fuzz, with properties": lambda: rates.campaign(True),
-        "Hypothesis, one by one": rates.hypothesis,
-    }
-    found: dict[str, list[float]] = {name: [] for name in rows}
-    for _ in range(given_.rounds):
-        for name, measured in rows.items():
-            found[name].append(measured())
-    plain = median(found["a plain loop, one by one"])
-    print(f"{rates.hello.name} {rates.hello.version}; examples a second, medians of {given_.rounds} rounds")
-    for name, each in found.items():
-        print(f"{name:34} {median(each):9.0f}   {median(each) / plain:7.2f} of the plain loop")
-    _print_shares({name: median(each) for name, each in found.items()})
+
+    found: dict[str, list[float]] = {}
+
+    def lines() -> Iterator[Row]:
+        found.update(measured(rates, given_.rounds))
+        is_other = given_.impl == "reference" and rates.different > 0
+        yield from rows(found, "the reference differs from itself" if is_other else "")
+
+    name = f"{rates.hello.name} {rates.hello.version}"
+    try:
+        status = print_table(f"Examples a second of {name}, medians of {given_.rounds} rounds", lines())
+    finally:
+        rates.judged.close()
+    (most, _), *_ = listed = shares(found)
+    print(f"{most} takes most of a campaign: " + ", ".join(f"{part} {100 * share:.0f} %" for part, share in listed))
     print(f"one by one {rates.compared} pairs of results were compared, of which {rates.different} are not equal")
-    rates.judged.close()
-    return int(given_.impl == "reference" and rates.different > 0)
-
-
-def _print_shares(rate: dict[str, float]) -> None:
-    """Say what share of a campaign's time each part takes, by what it takes alone."""
-    making = 1 / rate["making examples alone"]
-    parts = {
-        "making": making,
-        "the oracle": 1 / rate["asking the oracle alone"] - making,
-        "the implementation": 1 / rate["asking the implementation alone"] - making,
-    }
-    whole = 1 / rate["tokspec fuzz, with properties"]
-    parts["properties"] = whole - 1 / rate["tokspec fuzz, comparing"]
-    parts["comparing and the rest"] = max(0.0, whole - sum(parts.values()))
-    print("of a campaign's time: " + ", ".join(f"{name} {100 * part / whole:.0f} %" for name, part in parts.items()))
+    return status
 
 
 if __name__ == "__main__":
