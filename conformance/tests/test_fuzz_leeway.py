@@ -23,6 +23,8 @@ UNKNOWN_BESIDE = {
 BEFORE = {"tokens": ["▁", "<unk>", "bb"], "ids": [1, 0, 4], "spans": [[0, 0], [0, 1], [1, 3]]}
 BEHIND = {"tokens": ["▁", "bb", "<unk>"], "ids": [1, 4, 0], "spans": [[0, 0], [0, 2], [2, 3]]}
 
+MANY = {"tokens": ["▁", *["<unk>", "bb"] * 50]}
+
 #: "aaa" as a and aa, either first; logarithms that sums do not round.
 EITHER_END = {"type": "unigram", "tokens": [["a", 2], ["aa", 1]]}
 EXACT = {"type": "unigram", "tokens": [["a", -0.5], ["aa", -0.75]], "weights": "log_probability"}
@@ -52,6 +54,7 @@ def ask(operation: str, model: Mapping[str, Any], input: Mapping[str, Any]) -> M
         pytest.param(
             {**UNKNOWN_BESIDE, "special_tokens": ["a"]}, "bbb", BEFORE, BEHIND, BEFORE, id="special tokens cut the text"
         ),
+        pytest.param(UNKNOWN_BESIDE, "zbb" * 50, MANY, {"tokens": [*MANY["tokens"], "a"]}, MANY, id="many unknown runs"),
         pytest.param(EITHER_END, "aaa", SHORT_FIRST, LONG_FIRST, LONG_FIRST, id="a tie that rounding decides"),
         pytest.param(EITHER_END, "aaa", SHORT_FIRST, SINGLE, SHORT_FIRST, id="no tie"),
         pytest.param(EXACT, "aaa", SHORT_FIRST, LONG_FIRST, SHORT_FIRST, id="a tie that a choice decides"),

@@ -8,7 +8,6 @@ Spans of added characters, alone or first (PRE-1, ENC-3), characters that versio
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -107,8 +106,13 @@ class _Tied:
 
     def _lies_on(self, tokens: Sequence[str], text: str) -> bool:
         """Say whether tokens write a text, the unknown one whatever it has in its place."""
-        pattern = "".join(".+" if token == self.unknown else re.escape(token) for token in tokens)
-        return bool(re.fullmatch(pattern, text, re.DOTALL))
+        ends = {0}
+        for token in tokens:
+            if token == self.unknown:
+                ends = set(range(min(ends, default=len(text)) + 1, len(text) + 1))
+            else:
+                ends = {end + len(token) for end in ends if text.startswith(token, end)}
+        return len(text) in ends
 
     def _whole(self, tokens: Sequence[str], text: str) -> float:
         """Give the cost of tokens, each unknown character at its own (UNI-UNK-1)."""
