@@ -19,6 +19,9 @@ from reference_processes import Side, Text, fetch
 from reference_rows import Comparison, compared, grown, one_word
 from table import Row, print_table
 
+#: Tokens and words that the documents prune in some seconds.
+PRUNED = ("400", "1000")
+
 
 def comparisons(sizes: Sequence[float], small: float, tokens: int, words: int, every: int) -> Iterator[Comparison]:
     """Give all lines with a peer; sizes are in MB."""
@@ -55,9 +58,8 @@ def documents(megabytes: float, tokens: int, words: int, every: int) -> Iterator
     ours, peer = Side("losses_reference", arguments), Side("losses_documents", arguments)
     what = f"loss increases, {tokens} tokens, {words} words"
     yield Comparison(what, text, ours, peer, f"the documents, 1 token of {every}", 200.0, scale=every)
-    few = (str(tokens // 5), str(words // 5))
-    ours, peer = Side("prune_reference", few), Side("prune_documents", few)
-    what = f"prune a step, {tokens // 5} tokens, {words // 5} words"
+    ours, peer = Side("prune_reference", PRUNED), Side("prune_documents", PRUNED)
+    what = "prune a step, {} tokens, {} words".format(*PRUNED)
     yield Comparison(what, text, ours, peer, "the documents", None)
 
 
