@@ -66,7 +66,7 @@ def read_quickly(text: str) -> Quick | None:
     """
     try:
         return _Blocks().read(text)
-    except (_Unusual, ValueError, StopIteration, RecursionError):
+    except (_Unusual, ValueError, RecursionError):
         return None
 
 
@@ -179,7 +179,7 @@ def _value(text: str) -> Any:
     if _PLAIN.fullmatch(text):
         return plain_value(text)
     line = _line_of_json(text)
-    value, end = _scan(line, 0)
+    value, end = _decode(line)
     if end != len(line) or (line.count("[") + line.count("{") > _OPENINGS and _is_deep(value)):
         _refuse()
     return value
@@ -218,8 +218,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made if len(made) == len(pairs) else _refuse()
 
 
-#: Reads a value from a place on, and says where it ends; it is not told by an error that there is none, but by a stop.
-_scan = json.JSONDecoder(object_pairs_hook=_object).scan_once
+_decode = json.JSONDecoder(object_pairs_hook=_object).raw_decode
 
 
 def _is_deep(value: Any) -> bool:
