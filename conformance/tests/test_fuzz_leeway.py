@@ -113,11 +113,11 @@ LARGE = {"corpus": {"words": [["ab", 2**20 + 1]]}}
 
 @pytest.mark.parametrize("operation", ["train", "training_trace", "training_state", "best_pair", "pair_scores"])
 def test_scores_of_large_counts_are_open(operation: str) -> None:
-    right, given = {"words": [["ab", 2**20 + 1]]}, {"words": []}
+    right, given = {"words": [["ab", 2**20 + 1]]}, dict[str, Any](words=[])
     assert allowed({"type": "wordpiece"}, (operation, LARGE), right, given, {}, ask) is None
 
 
 @pytest.mark.parametrize("operation", ["count_words", "base_vocabulary"])
 def test_large_counts_by_themselves_are_not(operation: str) -> None:
-    right, given = {"words": [["ab", 2**20 + 1]]}, {"words": []}
+    right, given = {"words": [["ab", 2**20 + 1]]}, dict[str, Any](words=[])
     assert allowed({"type": "wordpiece"}, (operation, LARGE), right, given, {}, ask) == right
