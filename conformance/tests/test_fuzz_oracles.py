@@ -107,6 +107,25 @@ def test_who_gives_ids_alone_is_compared_by_them() -> None:
         assert [one.state for one in check.compare([example])] == ["same"]
 
 
+class Wide(ReferenceAdapter):
+    """Gives the character behind it to one that was added: no clause says where that is."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer with other spans."""
+        result = super().run(operation, model, input)
+        wide = [[start, max(end, start + 1)] for start, end in result.get("spans", ())]
+        return {**result, "spans": wide} if wide else result
+
+
+def test_what_is_left_open_is_no_difference_from_another_oracle() -> None:
+    model = {"type": "bpe", "vocabulary": ["▁", "a"], "pre_tokenizer": {"type": "metaspace"}}
+    asked = [Example(model, "encode", {"text": "a"})]
+    for judged, member in ((ReferenceAdapter, Wide), (Wide, ReferenceAdapter), (Wide, Wide)):
+        check = Checker(session_of(judged))
+        check.oracle = Panel([session_of(member)], check.choices)
+        assert [one.state for one in check.compare(asked)] == ["same"]
+
+
 @pytest.mark.parametrize("text", ["x", "xa"])
 @pytest.mark.parametrize("oracle", [ReferenceAdapter, Other, Nothing])
 def test_a_crash_is_a_difference_whatever_the_oracle_does(text: str, oracle: type[ReferenceAdapter]) -> None:
@@ -124,6 +143,9 @@ def test_a_crash_is_a_difference_where_no_clause_says_what_is_right() -> None:
         found = comparer.compare({}, asked, right, DIES)
         assert (found.state, found.kind) == ("differs", "crash")
         assert comparer.compare({}, asked, right, UNKNOWN).state == "open"
+    infinite = Fault("protocol", "the result holds inf, which is not JSON")
+    assert comparer.compare({}, asked, infinite, infinite).state == "open"
+    assert comparer.compare({}, asked, DIES, infinite).kind == "protocol"
     due = comparer.compare({}, ("best_pair", {"words": []}), Refused("invalid_input", "?"), DIES)
     assert (due.state, due.kind) == ("differs", "crash, not refused as invalid_input")
 

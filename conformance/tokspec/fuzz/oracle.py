@@ -62,7 +62,7 @@ class Comparer:
         if isinstance(right, Refused) and isinstance(reply, Refused) and reply.reason == right.reason:
             return _SAME
         due = _due(right, asked)
-        if not due and not isinstance(reply, Fault):
+        if not due and (not isinstance(reply, Fault) or _is_inexpressible(right, reply)):
             return _OPEN
         return self._verdict(model, asked, {"error": due} if due else UNKNOWN, reply)
 
@@ -89,6 +89,11 @@ class Comparer:
 
 
 _NUMBERS = count()
+
+
+def _is_inexpressible(right: Reply, reply: Fault) -> bool:
+    """Say whether neither reply can be written in the protocol, such as one that holds an infinite sum."""
+    return isinstance(right, Fault) and right.kind == reply.kind == "protocol"
 
 
 def _due(right: Reply, asked: Asked) -> str:

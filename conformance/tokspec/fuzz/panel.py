@@ -1,19 +1,22 @@
 """Other implementations as the oracle: one, or several of which the majority counts.
 
 Where the judged one and another take different options of a choice, both may be right. What an answer would be under
-the options of either is asked of the reference; where that differs, nothing is compared.
+the options of either is asked of the reference; where that differs, nothing is compared. What the specification leaves
+open is no difference either: an answer that the reference's allows is taken for the reference's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 from tokspec.fuzz.checker import Conversations, reference_with
 from tokspec.fuzz.example import Example
-from tokspec.sessions import Answer, Refused, Reply
+from tokspec.fuzz.oracle import Comparer
+from tokspec.sessions import Answer, Fault, Refused, Reply
 from tokspec.verdicts import declared_choices
 
 __all__ = ["Panel", "majority"]
@@ -38,6 +41,7 @@ class Panel(Conversations):
         self.choices = [declared_choices(member.session.hello) for member in self.members]
         self.theirs = [Conversations(partial(reference_with, taken)) for taken in self.choices]
         self.session = self.ours.session
+        self.compared_by = {**choices, "offset_unit": "code_point"}
 
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
         """Give the majority's reply to each example; a refusal as ``unsupported`` where there is none."""
@@ -53,10 +57,23 @@ class Panel(Conversations):
                     for reply, is_comparable, example in zip(replies, same, examples, strict=True)
                 ]
             )
-        return [
+        voted = [
             majority([column[index] for column in columns], example.operation, example.model.get("type") != "bpe")
             for index, example in enumerate(examples)
         ]
+        return [self._settled(*each) for each in zip(examples, rights, voted, strict=True)]
+
+    def _settled(self, example: Example, right: Reply, voted: Reply) -> Reply:
+        """Give the reference's reply where it allows the oracles', none where no clause says which is right."""
+        if voted is _NONE:
+            return right if isinstance(right, Fault) else _NONE
+        hello = self.session.hello
+        if isinstance(voted, Answer) and isinstance(right, Answer):
+            right = Answer({name: value for name, value in right.result.items() if name in voted.result})
+            hello = replace(hello, encode_fields=tuple(right.result))
+        comparer = Comparer(self.session, hello, self.compared_by)
+        found = comparer.compare(example.model, (example.operation, dict(example.input)), right, voted)
+        return {"same": right, "open": _NONE}.get(found.state, voted)
 
     def close(self) -> None:
         """End all sessions."""
