@@ -16,7 +16,7 @@ from typing import Any
 from tokspec.fuzz.checker import Conversations, reference_with
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparer
-from tokspec.sessions import Answer, Fault, Refused, Reply
+from tokspec.sessions import Answer, Fault, Refused, Reply, Session
 from tokspec.verdicts import declared_choices
 
 __all__ = ["Panel", "majority"]
@@ -41,44 +41,46 @@ class Panel(Conversations):
         self.choices = [declared_choices(member.session.hello) for member in self.members]
         self.theirs = [Conversations(partial(reference_with, taken)) for taken in self.choices]
         self.session = self.ours.session
-        self.compared_by = {**choices, "offset_unit": "code_point"}
 
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
         """Give the majority's reply to each example; a refusal as ``unsupported`` where there is none."""
         rights = self.ours.ask(examples)
         self.session = self.ours.session
-        columns = []
-        for member, theirs, choices in zip(self.members, self.theirs, self.choices, strict=True):
-            same = [_same(left, right) for left, right in zip(theirs.ask(examples), rights, strict=True)]
-            replies = member.ask(examples)
-            columns.append(
-                [
-                    _in_code_points(reply, choices["offset_unit"], example) if is_comparable else _NONE
-                    for reply, is_comparable, example in zip(replies, same, examples, strict=True)
-                ]
-            )
+        columns = [self._column(number, examples, rights) for number in range(len(self.members))]
         voted = [
-            majority([column[index] for column in columns], example.operation, example.model.get("type") != "bpe")
-            for index, example in enumerate(examples)
+            majority(replies, example.operation, example.model.get("type") != "bpe")
+            for example, *replies in zip(examples, *columns, strict=True)
         ]
-        return [self._settled(*each) for each in zip(examples, rights, voted, strict=True)]
+        faulty = [isinstance(right, Fault) and reply is _NONE for right, reply in zip(rights, voted, strict=True)]
+        return [right if is_so else reply for right, reply, is_so in zip(rights, voted, faulty, strict=True)]
 
-    def _settled(self, example: Example, right: Reply, voted: Reply) -> Reply:
-        """Give the reference's reply where it allows the oracles', none where no clause says which is right."""
-        if voted is _NONE:
-            return right if isinstance(right, Fault) else _NONE
-        hello = self.session.hello
-        if isinstance(voted, Answer) and isinstance(right, Answer):
-            right = Answer({name: value for name, value in right.result.items() if name in voted.result})
-            hello = replace(hello, encode_fields=tuple(right.result))
-        comparer = Comparer(self.session, hello, self.compared_by)
-        found = comparer.compare(example.model, (example.operation, dict(example.input)), right, voted)
-        return {"same": right, "open": _NONE}.get(found.state, voted)
+    def _column(self, number: int, examples: Sequence[Example], rights: Sequence[Reply]) -> list[Reply]:
+        """Give the replies of one member, where they can be compared."""
+        theirs, choices = self.theirs[number], self.choices[number]
+        others, replies = theirs.ask(examples), self.members[number].ask(examples)
+        column = []
+        for example, right, other, reply in zip(examples, rights, others, replies, strict=True):
+            given = _in_code_points(reply, choices["offset_unit"], example) if _same(other, right) else _NONE
+            column.append(_settled(theirs.session, choices, example, right, given))
+        return column
 
     def close(self) -> None:
         """End all sessions."""
         for each in (*self.members, *self.theirs, self.ours):
             each.close()
+
+
+def _settled(session: Session, choices: Mapping[str, str], example: Example, right: Reply, given: Reply) -> Reply:
+    """Give the reference's reply where it allows what is given, and none where no clause says which is right."""
+    if not _is_vote(given):
+        return given
+    hello = session.hello
+    if isinstance(given, Answer) and isinstance(right, Answer):
+        right = Answer({name: value for name, value in right.result.items() if name in given.result})
+        hello = replace(hello, encode_fields=tuple(right.result))
+    comparer = Comparer(session, hello, {**choices, "offset_unit": "code_point"})
+    found = comparer.compare(example.model, (example.operation, dict(example.input)), right, given)
+    return {"same": right, "open": _NONE}.get(found.state, given)
 
 
 def _named(member: Any, name: str) -> str:
