@@ -170,6 +170,12 @@ def test_an_unknown_without_a_token_is_an_unknown_symbol(model: dict[str, Any], 
             "needs an unknown token for a character that is none by itself, whether or not it is used (UNI-UNK-1)",
         ),
         (
+            "encode",
+            {"type": "bpe", "vocabulary": ["é", "b", "cc"], "merges": [["é", "b"]]},
+            {"text": "b"},
+            "panics at a merge whose product is longer than every token (BPE-MODEL-1)",
+        ),
+        (
             "train",
             {"type": "bpe"},
             {"corpus": {"words": [["a", 2**31]]}, "merge_count": 1},
@@ -218,3 +224,56 @@ def test_an_id_beyond_32_bits_is_not_supported() -> None:
 def test_other_exceptions_are_crashes() -> None:
     with pytest.raises(OverflowError):
         run("decode", BPE, ids=[-1])
+
+
+DROPS = "gives too small spans behind a character that it drops (BPE-ENC-8)"
+COMPOSES = "gives a composed character the span of the first that it was made of (ENC-3)"
+ORDERS = "gives marks that it puts in order the spans of those whose places they take (ENC-3)"
+NEWER = "has no tables of what Unicode has since version 9 (TERM-6)"
+METASPACE = {"type": "bpe", "vocabulary": ["a"], "pre_tokenizer": {"type": "metaspace"}}
+MARKS = {"type": "bpe", "vocabulary": ["a", "\u0301", "\u0323"], "normalizer": {"type": "nfd"}}
+BERT_CUTS = {"pre_tokenizer": {"type": "bert"}}
+
+
+@pytest.mark.parametrize(
+    ("operation", "model", "text", "message"),
+    [
+        ("encode", without(BPE, "unknown_token"), "xb", DROPS),
+        ("encode", METASPACE, "a", DROPS),
+        ("encode", {**without(BPE, "unknown_token"), "special_tokens": ["<unk>"]}, "<unk>xb", DROPS),
+        ("encode", {**MARKS, "normalizer": {"type": "nfc"}}, "a\u0301", COMPOSES),
+        ("encode", {**MARKS, "normalizer": {"type": "nfkc"}}, "\uff76\uff9e", COMPOSES),
+        ("encode", MARKS, "a\u0301\u0323", ORDERS),
+        ("encode", {**MARKS, "normalizer": {"type": "bert"}}, "a\u0301\u0323", ORDERS),
+        ("normalize", {"normalizer": {"type": "bert"}}, "\u08d4", NEWER),
+        ("normalize", {"normalizer": {"type": "strip_accents"}}, "\u08d4", NEWER),
+        ("normalize", {"normalizer": {"type": "nfkc"}}, "\u32ff", NEWER),
+        ("pre_tokenize", BERT_CUTS, "\u2e4fa", NEWER),
+        ("encode", {**BPE, **BERT_CUTS}, "\u2e4fb", NEWER),
+    ],
+)
+def test_dissents_are_refused(operation: str, model: dict[str, Any], text: str, message: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        run(operation, model, text=text)
+    assert caught.value.message == message
+
+
+def test_a_dissent_is_refused_in_a_text_of_a_corpus() -> None:
+    with pytest.raises(Unsupported) as caught:
+        run("train", {"type": "bpe", **BERT_CUTS}, corpus={"texts": ["a", "\u2e4fa"]}, merge_count=1)
+    assert caught.value.message == NEWER
+
+
+@pytest.mark.parametrize(
+    ("operation", "model", "text", "result"),
+    [
+        ("encode", without(BPE, "unknown_token"), "bx", [(0, 1)]),
+        ("encode", {**without(BPE, "unknown_token"), "special_tokens": ["<unk>"]}, "x<unk>b", [(1, 6), (6, 7)]),
+        ("encode", MARKS, "a\u0323\u0301", [(0, 1), (1, 2), (2, 3)]),
+        ("normalize", {"normalizer": {"type": "lowercase"}}, "\u08d4\u32ff", "\u08d4\u32ff"),
+        ("normalize", {"normalizer": {"type": "nfc"}}, "\u2e4f", "\u2e4f"),
+    ],
+)
+def test_what_is_beside_a_dissent_is_answered(operation: str, model: dict[str, Any], text: str, result: Any) -> None:
+    answer = run(operation, model, text=text)
+    assert answer[{"encode": "spans"}.get(operation, "text")] == result

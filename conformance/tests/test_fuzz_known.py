@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
@@ -108,6 +110,23 @@ def test_what_is_listed_past_its_date_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         known_clauses(file, today=date(2031, 1, 1))
     assert str(caught.value) == f"{file}:2: {ENCODES} was known until 2030-12-31"
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"case": "no-such-case", "verdict": "fail"}, "known.yaml:2: no-such-case is no case of the suite"),
+        (
+            {"case": ENCODES, "verdict": "fail", "expires": "2020-01-01"},
+            f"known.yaml:2: {ENCODES} was known until 2020-01-01",
+        ),
+    ],
+)
+def test_the_command_says_it_in_one_line(tmp_path: Path, entry: Mapping[str, str], message: str) -> None:
+    listed(tmp_path, entry)
+    command = [sys.executable, "-m", "tokspec", "fuzz", "--impl", "reference", "--known-failures", "known.yaml"]
+    done = subprocess.run([*command, "--examples", "9", "--no-database"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"tokspec: {message}\n")
 
 
 class Gross(ReferenceAdapter):
