@@ -48,6 +48,22 @@ def test_escapes_are_read_alike() -> None:
     assert quick.value == {"a": ['\x00\x1f"\\\x7f\x80\xff', "\\x41\\A", "😀é"]}
 
 
+@pytest.mark.parametrize("blocks", [0, 1, 5, 9, 10, 11, 49, 50, 51])
+@pytest.mark.parametrize("flows", [0, 1, 38, 39, 40, 41, 50, 51])
+def test_what_is_nested_is_read_alike_or_left(blocks: int, flows: int) -> None:
+    lines = [
+        *(" " * depth + "a:\n" for depth in range(blocks)),
+        " " * blocks,
+        "a: ",
+        "[" * flows,
+        "1",
+        "]" * flows,
+        "\n",
+    ]
+    text = "".join(lines)
+    assert (problem(text), read_quickly(text) is None) == ("", blocks > 10 or flows > 40)
+
+
 def test_damaged_texts_are_read_alike_or_not_at_all() -> None:
     chance = random.Random(1)
     texts = [file.read_text("utf-8") for file in FILES]

@@ -19,7 +19,9 @@ from tokspec.yaml_scalars import KeyPath, plain_value
 
 __all__ = ["Quick", "read_quickly"]
 
-#: Openings of a value that are not too many, whether or not they are nested.
+#: How deep blocks may be nested, and how many openings of a value within them are not too many, nested or not; together
+#: they are what the strict reader allows.
+_BLOCKS = 10
 _OPENINGS = 40
 _NESTED = (list, dict)
 
@@ -132,7 +134,7 @@ class _Blocks:
     def nest(self, indent: int, value: Any) -> None:
         """Open a block as the value of the latest entry."""
         path = (*self.block.path, self.place) if self.open else ()
-        if indent <= self.block.indent or (not self.open and indent):
+        if indent <= self.block.indent or (not self.open and indent) or len(path) > _BLOCKS:
             _refuse()
         self.block.value[self.place] = value
         self.block = _Block(indent, value, path)
