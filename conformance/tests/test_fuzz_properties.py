@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.errors import Refusal
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import Campaign
-from tokspec.fuzz.checker import Conversations
+from tokspec.fuzz.checker import Checker, Conversations
+from tokspec.fuzz.example import Example
 from tokspec.fuzz.models import FAMILIES
-from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
+from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetition
 from tokspec.sessions import InProcessSession
 from tokspec.verdicts import declared_choices
 
@@ -143,4 +146,75 @@ def test_the_description_says_what_is_wrong() -> None:
     check = PropertyChecker(chosen, judged, declared_choices(judged.session.hello))
     (finding,) = Campaign([check], 1, Budget(examples=20_000), ("bpe",), enough=1).run()
     left, right = finding.example.input["text"]
-    assert finding.result.detail == f"{left!r} and {right!r} are left, which are to be merged"
+    assert comparison.result.detail == f"{left!r} and {right!r} are left, which are to be merged"
+
+
+class Tired(ReferenceAdapter):
+    """The reference, which does something else when it is asked again for a text of five or more characters."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        super().__init__()
+        self.then, self.seen = then, set[str]()
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked = repr((operation, model, input))
+        if asked in self.seen:
+            self.then()
+        if len(input.get("text", "")) >= 5:
+            self.seen.add(asked)
+        return super().run(operation, model, input)
+
+
+def crash() -> None:
+    raise IndexError("list index out of range")
+
+
+def refuse() -> None:
+    raise Refusal("unsupported", "not again")
+
+
+def checks_of(then: Callable[[], None], name: str) -> list[Checker]:
+    judged = Conversations(lambda: InProcessSession(Tired(then)))
+    first = Checker(judged)
+    return [first, *(PropertyChecker(each, judged, first.choices) for each in PROPERTIES if each.name == name)]
+
+
+AGAIN = Example({"type": "bpe"}, "normalize", {"text": "aaaaa"}, "bpe:15")
+
+
+@pytest.mark.parametrize("name", ["twice gives the same", "a batch equals one by one"])
+@pytest.mark.parametrize(
+    ("then", "detail"),
+    [
+        (crash, "it is answered {'text': 'aaaaa'}, and a crash (IndexError: list index out of range (%s in crash)) "),
+        (refuse, "it is answered {'text': 'aaaaa'}, and refused as unsupported "),
+    ],
+    ids=["crash", "refusal"],
+)
+def test_a_reply_of_another_kind_the_second_time_is_a_finding(name: str, then: Callable[[], None], detail: str) -> None:
+    (comparison,) = checks_of(then, name)[1].compare([AGAIN])
+    assert (comparison.state, comparison.kind) == ("differs", name)
+    assert comparison.result is not None
+    place = f"{Path(__file__).name}:{crash.__code__.co_firstlineno + 1}"
+    assert comparison.result.detail == (detail % place if "%s" in detail else detail) + "when it is asked again"
+
+
+@pytest.mark.parametrize("name", ["twice gives the same", "a batch equals one by one"])
+def test_what_is_refused_or_crashes_each_time_is_the_same(name: str) -> None:
+    check = checks_of(crash, name)[1]
+    refused = Example({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "b"})
+    assert [each.state for each in check.compare([refused, refused])] == ["same", "same"]
+
+
+def test_the_sample_is_of_the_examples_and_not_of_their_order() -> None:
+    check = checks_of(crash, "twice gives the same")[1]
+    examples = [Example({"type": "bpe"}, "normalize", {"text": str(number)}) for number in range(1600)]
+    taken = {each.key for each in examples if check.takes(each)}
+    assert {each.key for each in reversed(examples) if check.takes(each)} == taken
+    assert len(taken) == 98
+    assert [each.input["text"] for each in examples if check.takes(each)][:4] == ["19", "23", "24", "55"]
+
+
+def test_only_repetition_does_not_show_in_a_case() -> None:
+    repeated = [name for name in NAMES if is_of_repetition(name)]
+    assert repeated == ["twice gives the same", "a batch equals one by one"]
