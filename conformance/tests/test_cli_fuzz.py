@@ -212,6 +212,21 @@ def test_a_case_that_a_person_took_over_is_not_written_again(folder: Path) -> No
     assert (status, said) == (1, [f"found/mine.yaml:5 holds {first.stem} already", f"wrote found/{second.name}"])
 
 
+def test_what_shows_only_when_it_is_asked_again_is_no_fixture(folder: Path) -> None:
+    (folder / "moody.py").write_text(
+        "from tokspec.adapters.reference import ReferenceAdapter\n\n\nclass Adapter(ReferenceAdapter):\n"
+        "    seen = set()\n\n    def run(self, operation, model, input):\n"
+        "        asked = operation, id(model), str(input)\n"
+        "        again = asked in self.seen\n        self.seen.add(asked)\n"
+        '        again = again and operation == "normalize"\n'
+        '        return {"text": "again"} if again else super().run(operation, model, input)\n'
+    )
+    options = ("--impl", "moody:Adapter", "--in-process", "--seed", "5", "--only", "normalizer", "--examples", "2000")
+    status, out, _ = fuzz(folder, *options, "--no-database", "--save", "found")
+    assert status == 1
+    assert re.search(r"^not written: ERROR-1 .* normalize: .*: shows only when it is asked again$", out, re.MULTILINE)
+
+
 def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
     options = ("--against", "lossy:Adapter", "--seed", "5", "--only", "bpe", "--examples", "900")
     status, out, _ = fuzz(folder, *options, "--save", "found")

@@ -29,7 +29,7 @@ from tokspec.fuzz.known import known_clauses, mark_known
 from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.panel import Panel
-from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
+from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetition
 from tokspec.fuzz.saving import case_id, held, refuse_unwritable, replayed, save
 from tokspec.fuzz.wishes import families_of, opened
 from tokspec.report.safe import visible
@@ -69,9 +69,7 @@ class Fuzzing:
         families, first = self._models(seed)
         known = known_clauses(self.known_failures, self.fixtures)
         saved = [example for folder in self.replay for example in replayed(folder)]
-        for folder in filter(None, (self.folder, self._database)):
-            refuse_unwritable(folder)
-        there = held(self.folder) if self.folder else {}
+        there = self._there()
         click.echo(f"seed {seed}", err=True)
         with ExitStack() as sessions:
             checks = self._checks(sessions)
@@ -90,6 +88,12 @@ class Fuzzing:
                 last.callback(self._keep, campaign, before, name)
                 self._save(fresh, there, name, checks[0].oracle)
         return _status(campaign, fresh)
+
+    def _there(self) -> Mapping[str, Case]:
+        """See that what is found can be written, and give the cases that are there by now."""
+        for folder in filter(None, (self.folder, self._database)):
+            refuse_unwritable(folder)
+        return held(self.folder) if self.folder else {}
 
     def _models(self, seed: int) -> tuple[tuple[str, ...], list[Example] | None]:
         """Give the families that are wanted, or the examples of the one model."""
@@ -148,6 +152,9 @@ class Fuzzing:
 
     def _save(self, fresh: Sequence[Finding], there: Mapping[str, Case], name: str, oracle: Conversations) -> None:
         for finding in fresh if self.folder else ():
+            if is_of_repetition(finding.check):
+                click.echo(f"not written: {one_line(finding)}: shows only when it is asked again")
+                continue
             case = there.get(case_id(finding))
             if case is not None and case.file != f"{case.id}.yaml":
                 click.echo(f"{self.folder}/{case.file}:{case.line} holds {case.id} already")
