@@ -146,7 +146,7 @@ def test_the_description_says_what_is_wrong() -> None:
     check = PropertyChecker(chosen, judged, declared_choices(judged.session.hello))
     (finding,) = Campaign([check], 1, Budget(examples=20_000), ("bpe",), enough=1).run()
     left, right = finding.example.input["text"]
-    assert comparison.result.detail == f"{left!r} and {right!r} are left, which are to be merged"
+    assert finding.result.detail == f"{left!r} and {right!r} are left, which are to be merged"
 
 
 class Tired(ReferenceAdapter):
