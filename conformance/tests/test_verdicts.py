@@ -69,12 +69,23 @@ def test_the_right_answer_passes() -> None:
         ({**BUG, "tokens": ["b", "ug", ""]}, Difference(("tokens", 2), ABSENT, "")),
         ({**BUG, "ids": [1, None]}, Difference(("ids", 1), 8, None)),
         ({**BUG, "spans": [[0, 1], [1, 2]]}, Difference(("spans", 1, 1), 3, 2)),
-        ({"tokens": ["b", "ug"], "ids": [1, 8]}, Difference(("spans",), [[0, 1], [1, 3]], ABSENT)),
+        ({"tokens": ["b", "ug"], "spans": BUG["spans"]}, Difference(("ids",), [1, 8], ABSENT)),
+        ({"tokens": ["b", "u"], "ids": [1, 8]}, Difference(("tokens", 1), "ug", "u")),
     ],
-    ids=["another token", "too few", "too many", "no id", "another span", "a field less"],
+    ids=["another token", "too few", "too many", "no id", "another span", "a field less", "another token, no spans"],
 )
 def test_a_wrong_answer_fails_at_its_first_difference(result: Any, difference: Difference) -> None:
     assert outcome(judged(case({"expect": BUG}), Answer(result))) == ("fail", "answers otherwise", difference)
+
+
+def test_an_answer_that_is_right_without_spans_is_not_passed() -> None:
+    without = {"tokens": BUG["tokens"], "ids": BUG["ids"]}
+    assert outcome(judged(case({"expect": BUG}), Answer(without))) == (
+        "unsupported",
+        "gives no spans of this text",
+        None,
+    )
+    assert outcome(judged(case({"expect": without}), Answer(without))) == ("pass", "", None)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.adapters.huggingface_dissents import OTHER_TRAINING, refuse_answer, refuse_input, refuse_model
+from tokspec.adapters.huggingface_dissents import OTHER_TRAINING, has_wrong_spans, refuse_input, refuse_model
 
 __all__ = ["OPERATIONS", "TokenizersAdapter", "encode", "translated"]
 
@@ -94,7 +94,7 @@ class TokenizersAdapter:
         return lambda text: translated(lambda: encode(text, add_special_tokens=False).ids)
 
     def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Result:
-        """Perform one operation.
+        """Perform one operation; where the spans of an encoding are known to be wrong, without them.
 
         Raises:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
@@ -102,8 +102,8 @@ class TokenizersAdapter:
         require_unicode(input)
         refuse_input(operation, model, input)
         result = translated(lambda: OPERATIONS[operation](model, input))
-        if operation == "encode":
-            refuse_answer(model, input["text"], result["spans"])
+        if operation == "encode" and has_wrong_spans(model, input["text"], result["spans"]):
+            return {key: value for key, value in result.items() if key != "spans"}
         return result
 
 
