@@ -54,7 +54,9 @@ def ask(operation: str, model: Mapping[str, Any], input: Mapping[str, Any]) -> M
         pytest.param(
             {**UNKNOWN_BESIDE, "special_tokens": ["a"]}, "bbb", BEFORE, BEHIND, BEFORE, id="special tokens cut the text"
         ),
-        pytest.param(UNKNOWN_BESIDE, "zbb" * 50, MANY, {"tokens": [*MANY["tokens"], "a"]}, MANY, id="many unknown runs"),
+        pytest.param(
+            UNKNOWN_BESIDE, "zbb" * 50, MANY, {"tokens": [*MANY["tokens"], "a"]}, MANY, id="many unknown runs"
+        ),
         pytest.param(EITHER_END, "aaa", SHORT_FIRST, LONG_FIRST, LONG_FIRST, id="a tie that rounding decides"),
         pytest.param(EITHER_END, "aaa", SHORT_FIRST, SINGLE, SHORT_FIRST, id="no tie"),
         pytest.param(EXACT, "aaa", SHORT_FIRST, LONG_FIRST, SHORT_FIRST, id="a tie that a choice decides"),
@@ -100,6 +102,21 @@ def test_where_a_token_starts_behind_an_ideograph_is_open(
     right = {"spans": [[end - 1, end]]}
     allowed_now = allowed(model, ("encode", {"text": text}), right, {"spans": [given]}, {"offset_unit": unit}, ask)
     assert allowed_now == ({"spans": [given]} if is_open else right)
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "is_open"),
+    [
+        pytest.param("a中", [0, 2], True, id="a token that ends with the space before it"),
+        pytest.param("a\u0301中", [0, 3], True, id="a mark between them"),
+        pytest.param("a中中", [0, 3], False, id="another end"),
+        pytest.param("ab", [0, 2], False, id="no ideograph"),
+    ],
+)
+def test_where_a_token_ends_before_an_ideograph_is_open(text: str, given: list[int], is_open: bool) -> None:
+    asked, right = ("encode", {"text": text}), {"spans": [[0, 1]]}
+    found = allowed({"normalizer": {"type": "bert"}}, asked, right, {"spans": [given]}, {}, ask)
+    assert found == ({"spans": [given]} if is_open else right)
 
 
 def test_a_character_of_a_newer_unicode_is_open_where_a_stage_looks_at_its_kind() -> None:
