@@ -138,7 +138,7 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
 
 
 def _lacking(fields: Sequence[str], hello: Hello, actual: Mapping[str, Any]) -> str:
-    """Say what a case wants that an encoding does not give; spans may be left out of an answer (``spec/10-protocol.md``)."""
+    """Say what a case wants that an encoding does not give; an answer may leave out spans (``spec/10-protocol.md``)."""
     if not fields:
         return f"encode gives {', '.join(hello.encode_fields)} only, the case has none of it"
     return "gives no spans of this text" if "spans" in fields and "spans" not in actual else ""

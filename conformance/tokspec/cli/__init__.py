@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import shlex
@@ -20,6 +21,9 @@ __all__ = ["main", "tokspec"]
 #: Exit statuses of a program that a signal would have ended, as shells give them: 128 and the number of the signal.
 INTERRUPTED = 130
 READER_GONE = 141
+
+#: How many more objects there have to be before a search for garbage: of what is read at the start, nothing is any.
+ALLOCATIONS = 50_000
 
 
 @click.group(commands=Commands(), invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,6 +50,7 @@ def main() -> None:
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _end)
+    gc.set_threshold(ALLOCATIONS)
     sys.exit(_status(sys.argv[1:]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
@@ -126,7 +126,8 @@ class Campaign:
             if self._has_enough() or (self._is_late() and not given):
                 return
             with self._interruptible():
-                self._look_at(check, _checked(check, alive, known))
+                chosen = [example for example in alive if given or check.takes(example)]
+                self._look_at(check, [*zip(chosen, check.compare(chosen, known), strict=True)])
 
     def _compared(self, examples: Sequence[Example], known: dict[int, Reply], given: bool) -> _Pairs:
         """Compare with the oracle piece by piece, and look at the clock between them."""
@@ -208,11 +209,6 @@ class Campaign:
         seconds = SHRINKING_DEATHS if (hangs or dies) and check.batch > 1 else SHRINKING
         batch = 1 if hangs else min(4, check.batch) if dies else check.batch
         return (SHRINKING_LATE if self._is_late() else seconds), batch
-
-
-def _checked(check: Checker, examples: Sequence[Example], known: Mapping[int, Reply]) -> _Pairs:
-    chosen = [example for example in examples if check.takes(example)]
-    return [*zip(chosen, check.compare(chosen, known), strict=True)]
 
 
 def _first_stages(pairs: _Pairs) -> Iterator[tuple[Example, Comparison]]:

@@ -55,9 +55,13 @@ def _is_open(row: Sequence[Any], seen: Any, first: int, starts: set[_Span], ends
 
 
 def _keeps_added_spaces(model: Mapping[str, Any]) -> bool:
+    """Say whether spaces that ``bert`` adds may get into tokens: no stage drops them, or one makes marks of them."""
     cuts = str(model.get("pre_tokenizer"))
-    drops = any(f"'{name}'" in cuts for name in ("bert", "whitespace_split"))
-    return not drops and "'bert'" in str(model.get("normalizer"))
+    drops, marks = (
+        any(f"'{name}'" in cuts for name in names)
+        for names in (("bert", "whitespace_split"), ("byte_level", "metaspace"))
+    )
+    return (marks or not drops) and "'bert'" in str(model.get("normalizer"))
 
 
 def _starts(text: str, unit: str) -> Iterator[_Span]:

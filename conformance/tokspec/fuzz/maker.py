@@ -97,7 +97,11 @@ class Maker:
 
 
 def is_death(comparison: Comparison) -> bool:
-    """Say whether the program ended or had to be ended; what it reports of itself is none."""
+    """Say whether the program ended or had to be ended; what it reports of itself is none.
+
+    >>> is_death(Comparison("open"))
+    False
+    """
     reply = comparison.result.reply if comparison.result else None
     return isinstance(reply, Fault) and (reply.kind == "timeout" or reply.message.startswith(("killed", "exit")))
 
