@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,3 +98,11 @@ def test_crashes_instead_of_refusals_are_one_clause() -> None:
     found = Campaign([Checker(judged)], 1, Budget(examples=3000), families).run()
     named = {(each.clause, each.kind) for each in found if "not refused" in each.kind}
     assert named == {("ERROR-2", "crash, not refused as invalid_input")}
+
+
+def test_a_special_token_that_stands_across_itself_is_about_where_it_is_matched() -> None:
+    model = {"type": "unigram", "tokens": [["a", 1], ["aa", 1]], "special_tokens": ["aa"]}
+    example = Example(model, "encode", {"text": "aaa"})
+    right, given = {"tokens": ["aa", "a"], "ids": [1, 0]}, {"tokens": ["a", "aa"], "ids": [0, 1]}
+    assert clause_of(example, "tokens", right, given) == "SPECIAL-2"
+    assert clause_of(replace(example, input={"text": "aab"}), "tokens", right, given) == "SPECIAL-4"

@@ -104,6 +104,8 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         raise Unsupported(f"decodes {MARK!r} as a space, whatever the model")
     if "tokens" in input:
         return {"text": processor.decode_pieces(list(input["tokens"]))}
+    if any(id >= 2**31 for id in input["ids"]):
+        raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
     try:
         return {"text": processor.decode(list(input["ids"]))}
     except IndexError as error:

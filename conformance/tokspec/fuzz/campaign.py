@@ -29,10 +29,10 @@ FIRST_PIECE = 8
 #: So many batches without an example end a campaign.
 IDLE = 200
 
-#: Seconds for shrinking a difference, and when there is hardly time.
-SHRINKING = 10.0
-SHRINKING_DEATHS = 4.0
-SHRINKING_LATE = 2.0
+#: Seconds for shrinking a difference, where each candidate ends the program, and when the budget is spent.
+SHRINKING = 20.0
+SHRINKING_DEATHS = 6.0
+SHRINKING_LATE = 3.0
 
 _Pairs = Sequence[tuple[Example, Comparison]]
 
@@ -208,7 +208,8 @@ class Campaign:
         hangs, dies = comparison.kind.startswith("timeout"), comparison.kind.startswith("crash")
         seconds = SHRINKING_DEATHS if (hangs or dies) and check.batch > 1 else SHRINKING
         batch = 1 if hangs else min(4, check.batch) if dies else check.batch
-        return (SHRINKING_LATE if self._is_late() else seconds), batch
+        is_late = self._is_late() and self.budget.seconds  # with a budget of nothing, what is given is all there is
+        return (SHRINKING_LATE if is_late else seconds), batch
 
 
 def _first_stages(pairs: _Pairs) -> Iterator[tuple[Example, Comparison]]:

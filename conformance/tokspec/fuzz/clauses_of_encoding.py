@@ -80,13 +80,17 @@ def _overlaps(token: str, text: str) -> bool:
 
 
 def _of_special(special: list[str], text: str, right: Answer, given: Answer) -> str:
-    if len(special) > 1:
+    if len(special) > 1 or _stands_across_itself(special[0], text):
         return "SPECIAL-2"
     (token,) = special
     before, found, after = text.partition(token)
     if found and (before[-1:].isspace() or after[:1].isspace()):
         return "SPECIAL-3"
     return "SPECIAL-4" if found and (before or after) and token in given.get("tokens", ()) else "SPECIAL-1"
+
+
+def _stands_across_itself(token: str, text: str) -> bool:
+    return sum(text.startswith(token, place) for place in range(len(text))) > text.count(token)
 
 
 def _of_bpe(example: Example, right: Answer, given: Answer) -> str:

@@ -33,7 +33,7 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
 
   private record PreTokenizer(boolean add_prefix_space, boolean use_regex) {}
 
-  private record Input(String text, List<Integer> ids) {}
+  private record Input(String text, List<Long> ids) {}
 
   @Override
   public Map<String, ?> hello() {
@@ -91,7 +91,12 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
       throw Protocol.unsupported("decodes ids");
     }
     IntArrayList ids = new IntArrayList();
-    input.ids.forEach(ids::add);
+    for (long id : input.ids) {
+      if (id != (int) id) {
+        throw Protocol.unsupported("takes ids of 32 bits");
+      }
+      ids.add((int) id);
+    }
     try {
       return Map.of("text", model.encoding.decode(ids));
     } catch (NullPointerException unknown) { // it says so: "Unknown token for decoding"
