@@ -16,6 +16,7 @@ from tokspec.fuzz.clauses import clause_of
 from tokspec.fuzz.example import Example
 from tokspec.sessions import InProcessSession
 
+REFERENCE = ReferenceAdapter({"bpe_merge_order": "lowest_rank"})
 UNTRAINED: dict[str, Any] = {"corpus": {"words": [["ab", 1]]}}
 UNIGRAM = {"type": "unigram", "tokens": [["a", 1]]}
 
@@ -106,3 +107,24 @@ def test_a_special_token_that_stands_across_itself_is_about_where_it_is_matched(
     right, given = {"tokens": ["aa", "a"], "ids": [1, 0]}, {"tokens": ["a", "aa"], "ids": [0, 1]}
     assert clause_of(example, "tokens", right, given) == "SPECIAL-2"
     assert clause_of(replace(example, input={"text": "aab"}), "tokens", right, given) == "SPECIAL-4"
+
+
+LATE = {
+    "type": "bpe",
+    "vocabulary": ["a", "Ġ", "ĠaĠ", "Ġa"],
+    "merges": [["Ġa", "Ġ"], ["Ġ", "a"]],
+    "pre_tokenizer": {"type": "byte_level", "use_regex": False},
+}
+
+
+@pytest.mark.parametrize(
+    ("cut", "given", "clause"),
+    [
+        pytest.param(False, ["Ġa", "Ġa"], "BPE-ENC-3", id="within a piece"),
+        pytest.param(True, ["ĠaĠ", "a"], "ENC-1", id="across pieces"),
+    ],
+)
+def test_a_difference_within_a_piece_is_about_the_model(cut: bool, given: list[str], clause: str) -> None:
+    model = {**LATE, "pre_tokenizer": {"type": "byte_level", "use_regex": cut}}
+    right = REFERENCE.run("encode", REFERENCE.load("tokspec", model), {"text": " a a"})
+    assert clause_of(Example(model, "encode", {"text": " a a"}), "tokens", right, {"tokens": given}) == clause

@@ -123,7 +123,7 @@ class FfbpeAdapter:
             raise Unsupported("has all bytes as tokens, and takes none of them for a special one")
         if unit == "byte" and any(set(word) - _PLAIN for word, _ in corpus.get("words", ())):
             raise Unsupported("cuts words into bytes, and in this model they are of characters")
-        if unit == "unicode" and not str(corpus).isascii():
+        if unit == "unicode" and not json.dumps(corpus, ensure_ascii=False).isascii():
             raise Unsupported("begins with bytes, and merges those of a character first (BPE-TRAIN-2)")
         trainer = self._library.BpeTrainer(
             special,
@@ -204,6 +204,8 @@ def _decode(encoder: Any, ids: Mapping[str, int], decodes: bool, input: Mapping[
     known = input["ids"] if "ids" in input else [ids.get(token) for token in input["tokens"]]
     if None in known:
         raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
+    if any(id >= 2**32 for id in input.get("ids", ())):
+        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
     return {"text": encoder.decode(known)}
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
+from dataclasses import replace
+from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 from tokspec.adapters.reference import ReferenceAdapter
@@ -41,8 +42,35 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     if not text or (right and not right.get("tokens")):
         return "ENC-4"
     if "normalizer" in model or "pre_tokenizer" in model:
-        return "ENC-1"
+        return _of_pieces(example, right, given)
     return _BY_TYPE[model["type"]](example, right, given)
+
+
+def _of_pieces(example: Example, right: Answer, given: Answer) -> str:
+    """Name the clause by the first piece that differs, if both answers keep to the pieces."""
+    model, text = example.model, example.input["text"]
+    try:
+        pieces = _KEEPING.run("pre_tokenize", _KEEPING.load("tokspec", model), {"text": text})["pieces"]
+    except Refusal:
+        return "ENC-1"
+    bare = {key: value for key, value in model.items() if key not in ("normalizer", "pre_tokenizer")}
+    waiting = [_tokens(example, answer) for answer in (right, given)]
+    for piece, *_ in pieces:
+        of_piece = [_written(piece, tokens) for tokens in waiting]
+        if None in of_piece:
+            return "ENC-1"
+        first, second = ({"tokens": tokens} for tokens in of_piece)
+        if first != second:
+            return _BY_TYPE[model["type"]](replace(example, model=bare, input={"text": piece}), first, second)
+        waiting = [tokens[len(taken or ()) :] for tokens, taken in zip(waiting, of_piece, strict=True)]
+    return "ENC-1"
+
+
+def _written(piece: str, tokens: list[str]) -> list[str] | None:
+    """Give those of the first tokens that write a piece; None if they go beyond it."""
+    ends = accumulate(map(len, tokens))
+    count = next((number for number, end in enumerate(ends, 1) if end >= len(piece)), 0)
+    return tokens[:count] if "".join(tokens[:count]) == piece else None
 
 
 def _tokens(example: Example, given: Answer) -> list[str]:

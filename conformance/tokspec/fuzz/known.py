@@ -1,8 +1,9 @@
 """Findings that are known: they fail as a case does that a file of known failures lists.
 
 A known failure names a case, and a finding is never that very case; what both share is the clause, the operation and
-the verdict. A finding that shares all three with a listed case, such as a crash of the same operation, is taken for the
-same fault seen elsewhere, says so, and does not fail the run. What an implementation is recorded to do otherwise is no
+the verdict, where another answer and a refusal that is not due are one: which of them it is hangs on the model. A
+finding that shares all three with a listed case, such as a crash of the same operation, is taken for the same fault
+seen elsewhere, says so, and does not fail the run. What an implementation is recorded to do otherwise is no
 reason to set a finding aside: its adapter refuses that, by what the model and the text have.
 """
 
@@ -40,7 +41,7 @@ def known_clauses(file: Path | None, fixtures: Path | None = None, today: date |
         raise DataError(problem)
     for name, entry in known.entries.items():
         for clause in cases[name].clauses:
-            found.setdefault((clause, cases[name].operation, entry.verdict), name)
+            found.setdefault((clause, cases[name].operation, _manner(entry.verdict)), name)
     return found
 
 
@@ -55,5 +56,9 @@ def mark_known(findings: Findings, known: Known) -> list[Finding]:
 
 
 def _known(finding: Finding, known: Known) -> str:
-    case = known.get((finding.clause, finding.example.operation, finding.result.verdict.value))
+    case = known.get((finding.clause, finding.example.operation, _manner(finding.result.verdict.value)))
     return f"{finding.clause} ({case})" if case else ""
+
+
+def _manner(verdict: str) -> str:
+    return "fail" if verdict == "error" else verdict
