@@ -128,3 +128,10 @@ def test_a_difference_within_a_piece_is_about_the_model(cut: bool, given: list[s
     model = {**LATE, "pre_tokenizer": {"type": "byte_level", "use_regex": cut}}
     right = REFERENCE.run("encode", REFERENCE.load("tokspec", model), {"text": " a a"})
     assert clause_of(Example(model, "encode", {"text": " a a"}), "tokens", right, {"tokens": given}) == clause
+
+
+@pytest.mark.parametrize("operation", ["train", "training_trace", "best_pair"])
+def test_a_crash_where_a_merge_makes_a_special_token_is_about_that(operation: str) -> None:
+    model, input = {"type": "bpe", "special_tokens": ["ab"]}, {"corpus": {"words": [["abc", 1]]}}
+    assert clause_of(Example(model, operation, input), "crash", {}, {}) == "BPE-TRAIN-10"
+    assert clause_of(Example(model, operation, {"corpus": {"words": [["ac", 1]]}}), "crash", {}, {}) != "BPE-TRAIN-10"

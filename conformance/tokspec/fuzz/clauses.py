@@ -56,6 +56,8 @@ def _of_training(example: Example, kind: str, right: Answer, given: Answer) -> s
         refusal = _REFUSED.get((example.operation, kind.rpartition(" ")[2]))
         if refusal is not None:
             return refusal
+    if kind.startswith("crash") and kind_of_model == "bpe" and _makes_special(example):
+        return "BPE-TRAIN-10"
     if example.operation == "best_pair" and kind.startswith("refused"):
         return {"bpe": "BPE-TRAIN-7", "wordpiece": "WP-TRAIN-4"}[kind_of_model]
     if example.operation == "train" and kind_of_model == "bpe":
@@ -67,6 +69,12 @@ def _of_training(example: Example, kind: str, right: Answer, given: Answer) -> s
             "WP-TRAIN-2" if sorted(right.get("vocabulary", ())) == sorted(given.get("vocabulary", ())) else "WP-TRAIN-1"
         )
     return _TABLE.get((example.operation, kind_of_model)) or _TABLE.get((example.operation, ""), "ERROR-1")
+
+
+def _makes_special(example: Example) -> bool:
+    """Say whether a merge may make a token that is there already, as a special one."""
+    words = [word for word, _ in example.input.get("corpus", {}).get("words", example.input.get("words", ()))]
+    return any(token in word for token in example.model.get("special_tokens", ()) for word in words)
 
 
 def _of_bpe_vocabulary(example: Example, right: Answer, given: Answer) -> str:
