@@ -135,3 +135,15 @@ def test_a_crash_where_a_merge_makes_a_special_token_is_about_that(operation: st
     model, input = {"type": "bpe", "special_tokens": ["ab"]}, {"corpus": {"words": [["abc", 1]]}}
     assert clause_of(Example(model, operation, input), "crash", {}, {}) == "BPE-TRAIN-10"
     assert clause_of(Example(model, operation, {"corpus": {"words": [["ac", 1]]}}), "crash", {}, {}) != "BPE-TRAIN-10"
+
+
+def test_text_that_was_composed_is_about_accents_and_not_about_case() -> None:
+    example = Example({"normalizer": {"type": "bert", "lowercase": False}}, "normalize", {"text": "\u212b"})
+    assert clause_of(example, "text", {"text": "\u212b"}, {"text": "\u00c5"}) == "NORM-BERT-5"
+
+
+@pytest.mark.parametrize(("type", "clause"), [("wordpiece", "DEC-BYTE-1"), ("bpe", "DEC-BYTE-2")])
+def test_bytes_of_another_model_are_about_the_decoder(type: str, clause: str) -> None:
+    model = {"type": type, "vocabulary": ["a\u00e9"], "decoder": {"type": "byte_level"}}
+    asked = Example(model, "decode", {"ids": [0]})
+    assert clause_of(asked, "text", {"text": "a\ufffd"}, {"text": "a\u00e9"}) == clause

@@ -18,6 +18,8 @@ from tokspec.adapter import Hello, Unsupported
 
 __all__ = ["BertLegacyAdapter"]
 
+#: Its words end at them, and cleaning leaves them.
+_SEPARATORS = frozenset("\u2028\u2029")
 
 #: The special tokens that the tokenizer has unless it is told that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("sep_token", "pad_token", "cls_token", "mask_token"))
@@ -71,6 +73,8 @@ class BertLegacyAdapter:
         normalizer = model.get("normalizer", {}) if isinstance(model, Mapping) else model[1].get("normalizer", {})
         if normalizer.get("type") != "bert":
             raise Unsupported("has the normalizer of BERT and no other")
+        if not _SEPARATORS.isdisjoint(input["text"]):
+            raise Unsupported("makes no spaces of U+2028 and U+2029, and splits there (NORM-BERT-2)")
         basic = self._library.BasicTokenizer(**_options(normalizer), do_split_on_punc=False)
         text = basic._clean_text(input["text"])
         if basic.tokenize_chinese_chars:

@@ -47,6 +47,8 @@ def _of_bert(part: Part, text: str, right: str, given: str) -> str:
     categories = {unicodedata.category(character) for character in text}
     if right.replace(" ", "") == given.replace(" ", "") and any(map(_may_be_separated, text)):
         return "NORM-BERT-3"
+    if given != right and given == unicodedata.normalize("NFC", right):
+        return "NORM-BERT-5"  # accents that stay are not composed
     if right.lower() == given.lower() and right != given:
         return "NORM-LOWERCASE-2" if "Σ" in text else "NORM-BERT-6"
     if part.get("clean_text", True) and (categories & {"Zs", "Zl", "Zp"} or set(text) & set("\t\n\r")):
@@ -130,6 +132,8 @@ def of_decoding(example: Example, kind: str, right: Answer, given: Answer) -> st
         return "DEC-META-2" if same_but_first else "DEC-META-1"
     if part["type"] == "wordpiece":
         return "DEC-WP-1"
+    if example.model.get("type") in ("wordpiece", "unigram"):  # what differs is whose decoder it is taken to be
+        return "DEC-BYTE-1"
     listed = tokens_of(example.model)
     return _of_bytes(right.get("text", ""), [listed[one] if isinstance(one, int) else one for one in asked])
 
