@@ -147,3 +147,11 @@ def test_bytes_of_another_model_are_about_the_decoder(type: str, clause: str) ->
     model = {"type": type, "vocabulary": ["a\u00e9"], "decoder": {"type": "byte_level"}}
     asked = Example(model, "decode", {"ids": [0]})
     assert clause_of(asked, "text", {"text": "a\ufffd"}, {"text": "a\u00e9"}) == clause
+
+
+def test_spaces_that_are_cleaned_up_are_about_joining_and_not_about_bytes() -> None:
+    asked = Example(
+        {"type": "bpe", "vocabulary": ["Ã", "Ġ"], "decoder": {"type": "byte_level"}}, "decode", {"ids": [0, 1]}
+    )
+    assert clause_of(asked, "text", {"text": "\ufffd "}, {"text": "\ufffd"}) == "DEC-BYTE-1"
+    assert clause_of(asked, "text", {"text": "\ufffd "}, {"text": " "}) == "DEC-BYTE-2"

@@ -97,6 +97,16 @@ def test_a_property_is_known_by_what_the_oracle_shows() -> None:
     assert marked(broken, alone, known={("ENC-3", "encode", "fail"): "case"}) == ["ENC-3 (case)", ""]
 
 
+def test_a_property_of_encoding_that_decoding_breaks_is_known_by_decoding() -> None:
+    broken = finding("DEC-BYTE-1", "encode", Verdict.FAIL, "property", "what is encoded is decoded again")
+    assert marked(broken, known={("DEC-BYTE-1", "decode", "fail"): "case"}) == ["DEC-BYTE-1 (case)"]
+
+
+def test_a_refusal_that_is_not_due_is_known_as_another_answer_is() -> None:
+    refused = finding("SPECIAL-2", "encode", Verdict.ERROR, "refused as unknown_symbol")
+    assert marked(refused, known={("SPECIAL-2", "encode", "fail"): "case"}) == ["SPECIAL-2 (case)"]
+
+
 def test_what_is_listed_wrongly_is_said(tmp_path: Path) -> None:
     file = listed(tmp_path, {"case": ENCODES, "verdict": "fail"}, {"case": "no-such-case", "verdict": "fail"})
     with pytest.raises(DataError) as caught:

@@ -57,6 +57,7 @@ const operations = {
     need(beside.decoder?.type === DECODERS[kind], `decodes as the model has it, which is ${DECODERS[kind]}`);
     const ids = input.ids ?? input.tokens.map((token) => names.indexOf(text(token)));
     need(!ids.includes(-1), "decodes ids, and a token that is not in the vocabulary has none");
+    need(ids.every((id) => id < 2 ** 31), "takes ids of 32 bits");
     return { text: model.detokenize(ids, true) };
   },
 };

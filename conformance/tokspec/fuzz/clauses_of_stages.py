@@ -135,12 +135,15 @@ def of_decoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     if example.model.get("type") in ("wordpiece", "unigram"):  # what differs is whose decoder it is taken to be
         return "DEC-BYTE-1"
     listed = tokens_of(example.model)
-    return _of_bytes(right.get("text", ""), [listed[one] if isinstance(one, int) else one for one in asked])
+    texts = right.get("text", ""), given.get("text", "")
+    return _of_bytes(*texts, [listed[one] if isinstance(one, int) else one for one in asked])
 
 
-def _of_bytes(right: str, asked: list[str]) -> str:
+def _of_bytes(right: str, given: str, asked: list[str]) -> str:
     if any(to_bytes(token) is None for token in asked):
         return "DEC-BYTE-3"
+    if right != given and right.replace(" ", "") == given.replace(" ", ""):
+        return "DEC-BYTE-1"
     return "DEC-BYTE-2" if "\ufffd" in right else "DEC-BYTE-1"
 
 
