@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
+from tokspec.fixtures import Case, load_suite
 from tokspec.fuzz.findings import Finding, Findings
 from tokspec.known_failures import read_known_failures
 
@@ -41,7 +41,7 @@ def known_clauses(file: Path | None, fixtures: Path | None = None, today: date |
         raise DataError(problem)
     for name, entry in known.entries.items():
         for clause in cases[name].clauses:
-            found.setdefault((clause, cases[name].operation, _manner(entry.verdict)), name)
+            found.setdefault((clause, _operation(cases[name]), _manner(entry.verdict)), name)
     return found
 
 
@@ -56,10 +56,16 @@ def mark_known(findings: Findings, known: Known) -> list[Finding]:
 
 
 def _known(finding: Finding, known: Known) -> str:
-    # a property of encoding may be broken by decoding what was encoded
-    operation = "decode" if finding.clause.startswith("DEC-") else finding.example.operation
+    operation = finding.group[2]
+    if finding.clause.startswith("DEC-"):  # a property of encoding may be broken by decoding what was encoded
+        operation = "decode"
     case = known.get((finding.clause, operation, _manner(finding.result.verdict.value)))
     return f"{finding.clause} ({case})" if case else ""
+
+
+def _operation(case: Case) -> str:
+    """Give the operation that a case is about: a model that is to be refused is that for every operation."""
+    return "load" if "invalid_model" in str(case.outcome) else case.operation
 
 
 def _manner(verdict: str) -> str:
