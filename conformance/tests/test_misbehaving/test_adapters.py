@@ -54,7 +54,7 @@ ROWS = [
     ("forges_broken_of_nothing", "PPPPOPPP", TWICE, {}),
     ("replaces_stdout", "PPPPPPPP", "", {}),
     ("reads", "PPPPPPPP", "", {}),
-    ("replaces_json", "PPPPOPPP", "a line is not JSON (Expecting value at character 1): 'hugs'", {}),
+    ("replaces_json", "PPPPPPPP", "", {}),
     ("forks", "PPPPPPPP", "", {}),
     ("forks_and_waits", "PPPPPPPP", "", {}),
     ("starts_a_thread", "PPPPPPPP", "", {}),
