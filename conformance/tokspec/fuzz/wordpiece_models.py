@@ -71,4 +71,7 @@ def _model(random: Random, symbols: str, prefix: str = "") -> Model:
         made["max_word_length"] = random.choice((1, 2, 3, 4, 6, 101))
     if random.random() < 0.2:
         random.shuffle(made["vocabulary"])
+    if random.random() < 0.1:  # who looks for prefixes among clusters finds none behind which a mark stands
+        marked = f"{prefix}\u0301{random.choice(symbols)}"
+        made["vocabulary"] = list(dict.fromkeys((*made["vocabulary"], marked)))
     return made
