@@ -211,7 +211,7 @@ def test_the_sample_is_of_the_examples_and_not_of_their_order() -> None:
     examples = [Example({"type": "bpe"}, "normalize", {"text": str(number)}) for number in range(1600)]
     taken = {each.key for each in examples if check.takes(each)}
     assert {each.key for each in reversed(examples) if check.takes(each)} == taken
-    assert len(taken) == 98
+    assert len(taken) == 106  # one in sixteen, about
     assert [each.input["text"] for each in examples if check.takes(each)][:4] == ["19", "23", "24", "55"]
 
 
