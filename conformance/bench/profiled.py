@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pstats
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, cast
 
 __all__ = ["print_shares", "seconds_in"]
 
@@ -19,14 +21,18 @@ def print_shares(title: str, stats: pstats.Stats, lines: int = 14) -> None:
 
 def seconds_in(stats: pstats.Stats, function: str) -> float:
     """Give the seconds that functions of a name take with all that they call; calls of themselves are not added."""
-    entries = stats.stats.items()  # type: ignore[attr-defined]
-    return sum((whole for (_, _, name), (_, _, _, whole, _) in entries if name == function), 0.0)
+    return sum((whole for (_, _, name), (_, _, _, whole, _) in _entries(stats) if name == function), 0.0)
+
+
+def _entries(stats: pstats.Stats) -> Iterable[tuple[Any, Any]]:
+    """Give functions with their figures, those of who calls them too; what is documented adds up by name alone."""
+    return cast("Mapping[Any, Any]", vars(stats)["stats"]).items()
 
 
 def _shares(stats: pstats.Stats) -> Counter[str]:
     """Add up by module the seconds of functions, those in C for who calls them."""
     shares: Counter[str] = Counter()
-    for (file, _, function), (_, _, own, _, callers) in stats.stats.items():  # type: ignore[attr-defined]
+    for (file, _, function), (_, _, own, _, callers) in _entries(stats):
         if file != "~":
             shares[_module(file)] += own
         for (caller, _, _), (_, _, seconds, _) in callers.items() if file == "~" else ():
