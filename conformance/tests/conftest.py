@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 
 import pytest
 
 from tokspec.cli import main
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; programs here would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

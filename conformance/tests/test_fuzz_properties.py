@@ -212,7 +212,7 @@ def test_the_sample_is_of_the_examples_and_not_of_their_order() -> None:
     taken = {each.key for each in examples if check.takes(each)}
     assert {each.key for each in reversed(examples) if check.takes(each)} == taken
     assert len(taken) == 106  # one in sixteen, about
-    assert [each.input["text"] for each in examples if check.takes(each)][:4] == ["19", "23", "24", "55"]
+    assert [each.input["text"] for each in examples if check.takes(each)][:4] == ["11", "14", "32", "82"]
 
 
 def test_only_repetition_does_not_show_in_a_case() -> None:
