@@ -89,7 +89,7 @@ def read_target(given: Mapping[str, Any]) -> Target:
     Target(vocabulary_size=None, merge_count=3, min_frequency=1)
     """
     keys = [key for key in ("vocabulary_size", "merge_count", "min_frequency") if key in given]
-    if not {"vocabulary_size", "merge_count"}.intersection(keys):  # ERROR-2
+    if not {"vocabulary_size", "merge_count"}.intersection(keys):  # ERROR-3
         raise InputError("invalid_input", "training needs vocabulary_size or merge_count")
     return Target(**{key: _as_input(partial(read_integer, smallest=0), given[key]) for key in keys})
 
@@ -100,7 +100,9 @@ def read_text(value: Any) -> str:
     >>> read_text("[UNK]")
     '[UNK]'
     """
-    return value if isinstance(value, str) else _refuse(f"{brief(value)} is not a string")
+    if not isinstance(value, str):
+        _refuse(f"{brief(value)} is not a string")
+    return value
 
 
 def read_list(value: Any) -> list[Any]:
@@ -173,11 +175,6 @@ def _read_boolean(value: Any) -> bool:
     return value if isinstance(value, bool) else _refuse(f"{brief(value)} is neither true nor false")
 
 
-def _read_token(value: Any) -> str:
-    token = read_text(value)
-    return token if token else _refuse("a token is empty")  # TERM-7
-
-
 def _read_option(*options: str) -> Reader:
     return lambda value: value if value in options else _refuse(f"{brief(value)} is not one of {', '.join(options)}")
 
@@ -191,11 +188,18 @@ def _read_pair(value: Any) -> tuple[Any, Any]:
 def _read_tokens(value: Any) -> tuple[str, ...]:
     """Return a list of distinct tokens (TERM-4)."""
     tokens: dict[str, None] = {}
-    for token in map(_read_token, read_list(value)):
+    for token in map(read_text, read_list(value)):  # TERM-7: it may be empty
         if token in tokens:
             _refuse(f"{token!r} is listed twice")
         tokens[token] = None
     return tuple(tokens)
+
+
+def _read_special_tokens(value: Any) -> tuple[str, ...]:
+    tokens = _read_tokens(value)
+    if "" in tokens:  # SPECIAL-5
+        _refuse("a special token is empty")
+    return tokens
 
 
 def _read_vocabulary(value: Any) -> dict[str, int]:
@@ -216,7 +220,7 @@ def _read_weights(value: Any) -> dict[str, float]:
 
 
 def _bpe(given: Mapping[str, Any]) -> Bpe:
-    readers = {"vocabulary": _read_vocabulary, "merges": _read_merges, "unknown_token": _read_token}
+    readers = {"vocabulary": _read_vocabulary, "merges": _read_merges, "unknown_token": read_text}
     model = Bpe(**_read_keys("a bpe model", given, readers))
     for left, right in model.merges:  # BPE-MODEL-1
         for token in (left, right, left + right):
@@ -228,7 +232,7 @@ def _bpe(given: Mapping[str, Any]) -> Bpe:
 def _wordpiece(given: Mapping[str, Any]) -> WordPiece:
     readers: Mapping[str, Reader] = {
         "vocabulary": _read_vocabulary,
-        "unknown_token": _read_token,
+        "unknown_token": read_text,
         "continuing_prefix": read_text,  # WP-MODEL-2: it may be empty
         "max_word_length": partial(read_integer, smallest=1),
     }
@@ -239,7 +243,7 @@ def _unigram(given: Mapping[str, Any]) -> Unigram:
     readers: Mapping[str, Reader] = {
         "tokens": _read_weights,
         "weights": _read_option("frequency", "log_probability"),
-        "unknown_token": _read_token,
+        "unknown_token": read_text,
     }
     names = {"tokens": "weights", "weights": "kind", "unknown_token": "unknown_token"}
     found = _read_keys("a unigram model", given, readers)
@@ -375,5 +379,5 @@ _STAGES: Mapping[str, Reader] = {
     "normalizer": _read_normalizer,
     "pre_tokenizer": _read_pre_tokenizer,
     "decoder": _read_decoder,
-    "special_tokens": _read_tokens,  # SPECIAL-5
+    "special_tokens": _read_special_tokens,
 }

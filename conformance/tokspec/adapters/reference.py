@@ -213,7 +213,7 @@ def _bpe_model(request: Request) -> Result:
 
 
 def _wordpiece_model(request: Request) -> Result:
-    return {"vocabulary": list(_train_wordpiece(request, request.target).vocabulary)}
+    return {"vocabulary": list(_train_wordpiece(request, _size(request)).vocabulary)}
 
 
 def _unigram_model(request: Request) -> Result:
@@ -225,12 +225,17 @@ def _bpe_steps(request: Request) -> Result:
 
 
 def _wordpiece_steps(request: Request) -> Result:
-    steps = _train_wordpiece(request, request.target).steps
+    steps = _train_wordpiece(request, _size(request)).steps
     return {"steps": [[left, right, float(score)] for left, right, score in steps]}
 
 
 def _unigram_sizes(request: Request) -> Result:
     return {"sizes": list(_train_unigram(request).sizes)}
+
+
+def _size(request: Request) -> bpe.Target:
+    """Return the target of WordPiece, which has to be a size (ERROR-3)."""
+    return bpe.Target(vocabulary_size=request.number("vocabulary_size"))
 
 
 def _after_steps(request: Request) -> bpe.Target:
