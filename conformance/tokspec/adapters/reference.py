@@ -21,7 +21,7 @@ from tokref import AlignedText, Bpe, Choices, InputError, Tokenizer, Unigram, Wo
 from tokref.reading import read_integer, read_list, read_number, read_target, read_text, read_words
 from tokref.values import Words
 from tokspec.adapter import Hello, Refusal, Unsupported
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["ReferenceAdapter", "Request", "functions_by_clause"]
 
