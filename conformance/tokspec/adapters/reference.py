@@ -14,7 +14,7 @@ from tokref import Choices, InputError, Tokenizer
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.adapters.reference_operations import OPERATIONS
 from tokspec.adapters.reference_request import Request
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["ReferenceAdapter", "functions_by_clause"]
 
