@@ -2,7 +2,8 @@
 
     python conformance/documents/compare.py FOLDER [--write]
 
-FOLDER holds the documents under the names of spec/00-terms.md. For each section that a case cites, the digest of its text
+FOLDER holds the documents under the names of spec/00-terms.md. For each section that a case cites, the digest of its
+text
 is compared with ``digests.json`` beside this file (``--write`` writes it); and for each entry of ``stated``, what is
 ``printed`` is looked for in the sections of every document that is said to print it: its strings and numbers, in order,
 with nothing but punctuation between them, or at most a few words. Exit status 0 if all is as said, 1 if not.
