@@ -111,6 +111,8 @@ def encode_piece(model: Model, listed: Sequence[tuple[str, ...]], choices: Mappi
             way = choices["bpe_unknown_without_token"]
             if way == "error":
                 raise Refused("unknown_symbol")
+            if way == "dropped_before_merging" and model.get("pre_tokenizer"):
+                raise NotCovered("a character that is dropped beside one that was added")
             if way != "dropped_before_merging":
                 symbols.append((character if way == "kept" else "", place, place + 1, False))
             continue
