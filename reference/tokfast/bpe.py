@@ -1,8 +1,7 @@
 """Byte-Pair Encoding: encoding by a heap of ranks, training by a queue of pairs (``spec/04-bpe.md``).
 
-Encoding puts every pair of neighbours that may be merged into a heap, by rank and place. The smallest is merged, and the
-two pairs that this makes are put in; a pair whose tokens were merged since is skipped when it comes up.
-Training is that of :mod:`tokfast.pairs`, by falling counts.
+Encoding puts every pair of neighbours that may be merged into a heap, by rank and place. The smallest is merged, and
+the two pairs that this makes are put in; a pair whose tokens were merged since is skipped when it comes up. Training is that of :mod:`tokfast.pairs`, by falling counts.
 """
 
 from __future__ import annotations
@@ -38,7 +37,9 @@ class BpeEncoder:
             self._ranks.setdefault(pair, []).append(rank)
         self._rank_of = self._choose_ranks()
         self._has_turns = choices.bpe_merge_order == "single_pass" and choices.bpe_pairs == "listed"
-        self._drops_first = model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
+        self._drops_first = (
+            model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
+        )
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""

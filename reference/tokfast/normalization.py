@@ -2,8 +2,8 @@
 
 Without spans, each normalizer is one call into Python's C code: ``str.lower``, ``unicodedata.normalize``, or
 ``str.translate`` by a table that asks tokref once for each character. With spans, a text that no normalizer changes
-keeps its own; any other text is cut before each space, and tokref aligns each part by itself. No normalizer looks across
-the border before a space, so the parts that occur again, as words do, are aligned once.
+keeps its own; any other text is cut before each space, and tokref aligns each part by itself. No normalizer looks
+across that border, so equal parts are aligned once.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def _bert_steps(
     steps: list[_Step] = []
     for key, is_wanted in (("clean_text", clean_text), ("handle_chinese_chars", handle_chinese_chars)):
         if is_wanted:
-            off: dict[str, Any] = dict.fromkeys(("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"), False)
+            off: dict[str, Any] = dict.fromkeys(
+                ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"), False
+            )
             alone = Component("bert", off | {key: True})
             steps.append(_each_character(partial(normalize, normalizer=alone, choices=choices)))
     if lowercase if strip_accents is None else strip_accents:

@@ -1,7 +1,7 @@
 """The stages together, prepared for a tokenizer and one set of choices.
 
-What a model makes of a piece depends on the piece alone, so it is kept in a cache, and a text costs little more than the
-pattern of the pre-tokenizer and a lookup for each piece. Ids have a way of their own, on which nothing is aligned.
+What a model makes of a piece depends on the piece alone, so it is kept in a cache: most pieces of a text cost no more
+than the pattern that cuts them and a lookup. Encoding to ids alone has a way of its own, on which nothing is aligned.
 """
 
 from __future__ import annotations

@@ -54,7 +54,8 @@ class _Stage:
 
     def split(self, piece: Piece) -> Iterator[Piece]:
         """Return the pieces of a piece of the stage before."""
-        text, start, spans, is_first = self._rewrite(piece.text, piece.is_first), piece.start, piece.spans, piece.is_first
+        _, start, spans, is_first = piece
+        text = self._rewrite(piece.text, is_first)
         if len(text) > len(piece.text):  # an added character takes no room
             spans = piece.spans_of_characters()
             spans = [(spans[0][0], spans[0][0]), *spans]

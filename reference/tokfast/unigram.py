@@ -1,9 +1,9 @@
 """Unigram: Viterbi along a trie, and losses of only the words that change (``spec/06-unigram.md``).
 
-The trie holds all tokens with their costs. From each position of a word it is followed character by character, until no
-token begins like that. To remove a token from the vocabulary is to remove its cost from the trie, which can be put back,
-so the loss without a token takes no other table. Costs are added in the order in which tokref adds them, so that scores
-and losses have the same bits.
+The trie holds all tokens with their costs. From each position of a word it is followed character by character, until
+no token begins like that. To remove a token is to remove its cost from the trie, which can be put back, so the loss
+without a token takes no other table. Costs are added in the order in which tokref adds them, so scores and losses have
+the same bits.
 """
 
 from __future__ import annotations
@@ -234,10 +234,10 @@ def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -
 
 
 class _User(NamedTuple):
-    """A word whose best segmentation uses a token, with its count and its cost."""
+    """A word whose best segmentation uses a token, with its frequency and its cost."""
 
     word: str
-    count: int
+    frequency: int
     cost: float
 
 
@@ -258,10 +258,10 @@ class _Losses:
         """Return the loss without a token less the loss with it."""
         self._trie.set_cost(token, None)
         increase = 0.0
-        for word, count, cost in self._users.get(token, ()):
+        for word, frequency, cost in self._users.get(token, ()):
             without = self._trie.segment(word)[1]
-            if count and without > cost:  # not where both are infinite
-                increase += count * (without - cost)
+            if frequency and without > cost:  # not where both are infinite
+                increase += frequency * (without - cost)
         self._trie.set_cost(token, self._costs[token])
         return increase
 

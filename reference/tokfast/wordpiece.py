@@ -1,7 +1,7 @@
 """WordPiece: encoding up to the longest token, training by a queue of pairs (``spec/05-wordpiece.md``).
 
-Training is that of :mod:`tokfast.pairs`, by falling scores. A merge lowers the counts of its two tokens, which raises the
-score of every other pair with one of them: those pairs are put into the queue again.
+Training is that of :mod:`tokfast.pairs`, by falling scores. A merge lowers the counts of its two tokens, which raises
+the score of every other pair with one of them: those pairs are put into the queue again.
 """
 
 from __future__ import annotations
