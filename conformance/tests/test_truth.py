@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tokspec.compare import first_difference
-from tokspec.fixtures import Case, load_suite
-from tokspec.specification import load_specification
-from tokspec.stated import arithmetic, at, relation
+from tokspec.judge.compare import first_difference
+from tokspec.quality.printed import arithmetic, at, relation
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.specification import load_specification
 
 CASES = list(load_suite().cases.values())
 

@@ -49,7 +49,7 @@ def refuse_input(operation: str, tokenizer: Tokenizer, input: Mapping[str, Any])
     >>> refuse_input("encode", Tokenizer(BPE({"a": 0}, [])), {"text": "\U0002b820"})
     Traceback (most recent call last):
         ...
-    tokspec.errors.Unsupported: unsupported: sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)
+    tokspec.base.errors.Unsupported: unsupported: sets no ideograph apart from U+2B820 to U+2B91F (NORM-BERT-3)
     """
     for text in [input["text"]] if "text" in input else input.get("corpus", {}).get("texts", ()):
         for dissents, reason in (*_OF_TEXTS, *_OF_OPERATIONS.get(operation, ())):
@@ -186,8 +186,8 @@ def refuse_model(model: Mapping[str, Any]) -> None:
     >>> refuse_model({"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": ["a b"]})
     Traceback (most recent call last):
         ...
-    tokspec.errors.Unsupported: unsupported: panics at a merge whose product is longer than every token (BPE-MODEL-1)
-    """
+    tokspec.base.errors.Unsupported: unsupported: panics at a merge whose product is longer than every token (BPE-MODEL-1)
+    """  # noqa: E501
     for dissents, reason in _OF_MODELS[model["type"]]:
         if dissents(model):
             raise Unsupported(reason)

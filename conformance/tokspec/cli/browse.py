@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.display import compact, shorten, visible
+from tokspec.base.errors import DataError
 from tokspec.cli.options import fixtures_option, selection_options
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, Suite, load_suite
-from tokspec.report.safe import compact, shorten, visible
-from tokspec.selection import select
-from tokspec.specification import load_specification
+from tokspec.suite.fixtures import Case, Suite, load_suite
+from tokspec.suite.selection import select
+from tokspec.suite.specification import load_specification
 
 __all__ = ["list_command", "show_command"]
 

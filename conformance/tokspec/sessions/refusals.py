@@ -7,11 +7,11 @@ from typing import Any
 
 from tokspec import formats
 from tokspec.adapter import Hello
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 from tokspec.formats.own import OwnModel
-from tokspec.sessions.contract import Fault, Refused, Request
-from tokspec.specification import load_specification
-from tokspec.wire import excerpt
+from tokspec.protocol.messages import Fault, Refused, Request
+from tokspec.protocol.wire import excerpt
+from tokspec.suite.specification import load_specification
 
 __all__ = ["not_offered", "refused", "write_model"]
 
