@@ -1,7 +1,8 @@
 """Byte-Pair Encoding: encoding by a heap of ranks, training by a queue of pairs (``spec/04-bpe.md``).
 
 Encoding puts every pair of neighbours that may be merged into a heap, by rank and place. The smallest is merged, and
-the two pairs that this makes are put in; a pair whose tokens were merged since is skipped when it comes up. Training is that of :mod:`tokfast.pairs`, by falling counts.
+the two pairs that this makes are put in; a pair whose tokens were merged since is skipped when it comes up. Training is
+that of :mod:`tokfast.pairs`, by falling counts.
 """
 
 from __future__ import annotations
