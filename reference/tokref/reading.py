@@ -167,8 +167,8 @@ def _read_keys(what: str, given: Mapping[str, Any], readers: Mapping[str, Reader
 
 
 def _read_character(value: Any) -> str:
-    is_character = isinstance(value, str) and len(value) == 1
-    return value if is_character else _refuse(f"{brief(value)} is not one character")
+    text = read_text(value)
+    return text if len(text) == 1 else _refuse(f"{brief(value)} is not one character")
 
 
 def _read_boolean(value: Any) -> bool:
