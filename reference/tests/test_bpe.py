@@ -216,7 +216,9 @@ def test_no_pair_is_best_where_none_is_left() -> None:
 # Encoding
 
 
-def all_orders(symbols: list[str], rank: Callable[[str, str], int | None]) -> list[tuple[list[tuple[int, int]], list[str]]]:
+def all_orders(
+    symbols: list[str], rank: Callable[[str, str], int | None]
+) -> list[tuple[list[tuple[int, int]], list[str]]]:
     """Return every way to merge one place after the other until none is left: ranks and places, and the result."""
     ways = []
     for place, pair in enumerate(pairwise(symbols)):

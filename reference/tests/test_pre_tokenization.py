@@ -173,7 +173,15 @@ def test_bytes_share_the_span_of_their_character() -> None:
         (
             "byte_level",
             "Hello, how are  you?",
-            [("Hello", 0, 5), (",", 5, 6), ("Ġhow", 6, 10), ("Ġare", 10, 14), ("Ġ", 14, 15), ("Ġyou", 15, 19), ("?", 19, 20)],
+            [
+                ("Hello", 0, 5),
+                (",", 5, 6),
+                ("Ġhow", 6, 10),
+                ("Ġare", 10, 14),
+                ("Ġ", 14, 15),
+                ("Ġyou", 15, 19),
+                ("?", 19, 20),
+            ],
         ),
         ("t5", "Hello, how are  you?", [("▁Hello,", 0, 6), ("▁how", 7, 10), ("▁are", 11, 14), ("▁you?", 16, 20)]),
         ("byte_level, prefix", "ab c", [("Ġab", 0, 2), ("Ġc", 2, 4)]),
@@ -236,7 +244,11 @@ SPLIT_FIRST = sequence({"type": "whitespace_split"}, FIRST)
         (AlignedText.from_input(" a b"), SPLIT_FIRST, ["a", "b"]),
         (AlignedText.from_input("a b", 3), SPLIT_FIRST, ["a", "b"]),
         # made from one character of the input: only the first of them is first
-        (AlignedText("...a", ((0, 1), (0, 1), (0, 1), (1, 2))), sequence({"type": "bert"}, FIRST), ["▁.", ".", ".", "a"]),
+        (
+            AlignedText("...a", ((0, 1), (0, 1), (0, 1), (1, 2))),
+            sequence({"type": "bert"}, FIRST),
+            ["▁.", ".", ".", "a"],
+        ),
         (AlignedText.from_input("¡"), sequence({"type": "byte_level"}, {"type": "bert"}, FIRST), ["▁Â", "¡"]),
         # an added space that is dropped stands before the piece
         (AlignedText.from_input("一").prefix(" "), SPLIT_FIRST, ["一"]),
