@@ -17,6 +17,9 @@ __all__ = ["Session", "refuse_unoffered", "write_model"]
 
 _Made = TypeVar("_Made")
 
+#: Operations that show how a model is trained.
+_TRAINING = ("train", "training_trace", "training_state", "best_pair", "prune_step")
+
 
 class Session(ABC):
     """A session with one implementation, started on construction and ended by ``close`` or a ``with`` block.
@@ -63,14 +66,20 @@ class Session(ABC):
 
 
 def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
-    """Return the reply to a request whose operation the implementation does not offer.
+    """Return the reply to a request whose operation the implementation does not offer, at all or for such a model.
 
-    >>> refuse_unoffered(Hello("mytok", "0.3", "C", operations=("encode",)), Request("decode", "toy", {}, {}))
+    >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
+    >>> refuse_unoffered(hello, Request("decode", "toy", {}, {}))
     Refused(reason='unsupported', message='does not offer decode')
+    >>> refuse_unoffered(hello, Request("train", "toy", {"type": "wordpiece"}, {}))
+    Refused(reason='unsupported', message='trains wordpiece by another algorithm: by counts')
     """
-    if request.operation in hello.operations:
-        return None
-    return Refused("unsupported", f"does not offer {request.operation}")
+    if request.operation not in hello.operations:
+        return Refused("unsupported", f"does not offer {request.operation}")
+    kind = request.model.get("type") if request.operation in _TRAINING else None
+    if kind in hello.other_trainers:
+        return Refused("unsupported", f"trains {kind} by another algorithm: {hello.other_trainers[kind]}")
+    return None
 
 
 def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:

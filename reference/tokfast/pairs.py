@@ -1,8 +1,9 @@
-"""What BPE and WordPiece training share: the pairs of a split corpus, and a queue of them that is put right lazily.
+"""What the training of BPE and of WordPiece share: the pairs of a split corpus, and a queue of them.
 
-All symbols of the corpus stand in one row, with a gap before and after every word. A merge goes to the places of its
-pair alone. Which places another pair has lost by it is found only when somebody asks whether that pair still stands:
-until then its first place may be too early, never too late.
+All symbols of the corpus stand in one row, with a gap before and after every word. A merge visits only the places of
+its pair. The places that other pairs lose by it are not looked for: they are found when the training asks whether a
+pair still stands, and until then the first place of a pair may be too early, but never too late. So the keys in the
+queue may be too small, but never too large, and a key is checked when its pair comes up.
 """
 
 from __future__ import annotations
@@ -12,36 +13,19 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from tokref.model import Pair
+from tokref.bpe import Split
+from tokref.values import Pair
 
-__all__ = ["Key", "PairQueue", "Split", "SplitCorpus", "count_pairs"]
+__all__ = ["Key", "PairQueue", "SplitCorpus"]
 
-Split = tuple[tuple[str, ...], int]
-"""A word as tokens, with its count."""
-
-Key = tuple[float, ...]
-"""What the queue is sorted by, the smallest first."""
-
-
-def count_pairs(splits: Iterable[Split]) -> dict[Pair, int]:
-    """Count all pairs anew, in the order in which each is first met.
-
-    Clauses: BPE-TRAIN-5, BPE-TRAIN-6.
-
-    >>> count_pairs([(("a", "a", "a"), 2), (("b", "a"), 1)])
-    {('a', 'a'): 4, ('b', 'a'): 1}
-    """
-    counts: dict[Pair, int] = {}
-    for tokens, count in splits:  # BPE-TRAIN-6
-        for pair in pairwise(tokens):  # BPE-TRAIN-5: every place, overlapping ones included
-            counts[pair] = counts.get(pair, 0) + count
-    return counts
+Key = tuple[int, ...]
+"""What the queue is sorted by, smallest first."""
 
 
 class SplitCorpus:
-    """The words of a corpus as tokens, with what training asks of them.
+    """The words of a corpus as tokens, with the counts and places of their pairs.
 
-    A place is one in the row of all symbols: that of an earlier word, or further left in a word, is smaller.
+    A place counts in the row of all symbols, so it is smaller in an earlier word, and further left in a word.
 
     >>> corpus = SplitCorpus([("a", "b", "c")], [3])
     >>> corpus.merge(("a", "b"), "ab"), corpus.splits()
@@ -66,16 +50,24 @@ class SplitCorpus:
         self.pair_counts = Counter({pair: self._sum(places) for pair, places in self._places.items()})
 
     def splits(self) -> tuple[Split, ...]:
-        """Give every word as it is split now, with its count."""
+        """Return every word as it is split now, with its count."""
         words = [(self._tokens[begin:end], self._counts[end]) for begin, end in pairwise(self._gaps)]
         return tuple((tuple(filter(None, tokens)), count) for tokens, count in words)
 
+    def token_counts(self) -> Counter[str]:
+        """Return how often every token stands in the corpus."""
+        counts: Counter[str] = Counter()
+        for token, count in zip(self._tokens, self._counts, strict=True):
+            if token:
+                counts[token] += count
+        return counts
+
     def first(self, pair: Pair) -> int:
-        """Give the first place of a pair as far as it is known."""
+        """Return the first place of a pair, or an earlier one that it has lost."""
         return self._places[pair][0]
 
     def stands(self, pair: Pair) -> bool:
-        """Forget the places before the first at which a pair still stands; say whether there is one."""
+        """Forget the places before the first at which a pair still stands, and say whether there is one."""
         (left, right), tokens, widths = pair, self._tokens, self._widths
         places = self._places.get(pair, [])
         lost = 0
@@ -87,7 +79,7 @@ class SplitCorpus:
         return bool(places)
 
     def merge(self, pair: Pair, merged: str) -> tuple[int, list[Pair]]:
-        """Replace a pair from left to right (BPE-TRAIN-9); give how often, and the pairs that have gained a place."""
+        """Replace a pair from left to right (BPE-TRAIN-9); return how often, and the pairs that gained a place."""
         (left, right), tokens, widths = pair, self._tokens, self._widths
         befores: dict[str, list[int]] = defaultdict(list)
         afters: dict[str, list[int]] = defaultdict(list)
@@ -119,7 +111,7 @@ class SplitCorpus:
 
 
 class PairQueue:
-    """Pairs by a key that may only have risen since they were offered; whatever makes it fall offers the pair again.
+    """Pairs sorted by their keys. A key may rise while its pair waits; a pair whose key falls is to be offered again.
 
     >>> queue = PairQueue()
     >>> queue.offer(("a", "b"), (-2, 1))
@@ -139,7 +131,10 @@ class PairQueue:
             heapq.heappush(self._heap, (key, pair))
 
     def best(self, key_now: Callable[[Pair], Key | None]) -> Pair | None:
-        """Give the pair of the smallest key; a pair without a key is gone, and one whose key has risen goes back."""
+        """Return the pair with the smallest key, or None.
+
+        ``key_now`` returns the key of a pair as it is now, or None for a pair that is gone.
+        """
         while self._heap:
             key, pair = self._heap[0]
             now = key_now(pair) if self._offered.get(pair) == key else None
