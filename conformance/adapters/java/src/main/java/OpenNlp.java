@@ -14,7 +14,6 @@ final class OpenNlp implements Protocol.Adapter<WordpieceTokenizer> {
   /** What is told beside the file. */
   record Beside(
       JsonElement normalizer,
-      List<String> special_tokens,
       PreTokenizer pre_tokenizer,
       String unknown_token,
       String continuing_prefix,
@@ -37,9 +36,6 @@ final class OpenNlp implements Protocol.Adapter<WordpieceTokenizer> {
     Beside beside = Protocol.beside(content, Beside.class);
     if (beside.normalizer != null) {
       throw Protocol.unsupported("has no normalizer");
-    }
-    if (beside.special_tokens != null) {
-      throw Protocol.unsupported("matches no special tokens");
     }
     if (beside.pre_tokenizer != null && !CUTS.contains(beside.pre_tokenizer.type)) {
       throw Protocol.unsupported("cuts at white space and punctuation alone");
