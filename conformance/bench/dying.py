@@ -14,7 +14,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tokspec.sessions import Answer, Fault, Limits, ProgramSession, Reply, Request
+from tokspec.protocol.messages import Answer, Fault, Reply, Request
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.program import ProgramSession
 
 CASES = 5000
 EVERY = 10

@@ -14,10 +14,10 @@ import argparse
 from collections.abc import Sequence
 from statistics import median
 
+from tokspec.base.display import compact, visible
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.hunt import Hunted, hunt
-from tokspec.mutants import load_mutants, mutants_folder, selected
-from tokspec.report.safe import compact, visible
+from tokspec.quality.mutants import load_mutants, mutants_folder, selected
 
 
 def main() -> int:

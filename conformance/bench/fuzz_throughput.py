@@ -22,7 +22,7 @@ from time import perf_counter, process_time
 from hypothesis import HealthCheck, Phase, given, settings
 from table import Row, middle, print_table
 
-from tokspec.discovery import open_session
+from tokspec.adapters.registry import open_session
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import MODELS, Campaign
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
@@ -30,9 +30,10 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
 from tokspec.fuzz.strategies import examples as drawn_examples
-from tokspec.schema import operations
-from tokspec.sessions import Answer, InProcessSession
-from tokspec.verdicts import declared_choices
+from tokspec.judge.verdicts import declared_choices
+from tokspec.protocol.messages import Answer
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.schema import operations
 
 FAMILIES = ("bpe", "bpe-stages", "wordpiece-bert", "unigram-metaspace")
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from commands import timed
 from table import Row, Unmeasured, paired, print_table, unmeasured
 
-from tokspec.sessions import Answer, ProgramSession, Request
+from tokspec.protocol.messages import Answer, Request
+from tokspec.sessions.program import ProgramSession
 
 __all__ = ["rows"]
 

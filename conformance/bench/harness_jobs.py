@@ -13,7 +13,7 @@ from pathlib import Path
 from commands import passed, python, timed
 from table import Row, Unmeasured, paired, print_table
 
-from tokspec.fixtures import load_suite
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["rows"]
 

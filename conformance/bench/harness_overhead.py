@@ -23,13 +23,15 @@ from table import Row, Unmeasured, paired, print_table, unmeasured
 
 from tokspec import formats
 from tokspec.adapter import Adapter
-from tokspec.compare import first_difference
-from tokspec.discovery import find
-from tokspec.errors import Refusal, Unsupported
-from tokspec.fixtures import load_suite
-from tokspec.runner import run
-from tokspec.sessions import InProcessSession, Limits, Session
-from tokspec.verdicts import Result, Verdict
+from tokspec.adapters.registry import find
+from tokspec.base.errors import Refusal, Unsupported
+from tokspec.judge.compare import first_difference
+from tokspec.judge.runner import run
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["rows"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from commands import passed, python, timed
 from table import Row, Unmeasured, middle, print_table, unmeasured
 
-from tokspec.fixtures import load_suite
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["rows"]
 

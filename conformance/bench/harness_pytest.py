@@ -21,7 +21,7 @@ from harness_run import multiplied
 from profiled import print_shares
 from table import Row, Unmeasured, duration, middle, paired, print_table
 
-from tokspec.fixtures import load_suite
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["parametrized", "rows"]
 
@@ -30,7 +30,8 @@ CASES = 10_000
 #: Lets the plugin read the cases of a folder.
 CONFTEST = """
 from pathlib import Path
-from tokspec import fixtures, pytest_items
+from tokspec.suite import fixtures
+from tokspec.cli import pytest_items
 suite = fixtures.load_suite(Path("fixtures"))
 pytest_items.load_suite = lambda: suite
 """
@@ -41,11 +42,11 @@ from functools import cache
 from pathlib import Path
 import pytest
 from tokspec import formats
-from tokspec.compare import resolve
-from tokspec.discovery import find
-from tokspec.errors import Refusal
-from tokspec.fixtures import load_suite
-from tokspec.verdicts import declared_choices
+from tokspec.judge.compare import resolve
+from tokspec.adapters.registry import find
+from tokspec.base.errors import Refusal
+from tokspec.suite.fixtures import load_suite
+from tokspec.judge.verdicts import declared_choices
 
 ADAPTER = find("{name}").make()
 HELLO = ADAPTER.hello()

@@ -21,8 +21,8 @@ from commands import passed, python, timed
 from profiled import print_shares, seconds_in
 from table import Row, duration, middle, print_table
 
-from tokspec.data import fixtures_folder
-from tokspec.fixtures import load_suite
+from tokspec.base.paths import fixtures_folder
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["multiplied", "rows"]
 
@@ -51,7 +51,7 @@ imports, reading, rest = profiles = [cProfile.Profile() for _ in range(3)]
 imports.enable()
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import main
-from tokspec import fixtures
+from tokspec.suite import fixtures
 read = fixtures.load_suite
 imports.disable()
 def profiled(*arguments):

@@ -43,8 +43,8 @@ def _shares(stats: pstats.Stats) -> Counter[str]:
 def _module(file: str) -> str:
     """Name a module by its folder and its file.
 
-    >>> _module("/usr/lib/tokspec/verdicts.py"), _module("<frozen importlib._bootstrap>")
-    ('tokspec.verdicts', '<frozen importlib._bootstrap>')
+    >>> _module("/usr/lib/tokspec/judge/verdicts.py"), _module("<frozen importlib._bootstrap>")
+    ('judge.verdicts', '<frozen importlib._bootstrap>')
     """
     path = Path(file)
     return f"{path.parent.name}.{path.stem}" if path.suffix == ".py" else file

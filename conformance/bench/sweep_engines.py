@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import psutil
 
-from tokspec.discovery import find
+from tokspec.adapters.registry import find
 from tokspec.formats.own import read_own
 from tokspec.sweep.models import content_for
 

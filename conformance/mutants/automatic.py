@@ -24,13 +24,13 @@ from pathlib import Path
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from tokspec.adapters.mutated import source
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, load_suite
-from tokspec.mutants import Mutant
-from tokspec.power import judged
-from tokspec.specification import load_specification
-from tokspec.strict_yaml import read_yaml
+from tokspec.base.errors import DataError
+from tokspec.quality.mutants import Mutant
+from tokspec.quality.mutated import source
+from tokspec.quality.power import judged
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.specification import load_specification
+from tokspec.suite.strict_yaml import read_yaml
 
 HERE = Path(__file__).parent
 REFERENCE = HERE.parent.parent / "reference" / "tokref"

@@ -10,7 +10,7 @@ import tokenizers
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.adapters.huggingface import CHOICES, TokenizersAdapter
 from tokspec.formats import write
-from tokspec.specification import load_specification
+from tokspec.suite.specification import load_specification
 
 BPE: dict[str, Any] = {
     "type": "bpe",

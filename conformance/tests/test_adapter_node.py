@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tokspec.formats import write
-from tokspec.specification import load_specification
+from tokspec.suite.specification import load_specification
 
 pytestmark = pytest.mark.interop
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from tokspec.adapters.registry import open_session
 from tokspec.cli import tokspec as group
-from tokspec.discovery import open_session
-from tokspec.sessions import Refused, Request
+from tokspec.protocol.messages import Refused, Request
 
 pytestmark = pytest.mark.interop
 

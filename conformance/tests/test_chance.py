@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tokspec import schema
-from tokspec.chance import KNOW_NOTHING, Chance, chance
 from tokspec.cli import tokspec
-from tokspec.fixtures import Case, Suite, load_suite
-from tokspec.sessions import Answer, Refused
-from tokspec.specification import load_specification
-from tokspec.trivial import IMPLEMENTATIONS, replies
+from tokspec.protocol.messages import Answer, Refused
+from tokspec.quality.chance import KNOW_NOTHING, Chance, chance
+from tokspec.quality.trivial import IMPLEMENTATIONS, replies
+from tokspec.suite import schema
+from tokspec.suite.fixtures import Case, Suite, load_suite
+from tokspec.suite.specification import load_specification
 
 CASES = load_suite().cases
 BUG = CASES["bpe-toy-encode-bug"]

@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 import tokspec.cli
+from tokspec.adapters.registry import known_names
 from tokspec.cli import tokspec as group
-from tokspec.discovery import known_names
-from tokspec.specification import load_specification
+from tokspec.suite.specification import load_specification
 
 TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]
 

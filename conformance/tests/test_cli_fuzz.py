@@ -15,11 +15,12 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.base.errors import AdapterFault, DataError, Unsupported
 from tokspec.cli.fuzz import fuzz_command
-from tokspec.errors import AdapterFault, DataError, Unsupported
 from tokspec.fuzz.models import FAMILIES
-from tokspec.sessions import InProcessSession, Session
-from tokspec.specification import load_specification
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
+from tokspec.suite.specification import load_specification
 from tokspec.testing import TokenizerTests, differences
 
 CHOICES = load_specification().choices

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tokspec.fixtures import load_suite
 from tokspec.formats import READERS
 from tokspec.formats.neutral import fill_defaults
-from tokspec.strict_yaml import read_yaml
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.strict_yaml import read_yaml
 
 
 def test_the_model_of_a_case_is_printed_as_programs_get_it(run: Any) -> None:

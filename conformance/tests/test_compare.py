@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tokspec.compare import ABSENT, Difference, first_difference, resolve
+from tokspec.judge.compare import ABSENT, Difference, first_difference, resolve
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from tokspec.adapters.reference import functions_by_clause
 from tokspec.cli import tokspec
-from tokspec.coverage import Row, coverage
-from tokspec.fixtures import load_suite
-from tokspec.specification import Clause, load_specification
+from tokspec.quality.coverage import Row, coverage
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import Clause, load_specification
 
 FIXTURES = """\
 about: "A file for a test."
@@ -53,7 +53,7 @@ def specified(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def specified(*clauses: Clause) -> None:
         small = replace(load_specification(), clauses={clause.id: clause for clause in clauses})
-        monkeypatch.setattr("tokspec.coverage.load_specification", lambda: small)
+        monkeypatch.setattr("tokspec.quality.coverage.load_specification", lambda: small)
 
     return specified
 

@@ -11,9 +11,10 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.discovery import find, known_names, open_session, the_reference
-from tokspec.errors import DataError
-from tokspec.sessions import InProcessSession, ProgramSession
+from tokspec.adapters.registry import find, known_names, open_session, the_reference
+from tokspec.base.errors import DataError
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.program import ProgramSession
 
 PROGRAM = Path(__file__).parent / "programs" / "characters.py"
 
@@ -181,7 +182,9 @@ def test_only_the_reference_itself_needs_no_process() -> None:
 
 def test_the_reference_is_found_by_its_name_and_without_a_look_at_other_packages() -> None:
     assert the_reference() == find("reference")
-    program = "import sys; from tokspec.discovery import the_reference; the_reference().make(); print(*sys.modules)"
+    program = (
+        "import sys; from tokspec.adapters.registry import the_reference; the_reference().make(); print(*sys.modules)"
+    )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "importlib.metadata" not in ended.stdout.split()
 

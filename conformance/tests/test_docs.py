@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tokspec import schema
 from tokspec.cli import tokspec
+from tokspec.suite import schema
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")

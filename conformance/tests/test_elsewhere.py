@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.discovery import find, open_session
-from tokspec.elsewhere import command_elsewhere, python_of
-from tokspec.errors import DataError
-from tokspec.sessions import Answer, Request
+from tokspec.adapters.environments import command_elsewhere, python_of
+from tokspec.adapters.registry import find, open_session
+from tokspec.base.errors import DataError
+from tokspec.protocol.messages import Answer, Request
 
 MODEL = {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]]}
 
@@ -48,8 +48,8 @@ def test_the_suite_is_found_from_there(bare: Path) -> None:
     nothing = subprocess.run([python, "-P", "-c", "import tokspec"], capture_output=True, text=True, check=False)
     assert nothing.returncode == 1
     assert nothing.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'tokspec'"
-    command = command_elsewhere(python, "tokspec.trivial:Trivial")
-    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.trivial:Trivial")
+    command = command_elsewhere(python, "tokspec.quality.trivial:Trivial")
+    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.quality.trivial:Trivial")
 
 
 def test_an_adapter_of_the_standard_library_alone_answers_there(bare: Path) -> None:

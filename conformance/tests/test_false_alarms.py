@@ -18,11 +18,11 @@ import pytest
 
 from tokref import Choices, Tokenizer
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.fixtures import Case, load_suite
-from tokspec.runner import Run, run
-from tokspec.sessions import InProcessSession
-from tokspec.specification import load_specification
-from tokspec.verdicts import Verdict
+from tokspec.judge.runner import Run, run
+from tokspec.judge.verdicts import Verdict
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.specification import load_specification
 
 CASES = list(load_suite().cases.values())
 OPTIONS = {name: tuple(choice.options) for name, choice in load_specification().choices.items()}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tokspec.data import fixtures_folder
-from tokspec.errors import DataError
-from tokspec.fixtures import Model, load_suite
+from tokspec.base.errors import DataError
+from tokspec.base.paths import fixtures_folder
+from tokspec.suite.fixtures import Model, load_suite
 
 HEAD = """\
 about: "A file for a test."
@@ -175,14 +175,14 @@ def test_a_folder_without_fixtures(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", sorted(fixtures_folder().rglob("*.yaml")), ids=lambda file: file.stem)
 def test_any_yaml_library_reads_the_same(file: Path) -> None:
     """A runner in another language uses its own library: PyYAML's pure loader stands for it here."""
-    from tokspec.strict_yaml import read_yaml
+    from tokspec.suite.strict_yaml import read_yaml
 
     assert yaml.load(file.read_text("utf-8"), Loader=yaml.SafeLoader) == read_yaml(file).value
 
 
 def test_the_protocol_page_lists_the_operations_of_the_schema() -> None:
-    from tokspec import schema
-    from tokspec.data import specification_folder
+    from tokspec.base.paths import specification_folder
+    from tokspec.suite import schema
 
     text = (specification_folder() / "10-protocol.md").read_text("utf-8")
     rows = text.split("## Operations")[1].split("## Clauses")[0].splitlines()
@@ -191,7 +191,7 @@ def test_the_protocol_page_lists_the_operations_of_the_schema() -> None:
 
 
 def test_reasons_of_the_schema_are_those_of_the_specification() -> None:
-    from tokspec.specification import load_specification
+    from tokspec.suite.specification import load_specification
 
     schema = json.loads((fixtures_folder() / "schema.json").read_text("utf-8"))
     assert [*schema["$defs"]["reason"]["enum"], "unsupported"] == list(load_specification().reasons)

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tokspec.data import fixtures_folder
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
-from tokspec.strict_yaml import read_yaml
+from tokspec.base.errors import DataError
+from tokspec.base.paths import fixtures_folder
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.strict_yaml import read_yaml
 
 FILES = [file for file in sorted(fixtures_folder().rglob("*.yaml")) if file.stat().st_size < 20_000]
 CONTENTS = {file.relative_to(fixtures_folder()): read_yaml(file).value for file in FILES}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tokspec import schema
-from tokspec.data import fixtures_folder, specification_folder
-from tokspec.errors import Unsupported
-from tokspec.fixtures import load_suite
+from tokspec.base.errors import Unsupported
+from tokspec.base.paths import fixtures_folder, specification_folder
 from tokspec.formats import FORMATS, write
+from tokspec.suite import schema
+from tokspec.suite.fixtures import load_suite
 
 EMPTY: dict[str, Any] = {
     "version": "1.0",

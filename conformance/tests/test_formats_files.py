@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import DataError, Unsupported
-from tokspec.fixtures import load_suite
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.files import unpack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.weights import log_probabilities
+from tokspec.suite.fixtures import load_suite
 
 BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "h", "ug", "hug"], "merges": [["u", "g"], ["h", "ug"]]}
 BYTES: dict[str, Any] = {**BPE, "pre_tokenizer": {"type": "byte_level"}}

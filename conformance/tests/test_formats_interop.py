@@ -17,11 +17,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tokspec.errors import Unsupported
-from tokspec.fixtures import load_suite
+from tokspec.base.errors import Unsupported
 from tokspec.formats import write
 from tokspec.formats.on_disk import save
 from tokspec.formats.vocabulary import tokens_of
+from tokspec.suite.fixtures import load_suite
 
 pytestmark = pytest.mark.interop
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import DataError, Unsupported
-from tokspec.fixtures import load_suite
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import files, read, write
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.pieces import Piece, Spaces, pieces_of, spaces_of
 from tokspec.formats.vocabulary import tokens_of
 from tokspec.formats.weights import log_probabilities
+from tokspec.suite.fixtures import load_suite
 
 BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "▁", "ug"], "merges": [["u", "g"]]}
 UNIGRAM: dict[str, Any] = {"type": "unigram", "tokens": [["<unk>", -9], ["▁", -1], ["▁a", -2]], "weights": "log_probability"}  # fmt: skip

@@ -13,8 +13,8 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.discovery import open_session
-from tokspec.errors import DataError, Refusal
+from tokspec.adapters.registry import open_session
+from tokspec.base.errors import DataError, Refusal
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import FIRST_PIECE, Campaign
 from tokspec.fuzz.checker import Checker, Conversations
@@ -23,8 +23,9 @@ from tokspec.fuzz.hunt import hunted
 from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.panel import Panel
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
-from tokspec.mutants import load_mutants, mutants_folder
-from tokspec.sessions import InProcessSession, Limits
+from tokspec.quality.mutants import load_mutants, mutants_folder
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.launch import Limits
 
 Change = Callable[[str, Any, Mapping[str, Any], dict[str, Any]], Any]
 

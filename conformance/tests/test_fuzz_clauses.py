@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import Refusal
+from tokspec.base.errors import Refusal
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.clauses import clause_of
 from tokspec.fuzz.example import Example
-from tokspec.sessions import InProcessSession
+from tokspec.sessions.in_process import InProcessSession
 
 REFERENCE = ReferenceAdapter({"bpe_merge_order": "lowest_rank"})
 UNTRAINED: dict[str, Any] = {"corpus": {"words": [["ab", 1]]}}

@@ -21,7 +21,7 @@ from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
 from tokspec.fuzz.requests import asked
 from tokspec.fuzz.shrink import shrunk
 from tokspec.fuzz.soundness import faults
-from tokspec.sessions import InProcessSession
+from tokspec.sessions.in_process import InProcessSession
 
 #: What the families of models that contradict themselves make.
 ON_PURPOSE = {

@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from tokspec import schema
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.formats.ranks import merges_of
 from tokspec.fuzz.ages import has_newer
@@ -16,9 +15,10 @@ from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.models import FAMILIES, model
 from tokspec.fuzz.sweeps import sweep
 from tokspec.fuzz.texts import CATEGORIES, Material, text
-from tokspec.schema import operations
-from tokspec.sessions import Answer, Refused
-from tokspec.specification import load_specification
+from tokspec.protocol.messages import Answer, Refused
+from tokspec.suite import schema
+from tokspec.suite.schema import operations
+from tokspec.suite.specification import load_specification
 
 CHOICES = load_specification().choices
 

@@ -15,8 +15,8 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.data import specification_folder
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
+from tokspec.base.paths import specification_folder
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations
@@ -24,9 +24,9 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, Findings
 from tokspec.fuzz.known import known_clauses, mark_known
 from tokspec.fuzz.oracle import case_of
-from tokspec.sessions import InProcessSession
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.sessions.in_process import InProcessSession
 from tokspec.testing import differences
-from tokspec.verdicts import Result, Verdict
 
 #: A case about BPE-ENC-8 and ENC-3 that encodes, and one about DEC-3 that decodes.
 ENCODES, DECODES = "bpe-unknown-without-token", "error-unknown-id-has-its-reason"

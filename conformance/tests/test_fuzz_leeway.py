@@ -9,7 +9,7 @@ import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.fuzz.leeway import allowed
-from tokspec.specification import load_specification
+from tokspec.suite.specification import load_specification
 
 REFERENCE = ReferenceAdapter()
 

@@ -9,13 +9,15 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import AdapterFault, Unsupported
+from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.fuzz import checker
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparer
 from tokspec.fuzz.panel import Panel, majority
-from tokspec.sessions import Answer, Fault, InProcessSession, Refused, Reply, Session
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
 
 A, B, C = (Answer({"tokens": [token], "ids": [id]}) for id, token in enumerate("abc"))
 UNKNOWN, NO = Refused("unknown_symbol", "?"), Refused("unsupported", "the oracles do not agree")

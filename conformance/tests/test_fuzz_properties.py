@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import Refusal
+from tokspec.base.errors import Refusal
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetition
-from tokspec.sessions import InProcessSession
-from tokspec.verdicts import declared_choices
+from tokspec.judge.verdicts import declared_choices
+from tokspec.sessions.in_process import InProcessSession
 
 NAMES = [each.name for each in PROPERTIES]
 

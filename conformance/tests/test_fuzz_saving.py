@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
+from tokspec.base.errors import DataError
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
 from tokspec.fuzz.database import keep, kept
 from tokspec.fuzz.dependence import by_choice, with_ties
@@ -17,9 +16,10 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison, case_of
 from tokspec.fuzz.saving import UNVERIFIED, held, refuse_unwritable, replayed, save
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.specification import load_specification
-from tokspec.verdicts import Result, Verdict
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import load_specification
 
 HOSTILE = [
     "no",

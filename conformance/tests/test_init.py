@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tokspec.specification import load_specification
+from tokspec.suite.specification import load_specification
 from tokspec.templates import TEMPLATES
 
 #: The program that each language needs, and whether its build is slow or needs a registry.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.sessions import Request
+from tokspec.protocol.messages import Request
 from tokspec.sessions.parts import dealt
 
 TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]

@@ -9,21 +9,22 @@ from typing import Any
 
 import pytest
 
-from tokspec import schema
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.compare import ABSENT, Difference
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
-from tokspec.kept import LONGEST, Extract, kept
+from tokspec.base.errors import DataError
+from tokspec.base.whole_files import write_whole
+from tokspec.judge.compare import ABSENT, Difference
+from tokspec.judge.runner import Run, run
+from tokspec.judge.truncate import LONGEST, Extract, kept
+from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import LARGEST, ndjson
 from tokspec.report.origin import Origin
 from tokspec.report.reading import read_report
-from tokspec.report.whole_file import write_whole
-from tokspec.runner import Run, run
-from tokspec.sessions import Answer, Fault, InProcessSession, Refused, Reply
-from tokspec.verdicts import Result, Verdict, declared_choices, judge
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite import schema
+from tokspec.suite.fixtures import load_suite
 
 CASES = load_suite().cases
 BUG = CASES["bpe-toy-encode-bug"]

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import DataError, Unsupported
-from tokspec.fixtures import load_suite
-from tokspec.known_failures import KnownFailures, digest, read_known_failures
-from tokspec.known_failures_update import by_hand, updated
-from tokspec.runner import Run, run
-from tokspec.selection import select
-from tokspec.sessions import InProcessSession
+from tokspec.base.errors import DataError, Unsupported
+from tokspec.judge.known_failures import KnownFailures, digest, read_known_failures
+from tokspec.judge.known_failures_update import by_hand, updated
+from tokspec.judge.runner import Run, run
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.selection import select
 
 SUITE = load_suite().cases
 CASES = select(SUITE.values(), ["bpe-toy-encode-bug", "bpe-toy-encode-mug", "bpe-toy-encode-thug"])

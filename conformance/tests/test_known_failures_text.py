@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokspec.adapter import Hello
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, load_suite
-from tokspec.known_failures import KnownFailure, KnownFailures, digest, known_failures
-from tokspec.known_failures_update import UNEXPLAINED, updated
-from tokspec.report.safe import compact
-from tokspec.runner import Run
-from tokspec.sessions import Answer, Refused, Reply
-from tokspec.strict_yaml import parse_yaml
-from tokspec.verdicts import Result, Verdict
+from tokspec.base.display import compact
+from tokspec.base.errors import DataError
+from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, known_failures
+from tokspec.judge.known_failures_update import UNEXPLAINED, updated
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer, Refused, Reply
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.strict_yaml import parse_yaml
 
 SUITE = load_suite().cases
 CASES = list(SUITE.values())[:6]

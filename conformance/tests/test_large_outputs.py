@@ -18,16 +18,16 @@ from pytest_regressions.file_regression import FileRegressionFixture
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
-from tokspec.fixtures import Model, load_suite
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import declared_choices, judge
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import Origin
 from tokspec.report.text import text
-from tokspec.runner import Run
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.verdicts import declared_choices, judge
+from tokspec.suite.fixtures import Model, load_suite
 
 CASES = load_suite().cases
 SYLLABLES = ("ba", "ke", "li", "mo", "nu", "ra", "st", "ing", "er", "o", "th", "é", "日", "s")

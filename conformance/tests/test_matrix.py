@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.errors import DataError
-from tokspec.matrix import read_list
+from tokspec.base.errors import DataError
+from tokspec.report.matrix_runs import read_list
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello
+from tokspec.judge.verdicts import Verdict
 from tokspec.packs.asking import Asked
 from tokspec.packs.causes import cause_of
 from tokspec.packs.findings import Findings
 from tokspec.packs.judging import Judge, Outcome, tokens_that_differ
 from tokspec.packs.record import OPERATIONS, Input, Record
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.verdicts import Verdict
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
 HELLO = Hello("mytok", "1", "C", operations=OPERATIONS, encode_fields=("tokens", "ids", "spans"))
 JUDGE = Judge(HELLO, "code_point", "code_point")

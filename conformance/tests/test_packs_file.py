@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.packs.header import Header
 from tokspec.packs.notation import read_value, write_value
 from tokspec.packs.reading import read_pack

@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.cli.own import BadTexts
-from tokspec.errors import DataError, Unsupported
 from tokspec.formats.own import read_own
 from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.checking import other_model
 from tokspec.packs.summary import parts_of, summary
+from tokspec.protocol.messages import Answer
 from tokspec.records import BadRecord
-from tokspec.sessions import Answer, InProcessSession
+from tokspec.sessions.in_process import InProcessSession
 
 FLAGS = dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), False)
 TEMPLATE = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tokspec.judge.verdicts import Verdict
 from tokspec.packs.pairs import Unpaired, compared, paired
 from tokspec.packs.record import Input, Record
-from tokspec.verdicts import Verdict
 
 
 def records(section: str, *texts: str) -> list[Record]:

@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tokref
-from tokspec.adapters.mutated import mutated
 from tokspec.adapters.reference import ReferenceAdapter, functions_by_clause
+from tokspec.base.errors import DataError
 from tokspec.cli import tokspec
-from tokspec.coverage import coverage
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
-from tokspec.mutants import Mutant, load_mutants, mutants_folder, selected
-from tokspec.power import Kill, Outcome, judged, power
+from tokspec.quality.coverage import coverage
+from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, selected
+from tokspec.quality.mutated import mutated
+from tokspec.quality.power import Kill, Outcome, judged, power
+from tokspec.suite.fixtures import load_suite
 
 FIXTURES = """\
 about: "A file for a test."

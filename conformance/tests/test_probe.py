@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from tokspec.adapter import Hello, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
-from tokspec.fixtures import load_suite
-from tokspec.offsets import convert
-from tokspec.probe import Finding, Probe, probe
-from tokspec.selection import select
-from tokspec.sessions import InProcessSession
-from tokspec.specification import load_specification
+from tokspec.judge.probe import Finding, Probe, probe
+from tokspec.protocol.offsets import convert
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.selection import select
+from tokspec.suite.specification import load_specification
 
 CASES = list(load_suite().cases.values())
 CHOICES = load_specification().choices

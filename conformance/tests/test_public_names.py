@@ -27,8 +27,8 @@ LARGE = re.compile(
 #: Functions of plain values that need more than values.
 WITHOUT_EXAMPLE = {
     "tokspec.adapters.huggingface.translated": "calls what may fail",
-    "tokspec.discovery.open_session": "starts a process",
-    "tokspec.elsewhere.command_elsewhere": "names a folder of this machine",
+    "tokspec.adapters.registry.open_session": "starts a process",
+    "tokspec.adapters.environments.command_elsewhere": "names a folder of this machine",
     "tokspec.formats.gguf_vocabulary.write": "gives what only the file's reader understands",
     "tokspec.formats.reading_stages.refuse_other": "gives nothing",
     "tokspec.formats.sentencepiece_model.read": "reads a file's bytes",

@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tokspec import pytest_items, yaml_events  # noqa: F401  # pytester forgets what is first imported in a run
-from tokspec.discovery import known_names
-from tokspec.fixtures import Suite, load_suite
-from tokspec.specification import load_specification
+from tokspec.adapters.registry import known_names
+from tokspec.cli import pytest_items  # pytester forgets what is first imported in a run
+from tokspec.suite import yaml_events  # noqa: F401  # pytester forgets what is first imported in a run
+from tokspec.suite.fixtures import Suite, load_suite
+from tokspec.suite.specification import load_specification
 
 pytest_plugins = ["pytester"]
 

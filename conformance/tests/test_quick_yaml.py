@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.data import fixtures_folder
-from tokspec.errors import DataError
-from tokspec.quick_yaml import read_quickly
-from tokspec.strict_yaml import parse_yaml
-from tokspec.yaml_events import Everything, read_all
+from tokspec.base.errors import DataError
+from tokspec.base.paths import fixtures_folder
+from tokspec.suite.quick_yaml import read_quickly
+from tokspec.suite.strict_yaml import parse_yaml
+from tokspec.suite.yaml_events import Everything, read_all
 
 FILES = sorted(fixtures_folder().rglob("*.yaml"))
 

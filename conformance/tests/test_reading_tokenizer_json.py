@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats import read
 
 BPE: dict[str, Any] = {"type": "BPE", "vocab": {"u": 0, "g": 1, "ug": 2}, "merges": [["u", "g"]]}

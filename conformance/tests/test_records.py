@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.records import BadRecord, Record, kind_of, read_records, records_of
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.fixtures import load_suite
-from tokspec.runner import run
-from tokspec.sessions import InProcessSession
-from tokspec.specification import load_specification
-from tokspec.verdicts import Verdict
+from tokspec.judge.runner import run
+from tokspec.judge.verdicts import Verdict
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import load_specification
 
 #: Every option but the unit of offsets, which the reference has one of.
 OPTIONS = [

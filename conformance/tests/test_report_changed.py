@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tokspec.adapter import Hello
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
+from tokspec.base.errors import DataError
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import declared_choices, judge, not_run
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import changes, lines
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
@@ -23,9 +25,7 @@ from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import Origin
 from tokspec.report.reading import Report, read_report
 from tokspec.report.text import text
-from tokspec.runner import Run
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.verdicts import declared_choices, judge, not_run
+from tokspec.suite.fixtures import load_suite
 
 CASES = load_suite().cases
 HELLO = Hello("mine", "1", "C", ("encode",), encode_fields=("tokens", "ids", "spans"))

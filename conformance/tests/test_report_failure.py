@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello
-from tokspec.fixtures import Case, Model
+from tokspec.judge.verdicts import Result, declared_choices, judge, not_run
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import brief, describe
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.specification import load_specification
-from tokspec.verdicts import Result, declared_choices, judge, not_run
+from tokspec.suite.fixtures import Case, Model
+from tokspec.suite.specification import load_specification
 
 HELLO = Hello("mine", "1", "Python", ("encode",), encode_fields=("tokens", "ids", "spans"))
 CLAUSE = load_specification().clauses["BPE-ENC-1"].text

@@ -13,19 +13,19 @@ from xml.etree import ElementTree
 import pytest
 
 from tokspec.adapter import Hello
-from tokspec.compare import Difference
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
+from tokspec.base.errors import DataError
+from tokspec.base.whole_files import write_whole
+from tokspec.judge.compare import Difference
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import changes, lines
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import Origin
 from tokspec.report.reading import Report, read_report
-from tokspec.report.whole_file import write_whole
-from tokspec.runner import Run
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.verdicts import Result, Verdict, declared_choices, judge, not_run
+from tokspec.suite.fixtures import load_suite
 
 CASES = load_suite().cases
 

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from tokspec.report.safe import compact, shorten, visible
+from tokspec.base.display import compact, shorten, visible
 
 
 @pytest.mark.parametrize(

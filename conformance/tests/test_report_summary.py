@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from tokspec.adapter import Hello
-from tokspec.fixtures import Case, Model
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.summary import headline, reasons, rows, table
-from tokspec.runner import Run
-from tokspec.verdicts import Result, Verdict
+from tokspec.suite.fixtures import Case, Model
 
 
 def result(verdict: Verdict, *clauses: str, detail: str = "") -> Result:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, Model
-from tokspec.selection import select
+from tokspec.base.errors import DataError
+from tokspec.suite.fixtures import Case, Model
+from tokspec.suite.selection import select
 
 
 def case(id: str, clauses: tuple[str, ...], operation: str, tags: tuple[str, ...], file: str) -> Case:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello, Refusal, Unsupported
-from tokspec.errors import AdapterFault
-from tokspec.plain import plain
-from tokspec.sessions import Answer, Fault, InProcessSession, Refused, Reply, Request
+from tokspec.base.errors import AdapterFault
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.plain import plain
+from tokspec.sessions.in_process import InProcessSession
 
 HELLO = Hello("mine", "1", "Python", operations=("encode",))
 MODEL: dict[str, Any] = {"type": "bpe", "vocabulary": ["b"], "merges": []}

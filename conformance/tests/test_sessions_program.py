@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello
-from tokspec.errors import AdapterFault, DataError
-from tokspec.sessions import Answer, Fault, Limits, ProgramSession, Refused, Reply, Request
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.program import ProgramSession
 
 PROGRAM = Path(__file__).parent / "programs" / "characters.py"
 MODEL: dict[str, Any] = {"type": "bpe"}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import DataError
-from tokspec.loading import Missing
-from tokspec.sessions import Fault, Refused, Reply
+from tokspec.base.errors import DataError
+from tokspec.protocol.messages import Fault, Refused, Reply
+from tokspec.sessions.loading import Missing
 from tokspec.sessions.replies import read_reply
 
 NONE = "a reply has none of ok, refused and crashed: ''"

@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tokspec import schema
 from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
-from tokspec.sessions import Answer, InProcessSession, Request
-from tokspec.smoke import Step, steps
-from tokspec.smoke_questions import QUESTIONS
-from tokspec.specification import load_specification
+from tokspec.judge.smoke import Step, steps
+from tokspec.judge.smoke_questions import QUESTIONS
+from tokspec.protocol.messages import Answer, Request
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite import schema
+from tokspec.suite.specification import load_specification
 
 HELLO = Hello("mine", "1.0", "Python", operations=("encode",))
 CHOICES = ", ".join(load_specification().choices)

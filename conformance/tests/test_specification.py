@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from tokspec import specification
 from tokspec.adapters.reference import functions_by_clause
-from tokspec.coverage import coverage
-from tokspec.data import specification_folder
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
-from tokspec.specification import Choice, Clause, Erratum, load_specification
+from tokspec.base.errors import DataError
+from tokspec.base.paths import specification_folder
+from tokspec.quality.coverage import coverage
+from tokspec.suite import specification
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import Choice, Clause, Erratum, load_specification
 
 SPECIFICATION = load_specification()
 CASES = load_suite().cases

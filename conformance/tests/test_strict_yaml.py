@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.errors import DataError
-from tokspec.strict_yaml import read_yaml
+from tokspec.base.errors import DataError
+from tokspec.suite.strict_yaml import read_yaml
 
 
 def read(folder: Path, text: str) -> object:

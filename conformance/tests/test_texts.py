@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import regex
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.texts import NamedText, load_texts
 
 TEXTS = load_texts()

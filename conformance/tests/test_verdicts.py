@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from tokspec import schema
 from tokspec.adapter import Hello
-from tokspec.compare import ABSENT, Difference
-from tokspec.errors import AdapterFault
-from tokspec.fixtures import Case, Model, load_suite
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.specification import load_specification
-from tokspec.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
+from tokspec.base.errors import AdapterFault
+from tokspec.judge.compare import ABSENT, Difference
+from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.suite import schema
+from tokspec.suite.fixtures import Case, Model, load_suite
+from tokspec.suite.specification import load_specification
 
 FIELDS = ("tokens", "ids", "spans")
 HELLO = Hello("mine", "1", "Python", ("encode", "decode"), encode_fields=FIELDS)

@@ -8,12 +8,12 @@ from typing import Any
 
 from tokspec.adapter import Adapter, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.fixtures import Case, load_suite
-from tokspec.runner import Run, run
-from tokspec.selection import select
-from tokspec.sessions import InProcessSession
-from tokspec.verdicts import Verdict
-from tokspec.verify import verified
+from tokspec.judge.runner import Run, run
+from tokspec.judge.verdicts import Verdict
+from tokspec.judge.verify import verified
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.selection import select
 
 CASES = ["bpe-toy-encode-bug", "bpe-toy-encode-mug", "bpe-toy-encode-thug", "bpe-toy-encode-unhug"]
 

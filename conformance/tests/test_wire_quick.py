@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from tokspec import wire
-from tokspec.errors import AdapterFault
+from tokspec.base.errors import AdapterFault
+from tokspec.protocol import wire
 
 LINES = [
     '{"id":3,"ok":{"tokens":["b","ug"],"ids":[1,2]}}',

@@ -21,13 +21,13 @@ from tokref import AlignedText, Bpe, Choices, Token, Tokenizer, Unigram, WordPie
 from tokref.unigram import best_path
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.compare import Difference
-from tokspec.fixtures import load_suite
-from tokspec.runner import Run, run
-from tokspec.selection import select
-from tokspec.sessions import InProcessSession
-from tokspec.specification import load_specification
-from tokspec.verdicts import Verdict
+from tokspec.judge.compare import Difference
+from tokspec.judge.runner import Run, run
+from tokspec.judge.verdicts import Verdict
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.selection import select
+from tokspec.suite.specification import load_specification
 
 CASES = load_suite().cases
 SPECIFICATION = load_specification()

@@ -19,12 +19,12 @@ import tokref
 from tokref import Bpe, Choices, Tokenizer, Unigram, WordPiece, Words
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.fixtures import load_suite
-from tokspec.runner import Run, run
-from tokspec.selection import select
-from tokspec.sessions import InProcessSession
-from tokspec.specification import load_specification
-from tokspec.verdicts import Verdict
+from tokspec.judge.runner import Run, run
+from tokspec.judge.verdicts import Verdict
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.selection import select
+from tokspec.suite.specification import load_specification
 
 CASES = load_suite().cases
 SPECIFICATION = load_specification()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tokspec.errors import Refusal, Unsupported
+from tokspec.base.errors import Refusal, Unsupported
 
 __all__ = ["Adapter", "Hello", "Refusal", "Unsupported", "require_unicode"]
 
@@ -28,6 +28,7 @@ class Hello:
     choices: Mapping[str, str] = field(default_factory=dict)
     encode_fields: tuple[str, ...] = ("tokens",)
     unicode: str = ""
+    other_trainers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Adapter(Protocol):
@@ -65,7 +66,7 @@ def require_unicode(input: Mapping[str, Any]) -> None:
     >>> require_unicode({"text": "\\ud800"})
     Traceback (most recent call last):
     ...
-    tokspec.errors.Unsupported: unsupported: takes Unicode text, and a lone surrogate is none
+    tokspec.base.errors.Unsupported: unsupported: takes Unicode text, and a lone surrogate is none
     """
     try:
         json.dumps(input, ensure_ascii=False).encode()

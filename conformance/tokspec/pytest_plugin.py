@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from tokspec.cli.pytest_items import Cases
     from tokspec.packs.regression import TokenizerRegression
-    from tokspec.pytest_items import Cases
 
 __all__ = [
     "pytest_addoption",
@@ -53,7 +53,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if option.tokspec_in_process and option.tokspec_cmd is not None:
         raise pytest.UsageError("--tokspec-in-process is for --tokspec; a program has its own process")
     if option.tokspec is not None or option.tokspec_cmd is not None:
-        from tokspec.pytest_items import Cases
+        from tokspec.cli.pytest_items import Cases
 
         session.config.stash[_CASES] = Cases.of(session)
         if not hasattr(session.config, "workerinput"):

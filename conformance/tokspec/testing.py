@@ -20,7 +20,7 @@ from contextlib import closing
 from typing import Any, ClassVar
 
 from tokspec.adapter import Adapter
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations

@@ -214,11 +214,12 @@ def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> l
     a character that is not a token by itself may also stand for an unknown token.
     """
     best: list[_Last | None] = [_Last(0, 0.0), *[None] * len(word)]
+    longest = max(map(len, costs), default=0) or 1
     for start in range(len(word)):
         before = best[start]
         if before is None:
             continue
-        for end in range(start + 1, len(word) + 1):
+        for end in range(start + 1, min(start + longest, len(word)) + 1):  # what is longer is not a token
             cost = costs.get(word[start:end])
             if cost is None and end == start + 1:  # UNI-UNK-1
                 cost = unknown_cost
@@ -332,7 +333,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     >>> prune_step({"aa": 1}, Unigram({"a": 1, "aa": 1}), 0.5)
     (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None))
     """
-    if not 0 < fraction <= 1:  # ERROR-2
+    if not 0 < fraction <= 1:  # ERROR-3
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
     increases = loss_increases(words, model)
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6

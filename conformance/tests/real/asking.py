@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.discovery import find, open_session
-from tokspec.errors import DataError
+from tokspec.adapters.registry import find, open_session
+from tokspec.base.errors import DataError
 from tokspec.formats.vocabulary import tokens_of
-from tokspec.matrix import Listed, read_list
-from tokspec.sessions import Answer, InProcessSession, Limits, Refused, Request, Session
+from tokspec.protocol.messages import Answer, Refused, Request
+from tokspec.report.matrix_runs import Listed, read_list
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.session import Session
 from tokspec.texts import load_texts
 
 __all__ = [

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from published import model_file
 
 from tokspec.cli import tokspec as group
-from tokspec.strict_yaml import parse_yaml
+from tokspec.suite.strict_yaml import parse_yaml
 
 pytestmark = pytest.mark.interop
 

@@ -17,7 +17,7 @@ from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_refe
 from published import model_file
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats import read, write
 from tokspec.formats.files import pack
 

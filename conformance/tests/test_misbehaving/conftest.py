@@ -11,13 +11,15 @@ from typing import Any
 import psutil
 import pytest
 
-from tokspec.errors import AdapterFault
-from tokspec.fixtures import Case, load_suite
-from tokspec.runner import Run, fault_at_start, run
-from tokspec.sessions import Limits, ProgramSession, Session
+from tokspec.base.errors import AdapterFault
+from tokspec.judge.runner import Run, fault_at_start, run
+from tokspec.judge.verdicts import Verdict
+from tokspec.judge.verify import verified
 from tokspec.sessions.joint import JointSession
-from tokspec.verdicts import Verdict
-from tokspec.verify import verified
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.program import ProgramSession
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import Case, load_suite
 
 #: The misbehaviour, where it is about one case, is about "hugs", the fifth. The third model is refused when it is
 #: loaded, the sixth case when it is asked.

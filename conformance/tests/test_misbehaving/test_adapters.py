@@ -80,7 +80,7 @@ PLACES = {
 
 
 def hosted(name: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "tokspec.host", f"adapters:{name}", str(PROGRAMS), *sys.path]
+    return [sys.executable, "-P", "-m", "tokspec.sessions.adapter_server", f"adapters:{name}", str(PROGRAMS), *sys.path]
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from tokspec.fixtures import Case
-from tokspec.runner import run
-from tokspec.sessions import Fault, Limits, ProgramSession, Request
+from tokspec.judge.runner import run
+from tokspec.protocol.messages import Fault, Request
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.program import ProgramSession
+from tokspec.suite.fixtures import Case
 
 PROGRAM = [sys.executable, "-S", "-E", str(Path(__file__).parents[1] / "programs" / "misbehave.py")]
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import AdapterFault, DataError
-from tokspec.fixtures import Case
-from tokspec.runner import run
-from tokspec.sessions import Fault, Limits, ProgramSession, Reply, Request
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.judge.runner import run
+from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.joint import JointSession
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.program import ProgramSession
+from tokspec.suite.fixtures import Case
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 PYTHON = [sys.executable, "-S", "-E", str(PROGRAMS / "misbehave.py")]
@@ -74,7 +76,15 @@ def test_programs(
     ],
 )
 def test_adapters(judge: Callable[..., Any], name: str, verdicts: str, detail: str, limits: Mapping[str, Any]) -> None:
-    command = [sys.executable, "-P", "-m", "tokspec.host", f"adapters:{name}", str(PROGRAMS), *sys.path]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "tokspec.sessions.adapter_server",
+        f"adapters:{name}",
+        str(PROGRAMS),
+        *sys.path,
+    ]
     seen = judge(command, limits, is_ours=True, jobs=2)
     assert (seen.verdicts, seen.details) == (verdicts, [detail] * (8 - verdicts.count("P")))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tokspec.fixtures import load_suite
+from tokspec.suite.fixtures import load_suite
 from tokspec.sweep.tally import WHOLE
 
 TROUBLED = [
@@ -146,7 +146,7 @@ def test_a_cause_becomes_a_fixture(place: Any) -> None:
 
 def test_a_program_is_swept_as_well(place: Any) -> None:
     place.write("texts.txt", [*TROUBLED, "long" * 20_000])
-    program = f"{sys.executable} -m tokspec.host trouble:Troubled"
+    program = f"{sys.executable} -m tokspec.sessions.adapter_server trouble:Troubled"
     sides = ("--impl", "trouble:Sound", "--against-cmd", program, *place.loaded)
     report = ("--report", "report.ndjson")
     status, out, err = place.run("texts.txt", "--case-seconds", "2", *report, sides=sides)

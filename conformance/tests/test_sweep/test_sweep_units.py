@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
-from tokspec.sessions import Limits
+from tokspec.sessions.launch import Limits
 from tokspec.sweep import report
 from tokspec.sweep.batches import BadAt, Batch, batches
 from tokspec.sweep.causes import Explainer

@@ -12,9 +12,9 @@ import sys
 import click
 
 from tokspec import __version__
+from tokspec.base.display import visible
+from tokspec.base.errors import DataError
 from tokspec.cli.commands import Commands
-from tokspec.errors import DataError
-from tokspec.report.safe import visible
 
 __all__ = ["main", "tokspec"]
 

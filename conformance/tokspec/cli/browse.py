@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.display import compact, shorten, visible
+from tokspec.base.errors import DataError
 from tokspec.cli.options import fixtures_option, selection_options
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, Suite, load_suite
-from tokspec.report.safe import compact, shorten, visible
-from tokspec.selection import select
-from tokspec.specification import load_specification
+from tokspec.suite.fixtures import Case, Suite, load_suite
+from tokspec.suite.selection import select
+from tokspec.suite.specification import load_specification
 
 __all__ = ["list_command", "show_command"]
 
@@ -68,7 +68,7 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
     yield f"    {case.id}"
     for entry in stated:
         if isinstance(entry, dict):
-            printed = f" {shorten(compact(entry['printed']), 60)}" if "printed" in entry else ""
+            printed = f" {shorten(compact(entry['printed']), 60)}"
             erratum = f" {entry['erratum']}" if "erratum" in entry else ""
             yield f"      {entry['at'] or '/'}: {entry['relation']}{erratum}{printed}"
 
@@ -137,5 +137,5 @@ def _outcome_rows(outcome: object, option: str) -> Iterator[tuple[str, str]]:
 def _stated(entry: object) -> str:
     if not isinstance(entry, dict):
         return ""
-    printed = f" {compact(entry['printed'])}" if "printed" in entry else ""
+    printed = f" {compact(entry['printed'])}"
     return f"{entry['at'] or '/'} {entry['relation']} {entry.get('erratum', '')}".rstrip() + printed

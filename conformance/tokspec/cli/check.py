@@ -11,15 +11,18 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.display import visible
+from tokspec.base.errors import AdapterFault
+from tokspec.base.whole_files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import Target, implementation_options, selection_options
 from tokspec.cli.own import opened
 from tokspec.cli.progress import ProgressBar
 from tokspec.cli.run import refuse_one_file
-from tokspec.errors import AdapterFault
-from tokspec.fixtures import Case, load_suite
 from tokspec.formats import READERS
 from tokspec.formats.own import OwnModel
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Verdict, declared_choices
 from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.checking import checked, other_choices, other_model
 from tokspec.packs.findings import Findings
@@ -28,11 +31,8 @@ from tokspec.packs.text import causes, reasons, share, table
 from tokspec.packs.verdict import cases_of, fault_of, run_of
 from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import origin
-from tokspec.report.safe import visible
-from tokspec.report.whole_file import write_whole
-from tokspec.runner import Run
-from tokspec.selection import select
-from tokspec.verdicts import Verdict, declared_choices
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.selection import select
 
 __all__ = ["check_command"]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.display import visible
+from tokspec.base.errors import DataError
 from tokspec.cli.own import source_options
 from tokspec.cli.progress import ProgressBar
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
 from tokspec.packs.cases_compared import CasesCompared, cases_compared
 from tokspec.packs.checking import other_model, other_settings
 from tokspec.packs.inputs import Sources
@@ -22,7 +22,7 @@ from tokspec.packs.reading import Pack
 from tokspec.packs.sides import Side, findings_of, open_sides
 from tokspec.packs.summary import parts_of
 from tokspec.packs.text import causes, reasons, share, table
-from tokspec.report.safe import visible
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["compare_command"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from tokspec.adapters.reference import functions_by_clause
-from tokspec.chance import KNOW_NOTHING, Chance, chance
 from tokspec.cli.options import fixtures_option
-from tokspec.coverage import Row, coverage
-from tokspec.fixtures import Suite, load_suite
+from tokspec.quality.chance import KNOW_NOTHING, Chance, chance
+from tokspec.quality.coverage import Row, coverage
+from tokspec.suite.fixtures import Suite, load_suite
 
 __all__ = ["coverage_command"]
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.display import visible
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.options import Target, implementation_options
 from tokspec.cli.own import opened, source_options
 from tokspec.cli.progress import ProgressBar
-from tokspec.errors import AdapterFault, DataError
 from tokspec.formats import READERS
 from tokspec.formats.own import read_own
 from tokspec.packs.asking import Asker, may_be_wanted
@@ -17,7 +18,6 @@ from tokspec.packs.freezing import Trouble, header_of, recorded
 from tokspec.packs.inputs import Sources, all_inputs
 from tokspec.packs.summary import parts_of
 from tokspec.packs.writing import Written, write_pack
-from tokspec.report.safe import visible
 
 __all__ = ["freeze_command"]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
+from tokspec.base.display import visible
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.fuzz_progress import FuzzProgress
 from tokspec.cli.options import Target, parse_choices
-from tokspec.errors import AdapterFault, DataError
-from tokspec.fixtures import Case
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import REFERENCE, Checker, Conversations, reference_with
@@ -32,8 +32,8 @@ from tokspec.fuzz.panel import Panel
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetition
 from tokspec.fuzz.saving import case_id, held, refuse_unwritable, replayed, save
 from tokspec.fuzz.wishes import families_of, opened
-from tokspec.report.safe import visible
-from tokspec.verdicts import declared_choices
+from tokspec.judge.verdicts import declared_choices
+from tokspec.suite.fixtures import Case
 
 __all__ = ["Fuzzing"]
 

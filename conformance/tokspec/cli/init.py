@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from tokspec.errors import DataError
-from tokspec.report.safe import visible
+from tokspec.base.display import visible
+from tokspec.base.errors import DataError
 from tokspec.templates import TEMPLATES, Template
 
 __all__ = ["init_command"]

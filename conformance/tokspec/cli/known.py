@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import click
 
-from tokspec.bounded import read_bounded
-from tokspec.errors import AdapterFault, DataError
-from tokspec.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
-from tokspec.report.whole_file import write_whole
-from tokspec.runner import Run
-from tokspec.strict_yaml import LARGEST
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.files import read_bounded
+from tokspec.base.whole_files import write_whole
+from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
+from tokspec.judge.runner import Run
+from tokspec.suite.strict_yaml import LARGEST
 
 __all__ = ["Ratchet", "known_failures_options"]
 
@@ -72,7 +72,7 @@ class Ratchet:
         """
         if self.file is None or not self.update:
             return replace(run, problems=(*run.problems, *self.known.stale(cases)))
-        from tokspec.known_failures_update import by_hand, updated  # here, because few runs need it
+        from tokspec.judge.known_failures_update import by_hand, updated  # here, because few runs need it
 
         counted = _counted(run, self.known)
         if listed := by_hand(counted):

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.errors import DataError
+from tokspec.base.paths import fixtures_folder
+from tokspec.base.whole_files import write_whole
 from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
-from tokspec.data import fixtures_folder
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
-from tokspec.matrix import Row, matrix, read_list
 from tokspec.report.matrix import markdown_matrix, text_matrix
+from tokspec.report.matrix_runs import Row, matrix, read_list
 from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import origin
-from tokspec.report.whole_file import write_whole
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["matrix_command"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
+from tokspec.base.display import compact
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.cli.options import fixtures_option
-from tokspec.errors import DataError, Unsupported
-from tokspec.fixtures import Suite, load_suite
 from tokspec.formats import FORMATS, read, write
 from tokspec.formats.on_disk import content_of, files_of, format_of, save
-from tokspec.report.safe import compact
-from tokspec.wire import encode_line
+from tokspec.protocol.wire import encode_line
+from tokspec.suite.fixtures import Suite, load_suite
 
 __all__ = ["model_command"]
 

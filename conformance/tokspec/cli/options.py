@@ -12,10 +12,11 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from tokspec.discovery import open_session, the_reference
-from tokspec.errors import DataError
-from tokspec.sessions import Limits, Session
-from tokspec.specification import load_specification
+from tokspec.adapters.registry import open_session, the_reference
+from tokspec.base.errors import DataError
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.session import Session
+from tokspec.suite.specification import load_specification
 
 __all__ = [
     "Seconds",

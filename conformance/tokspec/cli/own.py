@@ -10,15 +10,15 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from tokspec.base.display import visible
+from tokspec.base.errors import DataError
 from tokspec.cli.options import DEFAULT, Target
-from tokspec.errors import DataError
 from tokspec.packs.asking import LIMITS, open_own
 from tokspec.packs.inputs import Sources
 from tokspec.packs.reading import is_pack
 from tokspec.packs.vocabulary import MADE
 from tokspec.records import FIELD, KINDS, BadRecord
-from tokspec.report.safe import visible
-from tokspec.sessions import Session
+from tokspec.sessions.session import Session
 
 __all__ = ["BadTexts", "opened", "source_options"]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.errors import DataError
 from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, load_suite
-from tokspec.mutants import load_mutants, mutants_folder, selected
-from tokspec.power import Outcome, power
-from tokspec.specification import load_specification
+from tokspec.quality.mutants import load_mutants, mutants_folder, selected
+from tokspec.quality.power import Outcome, power
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.specification import load_specification
 
 __all__ = ["power_command"]
 

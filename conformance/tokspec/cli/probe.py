@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from tokspec.adapter import Hello
+from tokspec.base.display import visible
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
-from tokspec.errors import AdapterFault, DataError
-from tokspec.fixtures import load_suite
-from tokspec.known_failures import read_known_failures
-from tokspec.probe import Finding, Probe, probe
-from tokspec.report.safe import visible
-from tokspec.selection import select
-from tokspec.specification import load_specification
+from tokspec.judge.known_failures import read_known_failures
+from tokspec.judge.probe import Finding, Probe, probe
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.selection import select
+from tokspec.suite.specification import load_specification
 
 __all__ = ["probe_command"]
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from tokspec.base.errors import AdapterFault
+from tokspec.base.whole_files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     Target,
@@ -21,18 +23,17 @@ from tokspec.cli.options import (
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
-from tokspec.diagnosis import first_diverging_stage
-from tokspec.errors import AdapterFault
-from tokspec.fixtures import Suite, load_suite
+from tokspec.judge.diagnosis import first_diverging_stage
+from tokspec.judge.runner import Run, fault_at_start, run
+from tokspec.judge.verdicts import Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson
 from tokspec.report.origin import origin
 from tokspec.report.text import text
-from tokspec.report.whole_file import write_whole
-from tokspec.runner import Run, fault_at_start, run
-from tokspec.selection import select
-from tokspec.sessions import InProcessSession, Session
-from tokspec.verdicts import Verdict
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import Suite, load_suite
+from tokspec.suite.selection import select
 
 __all__ = ["refuse_one_file", "run_command"]
 
@@ -148,7 +149,7 @@ class Judging:
         """Ask again, if that is wanted."""
         if not self.verify:
             return finished
-        from tokspec.verify import WAYS, verified  # here, because most runs do without
+        from tokspec.judge.verify import WAYS, verified  # here, because most runs do without
 
         with ProgressBar("verifying", WAYS) as advance:
             return verified(finished, self.target.open, self.seed, advance)

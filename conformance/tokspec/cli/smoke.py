@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from tokspec.base.display import shorten, visible
+from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import Target, implementation_options
-from tokspec.errors import AdapterFault
-from tokspec.report.safe import shorten, visible
-from tokspec.smoke import Step, steps
+from tokspec.judge.smoke import Step, steps
 
 __all__ = ["smoke_command"]
 

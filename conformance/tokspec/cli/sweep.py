@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
+from tokspec.base.display import visible
+from tokspec.base.errors import DataError
+from tokspec.base.whole_files import write_whole
 from tokspec.cli.options import choices_option, implementation_options, parse_choices
 from tokspec.cli.sweep_options import Sweeping, sweep_options
 from tokspec.cli.sweep_progress import SweepProgress
-from tokspec.errors import DataError
 from tokspec.formats.own import OwnModel
 from tokspec.fuzz.saving import save
-from tokspec.report.safe import visible
-from tokspec.report.whole_file import write_whole
 from tokspec.sweep import report
 from tokspec.sweep.causes import Explainer, ordered, outcome_of
 from tokspec.sweep.describing import described

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from tokspec import schema
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import neutral
+from tokspec.suite import schema
 
 __all__ = ["FORMATS", "READERS", "read", "write"]
 
@@ -67,7 +67,7 @@ def write(format: str, content: Mapping[str, Any]) -> Any:
     >>> write("spm", {})
     Traceback (most recent call last):
         ...
-    tokspec.errors.Unsupported: unsupported: no writer for the format spm
+    tokspec.base.errors.Unsupported: unsupported: no writer for the format spm
     """
     writer = FORMATS.get(format)
     if writer is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, pack, unpack, without
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.text import dump_json, lines_of, load_json, refuse_surrogates, white_space

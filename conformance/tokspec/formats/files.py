@@ -11,7 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["beside", "pack", "unpack", "without"]
 

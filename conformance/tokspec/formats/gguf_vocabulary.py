@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 from tokspec.formats.files import pack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
@@ -62,7 +62,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     >>> write({"type": "unigram"})
     Traceback (most recent call last):
         ...
-    tokspec.errors.Unsupported: unsupported: vocab.gguf holds a vocabulary, and this model is not trained
+    tokspec.base.errors.Unsupported: unsupported: vocab.gguf holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
     refuse_untrained(model, FORMAT, "bpe", "wordpiece", "unigram")

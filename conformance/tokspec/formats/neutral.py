@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["fill_defaults", "read"]
 

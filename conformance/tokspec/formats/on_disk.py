@@ -9,7 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats.files import pack, unpack
 from tokspec.formats.text import dump_json, load_json
 
@@ -69,7 +69,7 @@ def content_of(format: str, path: Path) -> Any:
     >>> content_of("vocab.txt", Path("no such file"))
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: no such file: cannot be read: No such file or directory
+    tokspec.base.errors.DataError: no such file: cannot be read: No such file or directory
     """
     if format in _OBJECTS:
         return load_json(_read(path), str(path))
@@ -116,7 +116,7 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
     >>> save("vocab.txt", {"files": {"vocab.txt": "hug"}}, Path("no such folder") / "vocab.txt")
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: no such folder/vocab.txt: cannot be written: No such file or directory
+    tokspec.base.errors.DataError: no such folder/vocab.txt: cannot be written: No such file or directory
     """
     files = {"": dump_json(content).encode("utf-8")} if format in _OBJECTS else _files(content)
     targets = {path / name if len(files) > 1 else path: data for name, data in files.items()}

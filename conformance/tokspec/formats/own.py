@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec import formats
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.on_disk import content_of, files_of, format_of
 
 __all__ = ["OwnModel", "read_own"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["needed"]
 
@@ -20,7 +20,7 @@ def needed(module: str, format: str) -> Any:
     ... # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: the format sentencepiece.model needs the package no_such_package;
+    tokspec.base.errors.DataError: the format sentencepiece.model needs the package no_such_package;
         install it with pip install 'tokspec[formats]'
     """
     try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from struct import pack, unpack
 from typing import Any
 
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 from tokspec.formats.ranks import refuse_other_merges
 from tokspec.formats.text import refuse_surrogates
 from tokspec.formats.vocabulary import refuse_untrained, tokens_of

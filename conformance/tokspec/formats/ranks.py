@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
 
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 
 __all__ = ["merges_of", "refuse_other_merges"]
 
@@ -49,8 +49,8 @@ def refuse_other_merges(tokens: Sequence[str], merges: Sequence[Sequence[str]], 
     >>> refuse_other_merges(["a", "b", "ab"], [], "a file of ranks")
     Traceback (most recent call last):
         ...
-    tokspec.errors.Unsupported: unsupported: a file of ranks merges 'a' and 'b', which the model does not list there
-    """
+    tokspec.base.errors.Unsupported: unsupported: a file of ranks merges 'a' and 'b', which the model does not list there
+    """  # noqa: E501
     for implied, listed in zip_longest(merges_of(tokens), map(tuple, merges)):
         if listed is None:
             left, right = implied

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["DECODERS", "NORMALIZERS", "PRE_TOKENIZERS", "Kind", "list_at", "read_part", "refuse_other"]
 
@@ -42,9 +42,9 @@ def read_part(kinds: Mapping[str, Kind], part: Any, key: str) -> dict[str, Any] 
     ... # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: tokenizer.json: normalizer: is of type "Precompiled", which the specification does not
+    tokspec.base.errors.DataError: tokenizer.json: normalizer: is of type "Precompiled", which the specification does not
         cover; it reads NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, BertNormalizer, Sequence
-    """
+    """  # noqa: E501
     if part is None:
         return None
     if not isinstance(part, Mapping):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats.reading_stages import DECODERS, NORMALIZERS, PRE_TOKENIZERS, Kind, list_at, read_part, refuse_other
 from tokspec.formats.vocabulary import by_id, tokens_of
 from tokspec.formats.weights import is_weight
@@ -43,7 +43,7 @@ def read(content: Any) -> dict[str, Any]:
     ... # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: tokenizer.json: model.dropout: is 0.1, which the specification
+    tokspec.base.errors.DataError: tokenizer.json: model.dropout: is 0.1, which the specification
         does not cover; it reads null
     """
     refuse_other(content, _FIXED, _TAKEN, "")

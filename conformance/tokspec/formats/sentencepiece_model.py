@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats.files import beside, pack, unpack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
@@ -54,7 +54,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     >>> write({"type": "unigram"})
     Traceback (most recent call last):
         ...
-    tokspec.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
+    tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
     pieces, spaces = pieces_of(model, FORMAT), spaces_of(model, FORMAT)
@@ -88,7 +88,7 @@ def read(content: Any) -> dict[str, Any]:
     >>> read({"pieces": []})
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: is no content of files; it needs an object with the key files
+    tokspec.base.errors.DataError: is no content of files; it needs an object with the key files
     """
     (data,) = unpack(content, FORMAT)
     message = _message()

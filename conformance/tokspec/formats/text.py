@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 
 __all__ = ["dump_json", "lines_of", "load_json", "refuse_surrogates", "white_space"]
 
@@ -32,7 +32,7 @@ def load_json(data: bytes, name: str) -> Any:
     >>> load_json(b'{"a": 0, "a": 1}', "vocab.json")
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: vocab.json: has the key 'a' twice; keep one
+    tokspec.base.errors.DataError: vocab.json: has the key 'a' twice; keep one
     """
 
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.byte_characters import from_bytes, to_bytes
 from tokspec.formats.files import beside, pack, unpack, without
 from tokspec.formats.neutral import fill_defaults

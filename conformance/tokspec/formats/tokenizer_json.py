@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.text import refuse_surrogates
 from tokspec.formats.weights import log_probabilities

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 from tokspec.formats import tokenizer_json
 
 __all__ = ["write"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, pack, unpack, without
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.text import lines_of, refuse_surrogates, white_space

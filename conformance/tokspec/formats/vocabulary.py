@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 
 __all__ = ["by_id", "refuse_untrained", "tokens_of"]
 
@@ -28,7 +28,7 @@ def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None
     >>> refuse_untrained({"type": "bpe"}, "vocab.txt", "wordpiece")
     Traceback (most recent call last):
         ...
-    tokspec.errors.Unsupported: unsupported: vocab.txt holds wordpiece models, and this one is of type bpe
+    tokspec.base.errors.Unsupported: unsupported: vocab.txt holds wordpiece models, and this one is of type bpe
     """
     kind = model.get("type")
     if kind not in types:
@@ -49,7 +49,7 @@ def by_id(ids: Any, file: str, key: str = "") -> list[str]:
     >>> by_id({"b": 1}, "vocab.json")
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: vocab.json: gives no token the id 0; ids are positions, counted from 0
+    tokspec.base.errors.DataError: vocab.json: gives no token the id 0; ids are positions, counted from 0
     """
     if not isinstance(ids, Mapping) or any(type(id) is not int for id in ids.values()):
         raise DataError("is no object of tokens to ids", file, key=key)

@@ -7,7 +7,7 @@ from math import fsum, log
 from sys import float_info
 from typing import Any
 
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 
 __all__ = ["is_weight", "log_probabilities"]
 

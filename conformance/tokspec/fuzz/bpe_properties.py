@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from tokspec.fuzz.example import Example
-from tokspec.sessions import Answer, Reply
+from tokspec.protocol.messages import Answer, Reply
 
 __all__ = ["ALL"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.fuzz.budget import Budget, Tally
 from tokspec.fuzz.checker import Checker
 from tokspec.fuzz.example import Example
@@ -15,7 +15,7 @@ from tokspec.fuzz.maker import Maker, is_death
 from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.shrink import shrunk
-from tokspec.sessions import Reply
+from tokspec.protocol.messages import Reply
 
 __all__ = ["Campaign"]
 

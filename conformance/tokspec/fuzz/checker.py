@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import AdapterFault, DataError
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparer, Comparison
-from tokspec.sessions import InProcessSession, Reply, Request, Session
-from tokspec.verdicts import declared_choices
+from tokspec.judge.verdicts import declared_choices
+from tokspec.protocol.messages import Reply, Request
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
 
 __all__ = ["REFERENCE", "Checker", "Conversations", "reference_with"]
 

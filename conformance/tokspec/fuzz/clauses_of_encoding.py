@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.errors import Refusal
+from tokspec.base.errors import Refusal
 from tokspec.fuzz.example import Example, tokens_of
 
 __all__ = ["of_encoding"]

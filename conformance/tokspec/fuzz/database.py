@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import monotonic
 
-from tokspec.bounded import read_bounded
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
+from tokspec.base.files import read_bounded
+from tokspec.base.whole_files import write_whole
 from tokspec.fuzz.checker import Checker
 from tokspec.fuzz.example import Example
-from tokspec.report.whole_file import write_whole
 
 __all__ = ["keep", "kept", "still_differing"]
 

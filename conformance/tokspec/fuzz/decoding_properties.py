@@ -9,7 +9,7 @@ from typing import Any
 from tokspec.formats.byte_characters import from_bytes
 from tokspec.fuzz.encoding_properties import may_drop, unknown_of
 from tokspec.fuzz.example import Example, has_surrogate, tokens_of
-from tokspec.sessions import Answer, Reply
+from tokspec.protocol.messages import Answer, Reply
 
 __all__ = ["ALL"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.optimal import Costs, costs_of
-from tokspec.specification import load_specification
+from tokspec.suite.specification import load_specification
 
 __all__ = ["by_choice", "with_ties"]
 

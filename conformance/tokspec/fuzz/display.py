@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tokspec.diagnosis import first_diverging_stage
+from tokspec.base.display import compact, visible
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import REFERENCE, Conversations
 from tokspec.fuzz.findings import Finding
 from tokspec.fuzz.oracle import UNKNOWN
+from tokspec.judge.diagnosis import first_diverging_stage
 from tokspec.report.failure import describe
-from tokspec.report.safe import compact, visible
-from tokspec.sessions import InProcessSession, Session
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
 
 __all__ = ["counts", "lines_of", "one_line", "total"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from tokspec.fuzz.example import Example, tokens_of
 from tokspec.fuzz.soundness import faults
-from tokspec.offsets import UNITS
-from tokspec.sessions import Answer, Reply
+from tokspec.protocol.messages import Answer, Reply
+from tokspec.protocol.offsets import UNITS
 
 __all__ = ["ALL", "may_drop", "unknown_of"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tokspec.sessions import Request
+from tokspec.protocol.messages import Request
 
 __all__ = ["Example", "has_surrogate", "texts_of", "tokens_of"]
 

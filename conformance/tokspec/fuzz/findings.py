@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from tokspec.fuzz.clauses import clause_of
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparison
-from tokspec.sessions import Answer
-from tokspec.verdicts import Result
+from tokspec.judge.verdicts import Result
+from tokspec.protocol.messages import Answer
 
 __all__ = ["Finding", "Findings", "Group", "group_before_shrinking"]
 

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from time import monotonic
 
-from tokspec.adapters.mutated import mutated
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.fuzz.budget import Budget
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
-from tokspec.mutants import Mutant
-from tokspec.sessions import Fault, InProcessSession, Reply
-from tokspec.timed import limited
+from tokspec.protocol.messages import Fault, Reply
+from tokspec.quality.mutants import Mutant
+from tokspec.quality.mutated import mutated
+from tokspec.quality.timed import limited
+from tokspec.sessions.in_process import InProcessSession
 
 __all__ = ["Hunted", "hunt", "hunted"]
 

@@ -14,10 +14,10 @@ from datetime import date
 from pathlib import Path
 from typing import TypeAlias
 
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, load_suite
+from tokspec.base.errors import DataError
 from tokspec.fuzz.findings import Finding, Findings
-from tokspec.known_failures import read_known_failures
+from tokspec.judge.known_failures import read_known_failures
+from tokspec.suite.fixtures import Case, load_suite
 
 __all__ = ["Known", "known_clauses", "mark_known"]
 

@@ -11,7 +11,7 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.models import model
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.requests import asked
-from tokspec.sessions import Fault
+from tokspec.protocol.messages import Fault
 
 __all__ = ["Maker", "examples_of", "is_death"]
 

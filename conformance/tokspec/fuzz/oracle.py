@@ -8,13 +8,14 @@ from itertools import count
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.fixtures import Case, Model
 from tokspec.fuzz.example import has_surrogate
 from tokspec.fuzz.leeway import allowed
 from tokspec.fuzz.requests import Asked
-from tokspec.offsets import convert
-from tokspec.sessions import Answer, Fault, Refused, Reply, Request, Session
-from tokspec.verdicts import Result, Verdict, judge
+from tokspec.judge.verdicts import Result, Verdict, judge
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.offsets import convert
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import Case, Model
 
 __all__ = ["Comparer", "Comparison", "case_of"]
 

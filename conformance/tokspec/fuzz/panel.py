@@ -16,8 +16,9 @@ from typing import Any
 from tokspec.fuzz.checker import Conversations, reference_with
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparer
-from tokspec.sessions import Answer, Fault, Refused, Reply, Session
-from tokspec.verdicts import declared_choices
+from tokspec.judge.verdicts import declared_choices
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.sessions.session import Session
 
 __all__ = ["Panel", "majority"]
 

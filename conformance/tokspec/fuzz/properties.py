@@ -21,8 +21,8 @@ from tokspec.fuzz import (
 from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparison, case_of
-from tokspec.sessions import Answer, Reply
-from tokspec.verdicts import Result, Verdict
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer, Reply
 
 __all__ = ["PROPERTIES", "Property", "PropertyChecker", "is_of_repetition"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tokspec.fuzz.example import Example
-from tokspec.sessions import Answer, Refused, Reply
+from tokspec.protocol.messages import Answer, Refused, Reply
 
 __all__ = ["ALL"]
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokspec.errors import DataError
-from tokspec.fixtures import Case, load_suite
+from tokspec.base.display import compact, visible
+from tokspec.base.errors import DataError
+from tokspec.base.whole_files import write_whole
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
-from tokspec.report.safe import compact, visible
-from tokspec.report.whole_file import write_whole
-from tokspec.sessions import Answer, Refused
-from tokspec.specification import load_specification
+from tokspec.protocol.messages import Answer, Refused
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.specification import load_specification
 
 __all__ = ["UNVERIFIED", "case_id", "fixture", "held", "refuse_unwritable", "replayed", "save"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tokspec.fuzz.example import Example, tokens_of
 from tokspec.fuzz.optimal import close, costs_of
-from tokspec.sessions import Answer, Reply
+from tokspec.protocol.messages import Answer, Reply
 
 __all__ = ["ALL"]
 

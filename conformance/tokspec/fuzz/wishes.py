@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from tokspec.adapter import Adapter
-from tokspec.discovery import open_session
-from tokspec.errors import DataError
+from tokspec.adapters.registry import open_session
+from tokspec.base.errors import DataError
 from tokspec.fuzz.models import FAMILIES
-from tokspec.sessions import InProcessSession, Session
-from tokspec.specification import load_specification
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
+from tokspec.suite.specification import load_specification
 
 __all__ = ["clauses_of", "families_of", "opened", "options_of"]
 

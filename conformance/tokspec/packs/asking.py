@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from tokspec import schema
 from tokspec.adapter import Hello
-from tokspec.discovery import find, open_session
-from tokspec.errors import AdapterFault
+from tokspec.adapters.registry import find, open_session
+from tokspec.base.errors import AdapterFault
 from tokspec.formats.own import OwnModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
-from tokspec.sessions import Answer, Limits, Refused, Reply, Request, Session
+from tokspec.protocol.messages import Answer, Refused, Reply, Request
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.session import Session
+from tokspec.suite import schema
 
 __all__ = ["BATCH", "LIMITS", "Asked", "Asker", "batches", "in_batches", "may_be_wanted", "open_own", "why_malformed"]
 
@@ -27,8 +29,8 @@ _MODEL = "own"
 #: Adapters that are asked with somebody's own file: without what post-processors add, and with it.
 _OWN: Mapping[str, tuple[str, str]] = {
     "tokspec.adapters.huggingface:TokenizersAdapter": (
-        "tokspec.adapters.huggingface_own:OwnTokenizers",
-        "tokspec.adapters.huggingface_own:AddingTokenizers",
+        "tokspec.adapters.huggingface:TokenizersAdapter",
+        "tokspec.adapters.huggingface:AddingTokenizers",
     ),
 }
 
@@ -59,7 +61,7 @@ def open_own(
     """Start an implementation that is to be given a file of one's own.
 
     Args:
-        impl: an adapter, as :func:`tokspec.discovery.find` takes it.
+        impl: an adapter, as :func:`tokspec.adapters.registry.find` takes it.
         command: or a program.
         limits: what its process is allowed.
         adds: whether the special tokens of a post-processor are wanted, of an implementation of which they

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tokspec.compare import first_difference
-from tokspec.fixtures import Case
-from tokspec.offsets import convert
-from tokspec.report.safe import compact, shorten
-from tokspec.runner import request
-from tokspec.sessions import Answer, Fault, Refused, Reply, Session
+from tokspec.base.display import compact, shorten
+from tokspec.judge.compare import first_difference
+from tokspec.judge.runner import request
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.offsets import convert
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import Case
 
 __all__ = ["CasesCompared", "cases_compared"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tokspec.base.display import shorten
+from tokspec.judge.verdicts import Verdict
 from tokspec.packs.judging import Outcome
 from tokspec.packs.kinds import kind, kind_in
 from tokspec.packs.record import input_of
-from tokspec.report.safe import shorten
-from tokspec.sessions import Answer
-from tokspec.verdicts import Verdict
+from tokspec.protocol.messages import Answer
 
 __all__ = ["Cause", "cause_of"]
 

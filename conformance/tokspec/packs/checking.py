@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from tokspec.fixtures import Case
+from tokspec.base.display import compact, shorten
 from tokspec.formats.own import OwnModel
 from tokspec.packs.asking import Asker, in_batches
 from tokspec.packs.findings import Findings
@@ -13,7 +13,7 @@ from tokspec.packs.judging import Judge
 from tokspec.packs.reading import Pack
 from tokspec.packs.record import OPERATIONS, Record
 from tokspec.packs.summary import summary
-from tokspec.report.safe import compact, shorten
+from tokspec.suite.fixtures import Case
 
 __all__ = ["checked", "held", "other_choices", "other_model", "other_settings"]
 

@@ -10,13 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from tokspec.base.display import shorten
+from tokspec.judge.verdicts import Verdict
 from tokspec.packs.causes import Cause, cause_of
 from tokspec.packs.judging import Outcome, tokens_that_differ
 from tokspec.packs.notation import write_value
 from tokspec.packs.record import Record
-from tokspec.report.safe import shorten
-from tokspec.sessions import Answer
-from tokspec.verdicts import Verdict
+from tokspec.protocol.messages import Answer
 
 __all__ = ["Findings", "Group", "Tally"]
 

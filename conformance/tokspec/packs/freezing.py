@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tokspec import __version__
-from tokspec.errors import DataError
-from tokspec.fixtures import load_suite
+from tokspec.base.display import shorten
+from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
+from tokspec.judge.verdicts import declared_choices
 from tokspec.packs.asking import Asked, Asker, in_batches, why_malformed
 from tokspec.packs.header import Header
 from tokspec.packs.inputs import Sources, named, texts_hash
 from tokspec.packs.record import Input, Record
 from tokspec.packs.summary import summary
-from tokspec.report.safe import shorten
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.verdicts import declared_choices
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["Trouble", "header_of", "recorded"]
 

@@ -13,8 +13,8 @@ from tokspec.packs.notation import write_value
 from tokspec.packs.record import Input
 from tokspec.packs.summary import Parts
 from tokspec.packs.vocabulary import MADE, of_special_tokens, of_vocabulary
+from tokspec.protocol.messages import Answer
 from tokspec.records import FIELD, BadRecord, read_records
-from tokspec.sessions import Answer
 from tokspec.texts import load_texts
 
 __all__ = ["Sources", "all_inputs", "named", "texts_hash"]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.compare import Difference, first_difference
+from tokspec.judge.compare import Difference, first_difference
+from tokspec.judge.verdicts import Verdict
 from tokspec.packs.asking import Asked, why_malformed
 from tokspec.packs.record import FAULTS, Record, input_of
 from tokspec.packs.spans import converted
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.verdicts import Verdict
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
 __all__ = ["Judge", "Outcome", "tokens_that_differ"]
 

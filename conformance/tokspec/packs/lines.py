@@ -11,10 +11,10 @@ from typing import Any, BinaryIO
 
 import jsonschema_rs
 
-from tokspec.errors import DataError
+from tokspec.base.display import compact, shorten
+from tokspec.base.errors import DataError
 from tokspec.packs.notation import read_value
 from tokspec.records.streams import broken, decompressed
-from tokspec.report.safe import compact, shorten
 
 __all__ = ["UNDO", "WHOLE", "errors_of", "lines_of", "refuse_errors", "value_of"]
 
@@ -102,7 +102,7 @@ def refuse_errors(value: Any, part: str, number: int, name: str) -> None:
     >>> refuse_errors({"from": "texts/words:bug", "text": 3, "crc": "00000000"}, "record", 12, "pack.yaml")
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: pack.yaml:12: text: 3 is not of type "string"; undo the edit, or freeze again
+    tokspec.base.errors.DataError: pack.yaml:12: text: 3 is not of type "string"; undo the edit, or freeze again
     """
     for path, message in errors_of(value, part):
         raise DataError(message, name, number, ".".join(map(str, path)))

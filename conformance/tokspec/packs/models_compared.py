@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tokspec.base.display import compact, shorten
 from tokspec.packs.summary import Parts
-from tokspec.report.safe import compact, shorten
 
 __all__ = ["models_compared"]
 

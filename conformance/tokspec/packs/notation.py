@@ -17,7 +17,7 @@ import re
 from math import isfinite
 from typing import Any
 
-from tokspec.wire import SURROGATE, hexed
+from tokspec.protocol.wire import SURROGATE, hexed
 
 __all__ = ["read_value", "write_value"]
 

@@ -12,7 +12,7 @@ from tokspec.packs.asking import Asked
 from tokspec.packs.findings import Findings
 from tokspec.packs.judging import Judge
 from tokspec.packs.record import OPERATIONS, Record, input_of
-from tokspec.sessions import Answer, Fault, Refused, Reply
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
 __all__ = ["RECORDED", "Unpaired", "compared", "paired"]
 

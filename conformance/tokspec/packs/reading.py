@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.display import shorten
+from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel, read_own
 from tokspec.packs.header import READ, Header
 from tokspec.packs.lines import UNDO, WHOLE, errors_of, lines_of, refuse_errors, value_of
 from tokspec.packs.record import Record, record_of
 from tokspec.packs.writing import CRC
 from tokspec.records.streams import without_compression
-from tokspec.report.safe import shorten
 
 __all__ = ["Pack", "find_model", "is_named_as_pack", "is_pack", "read_pack"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import pytest
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel, read_own
 from tokspec.packs.asking import LIMITS, Asker, open_own
 from tokspec.packs.freezing import Trouble, header_of, recorded
@@ -26,7 +26,8 @@ from tokspec.packs.record import Input
 from tokspec.packs.summary import parts_of
 from tokspec.packs.text import causes, reasons, share
 from tokspec.packs.writing import write_pack
-from tokspec.sessions import InProcessSession, Session
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
 
 __all__ = ["TokenizerRegression"]
 

@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from tokspec.errors import AdapterFault, DataError
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.own import OwnModel, read_own
+from tokspec.judge.verdicts import declared_choices
 from tokspec.packs.asking import LIMITS, Asker, may_be_wanted, open_own
 from tokspec.packs.checking import held
 from tokspec.packs.findings import Findings
@@ -20,8 +21,7 @@ from tokspec.packs.pairs import Unpaired, compared, paired
 from tokspec.packs.reading import Pack, find_model, is_named_as_pack, read_pack
 from tokspec.packs.record import Input, Record
 from tokspec.packs.summary import parts_of
-from tokspec.sessions import Session
-from tokspec.verdicts import declared_choices
+from tokspec.sessions.session import Session
 
 __all__ = ["Side", "findings_of", "open_sides"]
 

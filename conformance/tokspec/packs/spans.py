@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from tokspec.offsets import UNITS, moved
+from tokspec.protocol.offsets import UNITS, moved
 
 __all__ = ["converted"]
 

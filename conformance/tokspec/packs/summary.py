@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 from tokspec.formats.own import OwnModel
 from tokspec.formats.vocabulary import tokens_of
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import click
 
+from tokspec.base.display import shorten, visible
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.packs.findings import Findings, Group
 from tokspec.packs.judging import Outcome
 from tokspec.packs.record import OPERATIONS, input_of
 from tokspec.report.bare import bare_case
 from tokspec.report.failure import describe
-from tokspec.report.safe import shorten, visible
-from tokspec.verdicts import Result, Verdict
 
 __all__ = ["causes", "reasons", "share", "table"]
 

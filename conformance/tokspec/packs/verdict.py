@@ -10,16 +10,16 @@ from dataclasses import replace
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.errors import AdapterFault
-from tokspec.fixtures import Case
-from tokspec.kept import Extract, kept_difference
+from tokspec.base.errors import AdapterFault
+from tokspec.judge.runner import Run
+from tokspec.judge.truncate import Extract, kept_difference
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.packs.findings import Findings, Tally
 from tokspec.packs.judging import Outcome
 from tokspec.packs.reading import Pack
 from tokspec.packs.record import OPERATIONS, input_of, judged_section
 from tokspec.report.bare import bare_case
-from tokspec.runner import Run
-from tokspec.verdicts import Result, Verdict
+from tokspec.suite.fixtures import Case
 
 __all__ = ["cases_of", "fault_of", "run_of"]
 

@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from tokspec.base.whole_files import opened_whole
 from tokspec.packs.header import Header
 from tokspec.packs.notation import write_value
 from tokspec.packs.record import Record, written
-from tokspec.report.whole_file import opened_whole
 
 __all__ = ["CRC", "Written", "record_line", "write_pack"]
 

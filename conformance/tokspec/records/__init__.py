@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.records.json_lines import json_lines
 from tokspec.records.kept import LARGEST, BadRecord, Reading, Record
 from tokspec.records.lines import lines, whole
@@ -70,7 +70,7 @@ def read_records(
     >>> next(read_records(Path("no such file")))
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: no such file: cannot be read: No such file or directory
+    tokspec.base.errors.DataError: no such file: cannot be read: No such file or directory
     """
     called = name or str(file)
     try:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, BinaryIO
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.records.kept import BadRecord, Reading, Record
 
 __all__ = ["row_groups", "rows"]

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["broken", "decompressed", "without_compression"]
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tokspec.base.display import visible
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.reading import Report
-from tokspec.report.safe import visible
 from tokspec.report.summary import headline
-from tokspec.verdicts import Result, Verdict
 
 __all__ = ["REGRESSIONS", "Change", "changes", "kind_of", "lines"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tokspec.compare import ABSENT, Difference
-from tokspec.kept import Extract
-from tokspec.report.safe import compact, shorten, visible
-from tokspec.sessions import Answer
-from tokspec.specification import load_specification
-from tokspec.verdicts import Result, Verdict
+from tokspec.base.display import compact, shorten, visible
+from tokspec.judge.compare import ABSENT, Difference
+from tokspec.judge.truncate import Extract
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer
+from tokspec.suite.specification import load_specification
 
 __all__ = ["brief", "describe"]
 

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
+from tokspec.base.display import visible
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
 from tokspec.report.origin import Origin
-from tokspec.report.safe import visible
 from tokspec.report.summary import headline
-from tokspec.runner import Run
-from tokspec.verdicts import Result, Verdict
 
 __all__ = ["junit"]
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from tokspec.base.display import visible
+from tokspec.judge.runner import Run
 from tokspec.report.failure import describe
 from tokspec.report.origin import Origin
-from tokspec.report.safe import visible
 from tokspec.report.summary import headline, reasons, rows
-from tokspec.runner import Run
 
 __all__ = ["markdown"]
 

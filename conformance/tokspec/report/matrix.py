@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tokspec.matrix import Row
-from tokspec.report.safe import visible
-from tokspec.runner import Run
-from tokspec.specification import load_specification
-from tokspec.verdicts import Verdict, tally
+from tokspec.base.display import visible
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Verdict, tally
+from tokspec.report.matrix_runs import Row
+from tokspec.suite.specification import load_specification
 
 __all__ = ["markdown_matrix", "text_matrix"]
 

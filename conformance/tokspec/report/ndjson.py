@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from tokspec.compare import ABSENT, Difference
-from tokspec.errors import AdapterFault, DataError
-from tokspec.kept import Extract
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.judge.compare import ABSENT, Difference
+from tokspec.judge.runner import Run
+from tokspec.judge.truncate import Extract
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer, Refused, Reply
+from tokspec.protocol.wire import decode_line, encode_line
 from tokspec.report.origin import Origin
-from tokspec.runner import Run
-from tokspec.sessions import Answer, Refused, Reply
-from tokspec.verdicts import Result, Verdict
-from tokspec.wire import decode_line, encode_line
 
 __all__ = ["FORMAT", "LARGEST", "ndjson"]
 

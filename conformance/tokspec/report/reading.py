@@ -7,20 +7,20 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from tokspec import schema
 from tokspec.adapter import Hello
-from tokspec.bounded import read_bounded
-from tokspec.compare import ABSENT, Difference
-from tokspec.errors import AdapterFault, DataError
-from tokspec.fixtures import Case
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.files import read_bounded
+from tokspec.judge.compare import ABSENT, Difference
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.wire import decode_line
 from tokspec.report.bare import bare_case
 from tokspec.report.ndjson import LARGEST
 from tokspec.report.origin import Origin
-from tokspec.runner import Run
-from tokspec.sessions import Answer, Fault, Refused, Reply
-from tokspec.specification import load_specification
-from tokspec.verdicts import Result, Verdict
-from tokspec.wire import decode_line
+from tokspec.suite import schema
+from tokspec.suite.fixtures import Case
+from tokspec.suite.specification import load_specification
 
 __all__ = ["Report", "read_report"]
 

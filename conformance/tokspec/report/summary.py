@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from tokspec.report.safe import shorten, visible
-from tokspec.runner import Run
-from tokspec.specification import load_specification
-from tokspec.verdicts import Result, Verdict, tally
+from tokspec.base.display import shorten, visible
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Result, Verdict, tally
+from tokspec.suite.specification import load_specification
 
 __all__ = ["headline", "reasons", "rows", "table"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from tokspec.report.safe import visible
+from tokspec.base.display import visible
+from tokspec.judge.runner import Run
 from tokspec.report.summary import headline, reasons, table
-from tokspec.runner import Run
 
 __all__ = ["text"]
 

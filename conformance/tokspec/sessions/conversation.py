@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tokspec.errors import AdapterFault
-from tokspec.greeting import PROTOCOL
-from tokspec.sessions.contract import Reply
+from tokspec.base.errors import AdapterFault
+from tokspec.protocol.hello import PROTOCOL
+from tokspec.protocol.messages import Reply
+from tokspec.protocol.wire import decode_line, encode_line, excerpt
 from tokspec.sessions.interruption import Interruption
 from tokspec.sessions.launch import Launch, Limits
 from tokspec.sessions.offspring import Offspring
 from tokspec.sessions.pipes import LineTooLong
 from tokspec.sessions.process import Process
 from tokspec.sessions.replies import read_hello, read_reply
-from tokspec.wire import decode_line, encode_line, excerpt
 
 __all__ = ["RECENT", "Conversation", "Item", "RepeatedReply"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tokspec.adapter import Adapter
-from tokspec.errors import AdapterFault
-from tokspec.guest import Guest
-from tokspec.sessions.contract import Answer, Closing, Refused, Reply, Request
+from tokspec.base.errors import AdapterFault
+from tokspec.protocol.messages import Answer, Refused, Reply, Request
+from tokspec.sessions.guest import Guest
 from tokspec.sessions.refusals import not_offered, write_model
 from tokspec.sessions.replies import read_hello, read_reply
+from tokspec.sessions.session import Closing
 
 __all__ = ["InProcessSession"]
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from tokspec.errors import AdapterFault, Unsupported
-from tokspec.sessions.contract import Answer, Fault, Refused, Reply, Request
+from tokspec.base.errors import AdapterFault, Unsupported
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.conversation import RECENT, Conversation, Item, RepeatedReply
 from tokspec.sessions.link import Link
 from tokspec.sessions.refusals import write_model

@@ -11,12 +11,13 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from tokspec.adapter import Hello
-from tokspec.errors import AdapterFault, DataError
-from tokspec.sessions.contract import Closing, Reply, Request
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.protocol.messages import Reply, Request
 from tokspec.sessions.interruption import Interrupted, Interruption
 from tokspec.sessions.parts import dealt
 from tokspec.sessions.program import ProgramSession
 from tokspec.sessions.refusals import not_offered
+from tokspec.sessions.session import Closing
 
 __all__ = ["JointSession"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from tokspec.errors import DataError
-from tokspec.wire import excerpt, shown
+from tokspec.base.errors import DataError
+from tokspec.protocol.wire import excerpt, shown
 
 __all__ = ["Launch", "Limits", "cannot_start"]
 
@@ -32,7 +32,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Launch:
-    """A program and its arguments; ``is_ours`` if it is :mod:`tokspec.host`, which may say more than others.
+    """A program and its arguments; ``is_ours`` if it is the suite's own adapter server, which may say more than others.
 
     >>> Launch(("node", "adapter.mjs")).is_ours
     False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokspec.errors import AdapterFault, DataError
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.sessions.conversation import Conversation
 from tokspec.sessions.interruption import Interruption
 from tokspec.sessions.launch import Launch, Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tokspec.sessions.contract import Request
+from tokspec.protocol.messages import Request
 
 __all__ = ["dealt"]
 

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from tokspec.protocol.wire import excerpt
 from tokspec.sessions.interruption import Interruption
 from tokspec.sessions.launch import Limits, cannot_start
 from tokspec.sessions.memory import MemoryWatch
 from tokspec.sessions.offspring import Offspring
 from tokspec.sessions.outlet import Outlet
 from tokspec.sessions.pipes import LineBox, chunks_until, new_mark, read_lines
-from tokspec.wire import excerpt
 
 __all__ = ["Process"]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Sequence
 
-from tokspec.errors import AdapterFault, DataError
-from tokspec.sessions.contract import Closing, Reply, Request
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.protocol.messages import Reply, Request
 from tokspec.sessions.inquiry import Habits, Inquiry
 from tokspec.sessions.interruption import Interrupted, Interruption
 from tokspec.sessions.launch import Launch, Limits
 from tokspec.sessions.link import Link
 from tokspec.sessions.refusals import not_offered
+from tokspec.sessions.session import Closing
 
 __all__ = ["ProgramSession"]
 
@@ -22,7 +23,7 @@ class ProgramSession(Closing):
     Args:
         command: the program and its arguments; no shell reads them.
         limits: what the program is allowed.
-        is_ours: whether it is :mod:`tokspec.host`.
+        is_ours: whether it is :mod:`tokspec.sessions.adapter_server`.
         interruption: by which another thread ends the waiting for a reply; ``Interrupted`` is raised then.
 
     Raises:

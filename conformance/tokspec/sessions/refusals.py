@@ -7,13 +7,16 @@ from typing import Any
 
 from tokspec import formats
 from tokspec.adapter import Hello
-from tokspec.errors import Unsupported
+from tokspec.base.errors import Unsupported
 from tokspec.formats.own import OwnModel
-from tokspec.sessions.contract import Fault, Refused, Request
-from tokspec.specification import load_specification
-from tokspec.wire import excerpt
+from tokspec.protocol.messages import Fault, Refused, Request
+from tokspec.protocol.wire import excerpt
+from tokspec.suite.specification import load_specification
 
 __all__ = ["not_offered", "refused", "write_model"]
+
+#: Operations that show how a model is trained.
+_TRAINING = ("train", "training_trace", "training_state", "best_pair", "prune_step")
 
 
 def refused(reason: object, message: object) -> Refused | Fault:
@@ -32,14 +35,20 @@ def refused(reason: object, message: object) -> Refused | Fault:
 
 
 def not_offered(hello: Hello, request: Request) -> Refused | None:
-    """Give the reply to a request whose operation the implementation does not offer.
+    """Give the reply to a request whose operation the implementation does not offer, at all or for such a model.
 
-    >>> not_offered(Hello("mytok", "0.3", "C", operations=("encode",)), Request("decode", "toy", {}, {}))
+    >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
+    >>> not_offered(hello, Request("decode", "toy", {}, {}))
     Refused(reason='unsupported', message='does not offer decode')
+    >>> not_offered(hello, Request("train", "toy", {"type": "wordpiece"}, {}))
+    Refused(reason='unsupported', message='trains wordpiece by another algorithm: by counts')
     """
-    if request.operation in hello.operations:
-        return None
-    return Refused("unsupported", f"does not offer {request.operation}")
+    if request.operation not in hello.operations:
+        return Refused("unsupported", f"does not offer {request.operation}")
+    kind = request.model.get("type") if request.operation in _TRAINING else None
+    if kind in hello.other_trainers:
+        return Refused("unsupported", f"trains {kind} by another algorithm: {hello.other_trainers[kind]}")
+    return None
 
 
 def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:

@@ -1,4 +1,4 @@
-"""What the keys of a reply mean (``spec/10-protocol.md``, PROTO-5, and the two keys of :mod:`tokspec.host`)."""
+"""What the keys of a reply mean (``spec/10-protocol.md``, PROTO-5, and the two keys of the adapter server)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.errors import AdapterFault, DataError
-from tokspec.greeting import parse_hello
-from tokspec.loading import Missing
-from tokspec.sessions.contract import Answer, Fault, Refused, Reply
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.protocol.hello import parse_hello
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.wire import excerpt, shown
+from tokspec.sessions.loading import Missing
 from tokspec.sessions.refusals import refused
-from tokspec.wire import excerpt, shown
 
 __all__ = ["read_hello", "read_reply"]
 
@@ -56,7 +56,7 @@ def read_hello(reply: Reply) -> Hello:
     >>> read_hello(Refused("unsupported", "not now"))
     Traceback (most recent call last):
         ...
-    tokspec.errors.AdapterFault: protocol: hello is refused: 'unsupported: not now'
+    tokspec.base.errors.AdapterFault: protocol: hello is refused: 'unsupported: not now'
     """
     if isinstance(reply, Answer):
         return parse_hello(reply.result)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.documents import LONGEST, Bad, Document, Part, Selection, documents, stretch
 from tokspec.sweep.opening import open_bytes
 from tokspec.sweep.plan import Unit

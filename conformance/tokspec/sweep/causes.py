@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tokspec.discovery import open_session
-from tokspec.errors import AdapterFault, DataError, Unsupported
+from tokspec.adapters.registry import open_session
+from tokspec.base.errors import AdapterFault, DataError, Unsupported
 from tokspec.formats.own import OwnModel
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
 from tokspec.fuzz.dependence import by_choice
@@ -20,7 +20,9 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.shrink import shrunk
-from tokspec.sessions import Answer, Limits, Session
+from tokspec.protocol.messages import Answer
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.session import Session
 from tokspec.sweep.plan import Header
 from tokspec.sweep.reducing import reduced
 from tokspec.sweep.tally import Cause

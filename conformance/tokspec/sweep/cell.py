@@ -19,10 +19,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, BinaryIO
 
-from tokspec.errors import DataError
-from tokspec.guest import describe
-from tokspec.own_streams import take_streams
-from tokspec.sessions import Limits
+from tokspec.base.errors import DataError
+from tokspec.sessions.guest import describe
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.own_streams import take_streams
 from tokspec.sweep.counting import Counter
 from tokspec.sweep.marker import Marker
 from tokspec.sweep.plan import Unit, read_header

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import NamedTuple
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.batches import BadAt, Batch, batches
 from tokspec.sweep.documents import Selection
 from tokspec.sweep.marker import ASKING, NARROWING

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
-from tokspec.sessions import Limits
+from tokspec.judge.verdicts import declared_choices
+from tokspec.sessions.launch import Limits
 from tokspec.sweep.models import content_for, digest
 from tokspec.sweep.sides import hello_of
-from tokspec.verdicts import declared_choices
 
 __all__ = ["Named", "described", "field_of"]
 

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.records import FIELD, BadRecord, Record, records_of
 from tokspec.sweep.opening import open_bytes
 

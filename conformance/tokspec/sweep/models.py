@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tokspec.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.own import OwnModel, read_own
 from tokspec.packs.reading import find_model, is_named_as_pack, read_pack
 
@@ -27,7 +27,7 @@ def model_of(file: Path, format: str | None) -> OwnModel:
     >>> model_of(Path("no such pack.yaml.gz"), None)
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: no such pack.yaml.gz: cannot be read: No such file or directory
+    tokspec.base.errors.DataError: no such pack.yaml.gz: cannot be read: No such file or directory
     """
     if format is None and is_named_as_pack(file.name):
         return find_model(read_pack(file))

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 
 __all__ = ["Found", "find", "open_bytes"]
 

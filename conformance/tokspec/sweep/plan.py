@@ -17,11 +17,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
+from tokspec.base.whole_files import write_whole
 from tokspec.records import kind_of
 from tokspec.records.parquet import row_groups
 from tokspec.records.streams import without_compression
-from tokspec.report.whole_file import write_whole
 from tokspec.sweep.documents import Part, Selection
 from tokspec.sweep.opening import Found, find, open_bytes
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.marker import LOADING, Marker, Place, new_memory
 from tokspec.sweep.plan import Header
 from tokspec.sweep.watch import Watch

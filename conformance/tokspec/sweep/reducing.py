@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.sessions import Answer, Request, Session
+from tokspec.protocol.messages import Answer, Request
+from tokspec.sessions.session import Session
 
 __all__ = ["reduced"]
 

@@ -8,11 +8,11 @@ from html import escape
 from typing import Any
 
 from tokspec import __version__
-from tokspec.report.safe import compact, shorten, visible
+from tokspec.base.display import compact, shorten, visible
+from tokspec.protocol.wire import encode_line
 from tokspec.sweep.causes import Explained
 from tokspec.sweep.plan import Header
 from tokspec.sweep.tally import Tally, reason_of
-from tokspec.wire import encode_line
 
 __all__ = ["Summary", "amount", "many", "markdown", "ndjson", "text"]
 

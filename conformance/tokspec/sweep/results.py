@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tokspec.errors import DataError
-from tokspec.report.whole_file import write_whole
+from tokspec.base.errors import DataError
+from tokspec.base.whole_files import write_whole
 from tokspec.sweep.plan import Unit
 from tokspec.sweep.tally import Tally
 

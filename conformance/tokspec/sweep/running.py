@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.engines import Done, Engine
 from tokspec.sweep.guard import guarded
 from tokspec.sweep.plan import FILE, Plan, read_header, write_plan

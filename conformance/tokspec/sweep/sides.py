@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
-from tokspec.discovery import find, open_session
-from tokspec.errors import AdapterFault, DataError, Refusal
+from tokspec.adapters.registry import find, open_session
+from tokspec.base.errors import AdapterFault, DataError, Refusal
 from tokspec.formats.own import OwnModel
-from tokspec.guest import describe
-from tokspec.sessions import Answer, Limits, Refused, Reply, Request, Session
+from tokspec.protocol.messages import Answer, Refused, Reply, Request
+from tokspec.sessions.guest import describe
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.session import Session
 from tokspec.sweep.marker import LOADING, PROGRAM, Marker
 
 __all__ = ["LocalSide", "Outcome", "ProgramSide", "Side", "Trouble", "hello_of", "open_side"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.marker import NARROWING, PROGRAM, Place
 from tokspec.sweep.plan import Unit, read_header
 from tokspec.sweep.process import CellProcess, Death, InputFault, Stopped, described

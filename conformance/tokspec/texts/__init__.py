@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokspec.strict_yaml import Document, read_yaml
+from tokspec.suite.strict_yaml import Document, read_yaml
 
 __all__ = ["NamedText", "load_texts", "texts_folder"]
 

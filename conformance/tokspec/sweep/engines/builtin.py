@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.engines.doing import Done, done_by, processors
 from tokspec.sweep.plan import Unit
 from tokspec.sweep.worker import Stopped, Worker

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.plan import Unit
 from tokspec.sweep.results import is_done, read_result, write_result
 from tokspec.sweep.tally import Tally

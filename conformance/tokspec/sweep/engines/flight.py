@@ -7,7 +7,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.engines.doing import Done
 from tokspec.sweep.plan import Unit
 
@@ -28,7 +28,7 @@ def library(module: str, extra: str) -> Any:
     >>> library("no_such_package", "ray")
     Traceback (most recent call last):
         ...
-    tokspec.errors.DataError: --engine ray: needs a package; install it with: pip install "tokspec[ray]"
+    tokspec.base.errors.DataError: --engine ray: needs a package; install it with: pip install "tokspec[ray]"
     """
     try:
         return import_module(module)

@@ -8,7 +8,7 @@ from logging import ERROR
 from pathlib import Path
 from typing import Any
 
-from tokspec.errors import DataError
+from tokspec.base.errors import DataError
 from tokspec.sweep.engines.doing import Done, do, processors
 from tokspec.sweep.engines.flight import flown, library
 from tokspec.sweep.plan import Unit

@@ -1,0 +1,235 @@
+"""Finding the implementation that a user names, and opening a session with it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from tokspec.adapter import Adapter
+from tokspec.base.errors import DataError
+from tokspec.protocol.wire import excerpt, shown
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.launch import Limits
+from tokspec.sessions.loading import Missing, make_adapter
+from tokspec.sessions.session import Session
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from tokspec.sessions.interruption import Interruption
+    from tokspec.sessions.program import ProgramSession
+
+    _Start: TypeAlias = Callable[[Interruption], ProgramSession]
+
+__all__ = ["Found", "find", "known_names", "open_session", "the_reference"]
+
+#: The group of entry points in which packages announce their adapters.
+GROUP = "tokspec.implementations"
+
+_REMEDY = "install what it needs in this environment"
+
+
+@dataclass(frozen=True)
+class Found:
+    """An adapter that is named and not imported yet.
+
+    ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
+    ``path`` where modules are searched, and ``is_ours`` whether it is the reference, which needs no other process.
+    ``python`` is that of another environment in which it is, if it is there.
+    """
+
+    spec: str
+    target: str
+    remedy: str
+    path: tuple[str, ...]
+    is_ours: bool = False
+    python: str = ""
+
+    def make(self) -> Adapter:
+        """Import it and make it, in this process.
+
+        Raises:
+            DataError: it cannot be found or made, needs what is not installed, or is no adapter.
+        """
+        if self.python:
+            raise DataError("is in another environment, and cannot be imported in this process", key=self.spec)
+        sys.path[:] = self.path
+        try:
+            return make_adapter(self.target)
+        except DataError as error:
+            raise self._explained(error) from error.__cause__
+
+    def host(self, limits: Limits, interruption: Interruption | None = None) -> ProgramSession:
+        """Start a process in which it is imported and made, and which answers for it.
+
+        Raises:
+            DataError: as in :meth:`make`.
+            AdapterFault: it did not say ``hello`` properly.
+        """
+        from tokspec.sessions.program import ProgramSession
+
+        try:
+            return ProgramSession(self._command(), limits, is_ours=True, interruption=interruption)
+        except DataError as error:
+            raise self._explained(error) from None
+
+    def _command(self) -> tuple[str, ...]:
+        if self.python:
+            from tokspec.adapters.environments import command_elsewhere
+
+            return command_elsewhere(self.python, self.target)
+        return (sys.executable, "-P", "-m", "tokspec.sessions.adapter_server", self.target, *self.path)
+
+    def _explained(self, error: DataError) -> DataError:
+        """Say of what an error speaks, and what helps."""
+        message = f"{error.message}; {self.remedy}" if isinstance(error, Missing) else error.message
+        return DataError(message, error.file, error.line, error.key or self.spec)
+
+
+def the_reference() -> Found:
+    """Give the suite's own implementation, whatever other packages announce: none of them is looked at.
+
+    >>> the_reference() == find("reference")
+    True
+    """
+    target = "tokspec.adapters.reference:ReferenceAdapter"
+    return Found("reference", target, _REMEDY, tuple(sys.path), is_ours=True)
+
+
+def known_names() -> list[str]:
+    """Give the names of the installed implementations, sorted.
+
+    >>> "reference" in known_names()
+    True
+    """
+    return sorted({point.name for point in _announced()})
+
+
+def _announced() -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points  # here, because it takes a while, and who names no name needs it not
+
+    return entry_points(group=GROUP)
+
+
+def find(spec: str) -> Found:
+    """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
+
+    A module is looked for in the current folder too. ``NAME@ENVIRONMENT`` is what is installed in another environment,
+    given by its folder or its Python. Nothing is imported.
+
+    Raises:
+        DataError: there is no such name, it has another form, or several packages announce it.
+
+    >>> find("reference").target
+    'tokspec.adapters.reference:ReferenceAdapter'
+    """
+    name, at, environment = spec.partition("@")
+    if at:
+        from tokspec.adapters.environments import python_of
+
+        remedy = f"install what it needs in {shown(environment)}"
+        return replace(find(name), spec=spec, remedy=remedy, is_ours=False, python=python_of(environment))
+    if ":" in spec:
+        return _named_object(spec)
+    points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == spec}
+    if not points:
+        raise DataError(_unknown(spec), key=shown(spec))
+    if len(points) > 1:
+        raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=shown(spec))
+    (point,) = points.values()
+    is_ours = point.name == "reference" and _package(point) == "tokspec"
+    return Found(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
+
+
+def open_session(
+    impl: str | Found | None,
+    command: str | None,
+    *,
+    limits: Limits | None = None,
+    in_process: bool = False,
+    jobs: int = 1,
+    instead: Mapping[str, str] | None = None,
+) -> Session:
+    """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
+
+    Args:
+        impl: the adapter, named or found.
+        command: the program.
+        limits: what a process is allowed; this one has no limits.
+        in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
+            reference always does.
+        jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
+        instead: adapters that are to stand for others, by their targets.
+
+    Raises:
+        DataError: neither or both are given, or what is named cannot be found or started.
+        AdapterFault: it was started and did not say ``hello`` properly.
+    """
+    if (impl is None) == (command is None):
+        raise DataError("name one implementation: an installed one, module:object, or a command")
+    if impl is None:
+        return _joint(_of_command(command or "", limits), jobs)
+    found = impl if isinstance(impl, Found) else find(impl)
+    found = replace(found, target=(instead or {}).get(found.target, found.target))
+    if in_process or (found.is_ours and jobs == 1):
+        return InProcessSession(found.make())
+    return _joint(lambda interruption: found.host(limits or Limits(), interruption), jobs)
+
+
+def _of_command(command: str, limits: Limits | None) -> _Start:
+    from tokspec.sessions.program import ProgramSession
+
+    words = _words(command)
+    return lambda interruption: ProgramSession(words, limits, interruption=interruption)
+
+
+def _joint(start: _Start, jobs: int) -> Session:
+    from tokspec.sessions.interruption import Interruption
+
+    if jobs == 1:
+        return start(Interruption())
+    from tokspec.sessions.joint import JointSession
+
+    return JointSession(start, jobs)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise DataError(f"is no command line: {error}".lower(), key=excerpt(command)) from None
+
+
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    known = known_names()
+    near = get_close_matches(name, known, 1, 0.5)
+    question = f"did you mean {near[0]}? " if near else ""
+    return (
+        f"is not installed; {question}installed are {', '.join(known) or 'none'}; or give module:object, or a command"
+    )
+
+
+def _named_object(spec: str) -> Found:
+    module, _, path = spec.partition(":")
+    if not all(part.isidentifier() for part in [*module.split("."), *path.split(".")]):
+        raise DataError("is not of the form package.module:Object", key=shown(spec))
+    here = str(Path.cwd())
+    return Found(spec, spec, _REMEDY, tuple(sys.path) if here in sys.path else (here, *sys.path))
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else ""
+
+
+def _remedy(point: EntryPoint) -> str:
+    """Say what to install: the extra of the same name, where the package has one."""
+    extras = point.dist.metadata.get_all("Provides-Extra") or [] if point.dist else []
+    if point.name in extras:
+        return f'install it with: pip install "{_package(point)}[{point.name}]"'
+    return _REMEDY

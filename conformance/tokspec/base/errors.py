@@ -1,0 +1,75 @@
+"""The three families of errors, never mixed.
+
+* :class:`Refusal`: an implementation rejects an input, with a reason out of the closed list of ``spec/09-errors.md``.
+* :class:`AdapterFault`: an implementation misbehaved: it crashed, hung or broke the protocol.
+* :class:`DataError`: the suite's own data or its use is wrong: a fixture, an option, a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["AdapterFault", "DataError", "Refusal", "Unsupported"]
+
+
+@dataclass(eq=False)
+class Refusal(Exception):
+    """An implementation's answer that it cannot give a result (ERROR-1).
+
+    >>> raise Refusal("unknown_symbol", "m")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.Refusal: unknown_symbol: m
+    """
+
+    reason: str
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.message}" if self.message else self.reason
+
+
+class Unsupported(Refusal):
+    """The refusal of an operation or a model that an implementation does not offer.
+
+    >>> Unsupported("trains no Unigram models").reason
+    'unsupported'
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__("unsupported", message)
+
+
+@dataclass(eq=False)
+class AdapterFault(Exception):
+    """An implementation misbehaved (PROTO-1). ``kind`` is ``crash``, ``timeout`` or ``protocol``.
+
+    >>> str(AdapterFault("crash", "exit status 3"))
+    'crash: exit status 3'
+    """
+
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass(eq=False)
+class DataError(Exception):
+    """The suite's own data, or an option given to it, is wrong.
+
+    ``line`` counts from 1; ``key`` is the path within the file. Both are absent where they mean nothing.
+
+    >>> str(DataError("is used twice; give one of the cases another id", "bpe/toy.yaml", 12, "cases[3].id"))
+    'bpe/toy.yaml:12: cases[3].id: is used twice; give one of the cases another id'
+    """
+
+    message: str
+    file: str = ""
+    line: int | None = None
+    key: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line is not None else self.file
+        return ": ".join(part for part in (place, self.key, self.message) if part)

@@ -1,0 +1,129 @@
+"""The suite's cases as pytest's items; see :mod:`tokspec.pytest_plugin`."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from tokspec.base.display import visible
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.cli.known import Ratchet
+from tokspec.cli.options import Target, parse_choices
+from tokspec.judge.runner import fault_at_start, run
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.report.failure import brief, describe
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.selection import select
+
+__all__ = ["CaseItem", "Cases"]
+
+
+class Nonconforming(Exception):
+    """A case that did not conform; its text is the whole report, ``summary`` a line of it."""
+
+    def __init__(self, result: Result, reproduce: str) -> None:
+        super().__init__("\n".join(describe(result, reproduce)))
+        self.summary = f"{result.verdict.value}: {brief(result)}"
+
+
+class Cases(pytest.Collector):
+    """All selected cases, and the implementation that they are asked of.
+
+    It is started at once, so that what is wrong with it is said once, unless pytest is only to list the cases.
+    """
+
+    def __init__(self, options: Namespace, **others: Any) -> None:
+        super().__init__(**others)
+        self.target = Target(options.tokspec, options.tokspec_cmd, in_process=options.tokspec_in_process)
+        self.choices: Mapping[str, str] = parse_choices(tuple(options.tokspec_choice))
+        suite = load_suite()
+        self.selected: Sequence[Case] = select(suite.cases.values(), options.tokspec_select)
+        self.ratchet = Ratchet.of(options.tokspec_known_failures, update=False)
+        for stale in self.ratchet.known.stale(suite.cases):
+            raise DataError(stale)
+        self.implementation = AdapterFault("crash", "never started") if options.collectonly else self._open()
+
+    @classmethod
+    def of(cls, session: pytest.Session) -> Cases:
+        """Make what the options name.
+
+        Raises:
+            pytest.UsageError: they name what is not there, or what cannot be started.
+        """
+        try:
+            cases: Cases = cls.from_parent(session, name="tokspec", nodeid="tokspec", options=session.config.option)
+        except DataError as error:
+            key = error.key.replace("--", "--tokspec-", 1)
+            message = visible(str(DataError(error.message, error.file, error.line, key)))
+            raise pytest.UsageError(message) from None
+        return cases
+
+    def _open(self) -> Session | AdapterFault:
+        try:
+            return self.target.open()
+        except AdapterFault as fault:
+            return fault
+
+    def collect(self) -> list[CaseItem]:
+        """Give the items."""
+        return [CaseItem.from_parent(self, name=case.id, case=case) for case in self.selected]
+
+    def judge(self, case: Case) -> Result:
+        """Ask one case."""
+        try:
+            if isinstance(self.implementation, AdapterFault):
+                raise self.implementation
+            return run(self.implementation, [case], choices=self.choices, known=self.ratchet.known).results[0]
+        except AdapterFault as fault:
+            return fault_at_start(self.target.name, [case], fault).results[0]
+
+    def again(self, case: Case) -> str:
+        """Give the command that judges one case alone."""
+        choices = "".join(f" --choice {shlex.quote(f'{name}={option}')}" for name, option in self.choices.items())
+        return f"tokspec run{self.target.arguments()}{choices}{self.ratchet.arguments()} --select {case.id}"
+
+    def close(self) -> None:
+        """End the implementation, if it was started."""
+        if not isinstance(self.implementation, AdapterFault):
+            self.implementation.close()
+
+
+class CaseItem(pytest.Item):
+    """One case; its node id is ``tokspec::CASE``. ``-k`` knows its clauses, operation and tags too."""
+
+    def __init__(self, parent: Cases, case: Case, **others: Any) -> None:
+        super().__init__(parent=parent, **others)
+        self.cases = parent
+        self.case = case
+        self.extra_keyword_matches.update([*case.clauses, case.operation, *case.tags])
+
+    def runtest(self) -> None:
+        """Judge the case."""
+        result = self.cases.judge(self.case)
+        if result.verdict is Verdict.UNSUPPORTED:
+            for problem in self.cases.ratchet.known.unsupported([result]):
+                pytest.fail(visible(problem), pytrace=False)
+            pytest.skip(f"unsupported: {brief(result)}")
+        if result.verdict is Verdict.KNOWN_FAILURE:
+            pytest.xfail(f"known failure: {visible(result.detail)}")
+        if not result.verdict.conforms:
+            raise Nonconforming(result, self.cases.again(self.case))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the report without a traceback of the suite's own code."""
+        if not isinstance(excinfo.value, Nonconforming):
+            return super().repr_failure(excinfo, style)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:
+            shown.reprcrash.path, shown.reprcrash.lineno = self.case.file, self.case.line
+            shown.reprcrash.message = excinfo.value.summary
+        return shown
+
+    def reportinfo(self) -> tuple[str, int, str]:
+        """Say where the case stands."""
+        return self.case.file, self.case.line - 1, f"tokspec::{self.case.id}"

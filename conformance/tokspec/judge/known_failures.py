@@ -1,0 +1,149 @@
+"""Failures that are known: a file that lists them, and what it makes of a result.
+
+The file is a ratchet. A listed case that fails in the listed way does not fail the run; one that passes, fails
+otherwise or is listed past its date does, and so does an entry whose case no longer exists or is not offered any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer, Fault, Refused
+from tokspec.suite import schema
+from tokspec.suite.strict_yaml import Document, read_yaml
+
+__all__ = [
+    "CONVENTIONAL_NAME",
+    "KnownFailure",
+    "KnownFailures",
+    "digest",
+    "known_failures",
+    "read_known_failures",
+]
+
+#: What the file is called by convention.
+CONVENTIONAL_NAME = "tokspec-known-failures.yaml"
+
+
+@dataclass(frozen=True)
+class KnownFailure:
+    """One entry: a case, how it fails, why, and until when that is accepted (that day included)."""
+
+    case: str
+    verdict: str
+    digest: str
+    reason: str
+    link: str = ""
+    expires: date | None = None
+    line: int = 0
+
+    def is_past(self, today: date) -> bool:
+        """Say whether it is accepted no longer."""
+        return self.expires is not None and today > self.expires
+
+
+@dataclass(frozen=True)
+class KnownFailures:
+    """The entries of one file by case; without a file there are none."""
+
+    file: str = ""
+    entries: Mapping[str, KnownFailure] = field(default_factory=dict)
+
+    def judged(self, result: Result, today: date) -> Result:
+        """Give the result as it counts with the entry of its case, if it has one."""
+        entry = self.entries.get(result.case.id)
+        if entry is None or result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
+            return result
+        place = f"{self.file}:{entry.line}"
+        if result.verdict is Verdict.PASS:
+            return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=f"passes, but {place} lists it as failing")
+        if (result.verdict.value, digest(result)) != (entry.verdict, entry.digest):
+            return replace(result, detail=f"{result.detail} (and not as {place} lists it)")
+        if entry.is_past(today):
+            return replace(result, detail=f"{result.detail} (known until {entry.expires}, says {place})")
+        return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
+
+    def stale(self, cases: Collection[str]) -> tuple[str, ...]:
+        """Say which entries name none of these cases."""
+        return tuple(
+            f"{self.file}:{entry.line}: {entry.case} is no case of the suite"
+            for entry in self.entries.values()
+            if entry.case not in cases
+        )
+
+    def expired(self, today: date) -> tuple[str, ...]:
+        """Say which entries are listed past their date."""
+        return tuple(
+            f"{self.file}:{entry.line}: {entry.case} was known until {entry.expires}"
+            for entry in self.entries.values()
+            if entry.is_past(today)
+        )
+
+    def unsupported(self, results: Iterable[Result]) -> tuple[str, ...]:
+        """Say which entries list what is not offered any more; no other result would ever show that they are wrong."""
+        return tuple(
+            f"{self.file}:{self.entries[result.case.id].line}: {result.case.id} is listed as failing, "
+            "and is unsupported now; remove the entry"
+            for result in results
+            if result.verdict is Verdict.UNSUPPORTED and result.case.id in self.entries
+        )
+
+
+def digest(result: Result) -> str:
+    """Give 16 hexadecimal digits for how a case fails: its wrong answer, the reason of a refusal, or a fault's kind.
+
+    What a crash or a time-out says is left out: it names addresses and times.
+    """
+    reply = result.reply
+    seen: object = None
+    if isinstance(reply, Answer):
+        seen = reply.result
+    elif isinstance(reply, Refused | Fault):
+        seen = reply.reason if isinstance(reply, Refused) else reply.kind
+    text = json.dumps([result.verdict.value, seen], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def read_known_failures(file: Path, name: str = "") -> KnownFailures:
+    """Read a file of known failures; ``name`` is how messages call it.
+
+    Raises:
+        DataError: the first thing that is wrong with it, with file, line and key.
+    """
+    return known_failures(read_yaml(file, name))
+
+
+def known_failures(document: Document) -> KnownFailures:
+    """Take the entries out of a document.
+
+    Raises:
+        DataError: the first thing that is wrong with it, with file, line and key.
+    """
+    for path, message in schema.errors(document.value, "known_failures"):
+        raise document.error(path, message)
+    entries: dict[str, KnownFailure] = {}
+    for index, raw in enumerate(document.value["known_failures"]):
+        entry = _entry(document, index, raw)
+        if entry.case in entries:
+            line = entries[entry.case].line
+            raise document.error(("known_failures", index, "case"), f"{entry.case} is listed in line {line}; keep one")
+        entries[entry.case] = entry
+    return KnownFailures(document.file, entries)
+
+
+def _entry(document: Document, index: int, raw: Mapping[str, Any]) -> KnownFailure:
+    path = ("known_failures", index)
+    try:
+        expires = date.fromisoformat(raw["expires"]) if "expires" in raw else None
+    except ValueError:
+        message = f"{raw['expires']!r} is no date; write it as 2030-12-31"
+        raise document.error((*path, "expires"), message) from None
+    given = {key: raw[key] for key in ("case", "verdict", "digest", "reason", "link") if key in raw}
+    return KnownFailure(**given, expires=expires, line=document.line(path))

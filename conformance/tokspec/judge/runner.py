@@ -1,0 +1,129 @@
+"""Runs cases against a session: every selected case gets exactly one verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from tokspec.adapter import Hello
+from tokspec.base.errors import AdapterFault
+from tokspec.judge.known_failures import KnownFailures
+from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
+from tokspec.protocol.messages import Fault, Reply, Request
+from tokspec.sessions.session import Joint, Session
+from tokspec.suite.fixtures import Case
+
+__all__ = ["Run", "fault_at_start", "request", "run"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run came to: its results in the order of the cases, one for each.
+
+    ``problems`` are lines about anything else that keeps it from conforming.
+    """
+
+    hello: Hello
+    choices: Mapping[str, str]
+    results: tuple[Result, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        """How many cases came to each verdict."""
+        return tally(self.results)
+
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        """The cases that were asked and do not conform."""
+        return tuple(each for each in self.results if not each.verdict.conforms and each.verdict is not Verdict.NOT_RUN)
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What is said beside the failing cases: the problems, and where nothing failed and nothing passed, that."""
+        nothing = not self.counts[Verdict.PASS] and all(result.verdict.conforms for result in self.results)
+        return (
+            (*self.problems, "no case passed, and a run that shows nothing is not a pass") if nothing else self.problems
+        )
+
+    @property
+    def conforms(self) -> bool:
+        """Whether no case failed, and at least one passed: a run that shows nothing is not a pass."""
+        failed = any(not result.verdict.conforms for result in self.results)
+        return not failed and not self.problems and self.counts[Verdict.PASS] > 0
+
+
+def request(case: Case) -> Request:
+    """Make what an implementation is asked: it is never shown what is expected."""
+    return Request(case.operation, case.model.name, case.model.content, case.input)
+
+
+def run(
+    session: Session,
+    cases: Sequence[Case],
+    *,
+    choices: Mapping[str, str] | None = None,
+    max_failures: int | None = None,
+    known: KnownFailures | None = None,
+    progress: Callable[[Result], None] = lambda result: None,
+) -> Run:
+    """Ask and judge every case.
+
+    Args:
+        session: an open session; it stays open.
+        cases: what to ask, in this order.
+        choices: options that stand instead of those that the implementation declares.
+        max_failures: after so many failing cases the rest is ``NOT_RUN``.
+        known: failures that do not count.
+        progress: told of each result as it arrives.
+
+    Raises:
+        RuntimeError: if the counts did not balance; a fault of the suite itself.
+    """
+    declared, today = declared_choices(session.hello, choices), date.today()
+    results: dict[int, Result] = {}
+    failures = 0
+    stopped = max_failures == 0
+    for index, result in () if stopped else _judged(session, cases, declared):
+        if index in results:
+            raise RuntimeError(f"{cases[index].id} was answered twice")
+        results[index] = known.judged(result, today) if known else result
+        progress(results[index])
+        failures += not results[index].verdict.conforms
+        if max_failures is not None and failures >= max_failures:
+            stopped = True
+            break
+    if not stopped and len(results) != len(cases):
+        raise RuntimeError(f"{len(cases)} cases were selected and {len(results)} were answered")
+    why = f"the run ended after {failures} failure{'' if failures == 1 else 's'}"
+    ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
+    listed = known.unsupported(ordered) if known else ()
+    return Run(session.hello, declared, tuple(ordered), (*_unblamed(session.unblamed), *listed))
+
+
+def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
+    """Give the result of each case; several programs are asked at once, and their replies judged as they come."""
+    hello, requests = session.hello, [request(case) for case in cases]
+
+    def take(index: int, reply: Reply) -> Result:
+        return judge(cases[index], reply, hello, declared)
+
+    if isinstance(session, Joint):
+        return session.ask_all(requests, take)
+    return ((index, take(index, reply)) for index, reply in session.ask(requests))
+
+
+def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:
+    """Say once for each fault how often it happened with no case to blame."""
+    for fault, times in Counter(map(str, faults)).items():
+        yield f"{fault}; {times} time{'' if times == 1 else 's'}, and no case is to blame"
+
+
+def fault_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
+    """Give the run of an implementation that could not even say hello: every case comes to that fault."""
+    hello = Hello(name, "", "", operations=())
+    declared = declared_choices(hello)
+    reply = Fault(fault.kind, f"before hello: {fault.message}")
+    return Run(hello, declared, tuple(judge(case, reply, hello, declared) for case in cases))

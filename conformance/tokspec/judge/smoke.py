@@ -1,0 +1,142 @@
+"""Is *my adapter* right? A few steps, each with what to do next; no statement about the tokenizer behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tokspec.adapter import Hello
+from tokspec.base.display import compact, shorten
+from tokspec.formats import FORMATS
+from tokspec.judge.smoke_questions import CONTRADICTORY, QUESTIONS
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.sessions.session import Session
+from tokspec.suite import schema
+from tokspec.suite.specification import load_specification
+
+__all__ = ["Step", "steps"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what was tried, whether it is right, and what was seen or what to do next."""
+
+    name: str
+    right: bool
+    note: str
+
+
+def steps(session: Session) -> Iterator[Step]:
+    """Try an open session step by step."""
+    hello = session.hello
+    yield Step("hello", True, f"{hello.name} {hello.version} ({hello.language})")
+    yield _operations(hello)
+    yield _formats(hello)
+    yield _choices(hello)
+    answered: dict[str, Request] = {}
+    for operation in hello.operations:
+        if operation in QUESTIONS:
+            request, reply = _supported(session, operation)
+            if isinstance(reply, Answer):
+                answered[operation] = request
+            yield _operation(hello, request, reply)
+    yield _twice(session, list(answered.values()))
+    if "encode" in answered:
+        yield _contradiction(session, answered["encode"])
+
+
+def _operations(hello: Hello) -> Step:
+    unknown = [name for name in hello.operations if name not in schema.operations()]
+    if unknown:
+        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; name only what stands there"
+        return Step("operations", False, note)
+    if not hello.operations:
+        return Step("operations", True, 'none yet; offer encode next: {"op": "encode"} → {"tokens": […]}')
+    return Step("operations", True, ", ".join(hello.operations))
+
+
+def _formats(hello: Hello) -> Step:
+    unknown = [name for name in hello.formats if name not in FORMATS]
+    if unknown or not hello.formats:
+        wrong = f"{', '.join(unknown)}: cannot be written" if unknown else "none is named"
+        return Step("formats", False, f"{wrong}; the suite writes {', '.join(FORMATS)}")
+    return Step("formats", True, ", ".join(hello.formats))
+
+
+def _choices(hello: Hello) -> Step:
+    known = load_specification().choices
+    for name, option in hello.choices.items():
+        if name not in known:
+            return Step("choices", False, f"{name} is no choice of spec/08-choices.md; remove it")
+        if option not in known[name].options:
+            note = f"{name} has no option {option}; take one of {', '.join(known[name].options)}"
+            return Step("choices", False, note)
+    undeclared = [name for name in known if name not in hello.choices]
+    note = f"{len(hello.choices)} declared; held to the documents' option for {', '.join(undeclared) or 'none'}"
+    return Step("choices", True, note)
+
+
+def _supported(session: Session, operation: str) -> tuple[Request, Reply]:
+    """Ask about one kind of model after the other, until one is supported."""
+    for number, (model, input) in enumerate(QUESTIONS[operation]):
+        request = Request(operation, f"smoke-{operation}-{number}", model, input)
+        reply = _ask(session, request)
+        if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
+            break
+    return request, reply
+
+
+def _operation(hello: Hello, request: Request, reply: Reply) -> Step:
+    asked = f"{compact(request.input)} →"
+    if isinstance(reply, Fault):
+        note = f"{asked} {reply.kind}: {reply.message}; run your program by hand with this input"
+        return Step(request.operation, False, note)
+    if isinstance(reply, Refused):
+        right = reply.reason == "unsupported"
+        why = f"refused as {reply.reason}: {shorten(reply.message) or 'without a message'}"
+        remedy = "" if right else "; it has an answer, and what you do not offer is unsupported"
+        return Step(request.operation, right, f"{asked} {why}{remedy}")
+    wrong = next(_wrong(hello, request.operation, reply), "")
+    if wrong:
+        return Step(request.operation, False, f"{asked} {wrong}")
+    return Step(request.operation, True, f"{asked} {shorten(compact(reply.result), 80)}")
+
+
+def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
+    """Say what is wrong with the shape of a result."""
+    for path, message in schema.errors(reply.result, f"operations/{operation}/result"):
+        place = "/".join(map(str, path)) or "the result"
+        yield f"{place}: {message}; spec/10-protocol.md shows the result's shape"
+    lacking = [name for name in hello.encode_fields if operation == "encode" and name not in reply.result]
+    if lacking:
+        yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all that encode_fields names"
+
+
+def _twice(session: Session, answered: Sequence[Request]) -> Step:
+    """Ask the same twice, with something else between: the answers must be equal."""
+    if not answered:
+        right = not session.hello.operations
+        note = "nothing to ask yet" if right else "nothing was answered; answer one of the questions above"
+        return Step("twice", right, note)
+    first, _, second = (_ask(session, each) for each in (answered[0], answered[-1], answered[0]))
+    if first == second:
+        return Step("twice", True, "the same question gets the same answer")
+    note = f"{answered[0].operation} answers otherwise the second time; keep no state between requests"
+    return Step("twice", False, note)
+
+
+def _contradiction(session: Session, request: Request) -> Step:
+    """Ask for a model that contradicts itself, between two equal questions: the adapter must go on as before."""
+    impossible = Request("encode", "smoke-contradiction", CONTRADICTORY, request.input)
+    first, reply, second = (_ask(session, each) for each in (request, impossible, request))
+    if first != second:
+        return Step("contradiction", False, "encode answers otherwise after a model that cannot be; keep models apart")
+    if isinstance(reply, Refused):
+        return Step("contradiction", True, f"a model that cannot be is refused as {reply.reason}")
+    seen = f"{reply.kind}: {shorten(reply.message, 80)}" if isinstance(reply, Fault) else "an answer"
+    return Step("contradiction", True, f"a model that cannot be comes to {seen}; better refuse it as invalid_model")
+
+
+def _ask(session: Session, request: Request) -> Reply:
+    ((_, reply),) = session.ask([request])
+    return reply

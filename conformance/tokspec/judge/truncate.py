@@ -1,0 +1,82 @@
+"""What is kept of an answer: all of it, unless it is long. A run holds the answers to all of its cases at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import marshal
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tokspec.judge.compare import ABSENT, Difference
+from tokspec.protocol.messages import Answer, Reply
+from tokspec.protocol.wire import excerpt
+
+__all__ = ["LONGEST", "Extract", "kept", "kept_difference"]
+
+#: Bytes of an answer that is kept whole, as JSON in ASCII. The longest right one of the suite has 9 kB.
+LONGEST = 32 * 1024
+
+#: Bytes that a byte of a value may have in JSON, as ``marshal`` writes it without references: those of an escape.
+_BYTES = 6
+_WITHOUT_REFERENCES = 2
+
+#: Characters of a value that a difference keeps out of an answer that is longer.
+SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Extract(Answer):
+    """What is kept of a longer answer; ``result`` holds its ``bytes``, its ``beginning`` and its ``sha256``.
+
+    Two answers that differ have extracts that differ.
+
+    >>> str(kept(Answer({"tokens": ["a" * 40_000]})))[:40]
+    'in 40015 bytes that begin \\'{"tokens":["a'
+    """
+
+    def __str__(self) -> str:
+        return f"in {self.result['bytes']} bytes that begin {self.result['beginning']}"
+
+
+def kept(reply: Reply) -> Reply:
+    """Give what is kept of a reply.
+
+    >>> kept(Answer({"tokens": ["bug"]}))
+    Answer(result={'tokens': ['bug']})
+    """
+    if not isinstance(reply, Answer) or _bytes(reply.result) * _BYTES <= LONGEST:
+        return reply
+    text = _json(reply.result)
+    if len(text) <= LONGEST:
+        return reply
+    sha256 = hashlib.sha256(text.encode("ascii")).hexdigest()
+    return Extract({"bytes": len(text), "beginning": excerpt(text[:SHOWN]), "sha256": sha256})
+
+
+def kept_difference(difference: Difference) -> Difference:
+    """Give what is kept of a difference from a longer answer: the beginning of a long value, as a text, and of a key.
+
+    >>> kept_difference(Difference(("tokens", 0), "b", "a" * 40_000)).actual[-4:]
+    'aa …'
+    """
+    *before, last = difference.path
+    if difference.expected is ABSENT and isinstance(last, str):  # a key of the answer's own
+        last = _beginning(last)
+    actual = difference.actual
+    if isinstance(actual, str | list | dict) and len(text := _json(actual)) > SHOWN:
+        actual = _beginning(actual if isinstance(actual, str) else text)
+    return replace(difference, path=(*before, last), actual=actual)
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} …"
+
+
+def _bytes(value: Any) -> int:
+    """Give the size of a value in the form that takes the least time to make."""
+    return len(marshal.dumps(value, _WITHOUT_REFERENCES))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

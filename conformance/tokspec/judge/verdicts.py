@@ -1,0 +1,163 @@
+"""Verdicts, and how a case and a reply become one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from tokspec.adapter import Hello
+from tokspec.base.errors import AdapterFault
+from tokspec.judge.compare import Difference, first_difference, resolve
+from tokspec.judge.truncate import Extract, kept, kept_difference
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.offsets import convert
+from tokspec.protocol.wire import excerpt, shown
+from tokspec.suite import schema
+from tokspec.suite.fixtures import Case
+from tokspec.suite.specification import load_specification
+
+__all__ = ["Result", "Verdict", "declared_choices", "judge", "not_run", "tally"]
+
+
+class Verdict(Enum):
+    """What a case came to. ``PASS``, ``KNOWN_FAILURE`` and ``UNSUPPORTED`` conform."""
+
+    PASS = "pass"
+    UNEXPECTED_PASS = "unexpected pass"
+    FAIL = "fail"
+    ERROR = "error"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    PROTOCOL = "protocol"
+    UNSTABLE = "state leak"
+    KNOWN_FAILURE = "known failure"
+    UNSUPPORTED = "unsupported"
+    NOT_RUN = "not run"
+
+    @property
+    def conforms(self) -> bool:
+        """Whether a run with this verdict can still end with exit status 0."""
+        return self in (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A case's verdict with what led to it.
+
+    ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
+    declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
+    extract.
+    """
+
+    case: Case
+    verdict: Verdict
+    detail: str
+    expected: Mapping[str, Any]
+    reply: Reply | None = None
+    difference: Difference | None = None
+
+
+def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Give an option for every choice: overridden, else declared, else the documents'.
+
+    Raises:
+        AdapterFault: ``protocol``, if the implementation declares what the specification does not have.
+
+    >>> declared_choices(Hello("x", "1", "C", ("encode",), choices={"unknown_id": "skipped"}))["unknown_id"]
+    'skipped'
+    """
+    known = load_specification().choices
+    for name, option in hello.choices.items():
+        if name not in known or option not in known[name].options:
+            what = f"an option that {name} does not have" if name in known else "no choice"
+            raise AdapterFault("protocol", f"hello declares {excerpt(f'{name}={option}')}, which is {what}")
+    return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
+
+
+def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
+    """Give the verdict on a reply to a case."""
+    expected = _expected(case, choices)
+    if isinstance(reply, Fault):
+        return Result(case, Verdict(reply.kind), reply.message, expected, reply)
+    if isinstance(reply, Refused):
+        return _judge_refusal(case, reply, expected)
+    short = kept(reply)
+    return _shortened(_judge_answer(case, reply, hello, expected, short is not reply), short)
+
+
+def _shortened(result: Result, reply: Reply) -> Result:
+    """Keep of a long answer its extract, and say where it is wrong what it is."""
+    if not isinstance(reply, Extract):
+        return result
+    detail = f"{result.detail}, {reply}" if result.verdict is Verdict.FAIL else result.detail
+    difference = kept_difference(result.difference) if result.difference else None
+    return replace(result, detail=detail, reply=reply, difference=difference)
+
+
+def _expected(case: Case, choices: Mapping[str, str]) -> Mapping[str, Any]:
+    outcome = resolve(case.outcome, choices)
+    text, unit = case.input.get("text", ""), choices["offset_unit"]
+    if "expect" in outcome:
+        return {"expect": convert(outcome["expect"], text, unit)}
+    if "one_of" in outcome:
+        return {"one_of": [convert(result, text, unit) for result in outcome["one_of"]]}
+    return outcome
+
+
+def _judge_refusal(case: Case, reply: Refused, expected: Mapping[str, Any]) -> Result:
+    if reply.reason == "unsupported":
+        return Result(case, Verdict.UNSUPPORTED, reply.message or "gives no reason", expected, reply)
+    if expected.get("error") == reply.reason:
+        return Result(case, Verdict.PASS, "", expected, reply)
+    wanted = f"a refusal as {expected['error']}" if "error" in expected else "a result"
+    said = f": {reply.message}" if reply.message else ""
+    return Result(case, Verdict.ERROR, f"refused as {reply.reason} where {wanted} is due{said}", expected, reply)
+
+
+def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str, Any], is_long: bool) -> Result:
+    for path, message in schema.errors(reply.result, f"operations/{case.operation}/result", every=not is_long):
+        place = shown("/".join(str(part) for part in path)) or "the result"
+        return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply)
+    if "error" in expected:
+        return Result(case, Verdict.FAIL, f"answers where a refusal as {expected['error']} is due", expected, reply)
+    wanted, actual = expected.get("one_of") or [expected["expect"]], reply.result
+    lacking = ""
+    if case.operation == "encode":
+        fields = [name for name in hello.encode_fields if name in wanted[0]]
+        lacking = _lacking(fields, hello, actual)
+        fields = [name for name in fields if name != "spans" or name in actual]
+        wanted = [{name: result[name] for name in fields} for result in wanted]
+        actual = {name: actual[name] for name in fields if name in actual}
+    difference = _difference(wanted, actual, case)
+    if difference is not None:
+        return Result(case, Verdict.FAIL, "answers otherwise", expected, reply, difference)
+    return Result(case, Verdict.UNSUPPORTED if lacking else Verdict.PASS, lacking, expected, reply)
+
+
+def _lacking(fields: Sequence[str], hello: Hello, actual: Mapping[str, Any]) -> str:
+    """Say what a case wants that an encoding does not give; an answer may leave out spans (``spec/10-protocol.md``)."""
+    if not fields:
+        return f"encode gives {', '.join(hello.encode_fields)} only, the case has none of it"
+    return "gives no spans of this text" if "spans" in fields and "spans" not in actual else ""
+
+
+def _difference(wanted: Sequence[Any], actual: Any, case: Case) -> Difference | None:
+    """Give the difference from the first right answer, unless it is one of them within the tolerance."""
+    if actual in wanted:  # quicker; True is 1 here, but the schema lets no result hold a boolean
+        return None
+    differences = [first_difference(result, actual, case.tolerance) for result in wanted]
+    return None if None in differences else differences[0]
+
+
+def not_run(case: Case, choices: Mapping[str, str], why: str) -> Result:
+    """Give the result of a case that was selected and never asked."""
+    return Result(case, Verdict.NOT_RUN, why, _expected(case, choices))
+
+
+def tally(results: Iterable[Result]) -> dict[Verdict, int]:
+    """Count the verdicts; every verdict has its count, 0 included, in the order of :class:`Verdict`."""
+    counts = Counter(result.verdict for result in results)
+    return {verdict: counts[verdict] for verdict in Verdict}

@@ -1,0 +1,232 @@
+"""One JSON object a line: how messages are written to a program, and read from one that is not to be trusted.
+
+Reading is strict where parsers differ: a line is UTF-8, holds one object, no key twice, no NaN or Infinity, and neither
+depth nor numbers without bound (PROTO-1). It is lenient in one point: a lone surrogate written as an escape such as
+``"\\ud800"`` is taken for what it is, although PROTO-2 asks for the byte-safe form, because nothing else can be meant;
+not in a key, for keys have no byte-safe form.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from math import isinf
+from typing import Any, NoReturn
+
+from tokspec.base.errors import AdapterFault, Unsupported
+
+__all__ = ["SURROGATE", "decode_line", "encode_line", "excerpt", "hexed", "shown"]
+
+#: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
+DEEPEST = 64
+
+#: Values in a line. The largest result of the suite has a thousand; each takes a hundred bytes when it is read.
+VALUES = 500_000
+
+#: Digits of an integer.
+DIGITS = 300
+
+#: Characters of untrusted text that a message shows.
+EXCERPT = 200
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+_LONG_NUMBER = re.compile(rb"[0-9]{300}")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_json = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode  # json.dumps would make one for every line
+
+
+def encode_line(message: Mapping[str, Any]) -> bytes:
+    """Write a message as one line of ASCII, ended by a line feed; strings with surrogates in the byte-safe form.
+
+    Raises:
+        Unsupported: a key holds a surrogate; keys have no byte-safe form (PROTO-2).
+
+    >>> encode_line({"id": 3, "input": {"text": "b\\u00fcg"}})
+    b'{"id":3,"input":{"text":"b\\\\u00fcg"}}\\n'
+    >>> encode_line({"text": "\\ud800"})
+    b'{"text":{"hex":"eda080"}}\\n'
+    """
+    line = _json(message)
+    if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
+        line = _json(hexed(message))
+    return line.encode("ascii") + b"\n"
+
+
+def hexed(value: Any) -> Any:
+    """Give a value with every string that holds a surrogate in the byte-safe form (PROTO-2).
+
+    Raises:
+        Unsupported: a key holds a surrogate.
+
+    >>> hexed(["b", "\\ud800"])
+    ['b', {'hex': 'eda080'}]
+    """
+    if isinstance(value, str):
+        return {"hex": value.encode("utf-8", "surrogatepass").hex()} if SURROGATE.search(value) else value
+    if isinstance(value, Mapping):
+        for key in value:
+            if SURROGATE.search(key):
+                raise Unsupported(f"the key {excerpt(key)} holds a surrogate, which has no form in JSON")
+        return {key: hexed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [hexed(item) for item in value]
+    return value
+
+
+def decode_line(line: bytes, values: float = VALUES) -> dict[str, Any]:
+    """Read one line of so many values at most; the byte-safe form of strings becomes the string.
+
+    Raises:
+        AdapterFault: ``protocol``, if the line is anything but one proper JSON object.
+
+    >>> decode_line(b'{"id": 3, "ok": {"tokens": ["b", {"hex": "eda080"}]}}')
+    {'id': 3, 'ok': {'tokens': ['b', '\\ud800']}}
+    >>> decode_line(b"loading...")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.AdapterFault: protocol: a line is not JSON (Expecting value at character 1): 'loading...'
+    """
+    if len(line) > values and _values(line) > values and _values(_STRING.sub(b"", line)) > values:
+        raise AdapterFault("protocol", f"a line holds more than {values} values: {excerpt(line)}")
+    try:
+        value = _read(line)
+    except AdapterFault as fault:
+        raise AdapterFault("protocol", f"{fault.message}: {excerpt(line)}") from None
+    except UnicodeDecodeError as error:
+        raise AdapterFault("protocol", f"a line is not UTF-8 at byte {error.start}: {excerpt(line)}") from None
+    except json.JSONDecodeError as error:
+        detail = f"{error.msg} at character {error.pos + 1}"
+        raise AdapterFault("protocol", f"a line is not JSON ({detail}): {excerpt(line)}") from None
+    except RecursionError:
+        raise _too_deep(line) from None
+    if not isinstance(value, dict):
+        raise AdapterFault("protocol", f"a line is not an object: {excerpt(line)}")
+    if line.count(b"[") + line.count(b"{") > DEEPEST and _deeper_than(DEEPEST, value):
+        raise _too_deep(line)
+    return value
+
+
+def _read(line: bytes) -> Any:
+    text = line.decode("utf-8")
+    is_long = len(line) > DIGITS and _LONG_NUMBER.search(line) is not None
+    if not is_long and line[:1] == b"{" and _is_flat(value := _decode_flat(text), line):
+        return value
+    return json.loads(
+        text,
+        object_pairs_hook=_object,
+        parse_constant=_refuse_constant,
+        parse_float=_float,
+        parse_int=_integer if is_long else None,
+    )
+
+
+def _is_flat(value: Mapping[str, Any], line: bytes) -> bool:
+    """Whether no object of a line need be looked at, as in most: there are but two levels, and no key is special.
+
+    Every key is written with a colon directly behind its quote. So there are no more keys than those that were read,
+    none twice and none deeper, if there are no more such places; a text can only add one.
+    """
+    keys = [*value]
+    for inner in value.values():
+        if type(inner) is dict:
+            keys += inner
+    is_tight = b" :" not in line and b"\t" not in line and b"\r" not in line
+    return is_tight and line.count(b'":') == len(keys) and "hex" not in keys and "".join(keys).isascii()
+
+
+def _values(line: bytes) -> int:
+    return line.count(b",") + line.count(b"[") + line.count(b"{")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    """Make an object of its pairs, or a string of the byte-safe form; any other ``{"hex": …}`` stays an object."""
+    if len(pairs) == 1 and pairs[0][0] == "hex" and isinstance(pairs[0][1], str):
+        return _unhexed(pairs[0][1])
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise AdapterFault(
+            "protocol", f"a line has the key {excerpt(next(k for k in keys if keys.count(k) > 1))} twice"
+        )
+    for key in found:
+        if not key.isascii() and SURROGATE.search(key):
+            raise AdapterFault("protocol", f"a line has the key {excerpt(key)}, which holds a surrogate")
+    return found
+
+
+def _unhexed(digits: str) -> str:
+    try:
+        if _HEX.fullmatch(digits):
+            return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        pass
+    raise AdapterFault("protocol", f"a line has the hex string {excerpt(digits)}, which is no UTF-8")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise AdapterFault("protocol", f"a line holds {name}, which is not JSON")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise AdapterFault("protocol", f"a line holds {excerpt(text, 20)}, which is beyond every double")
+    return number
+
+
+def _integer(text: str) -> int:
+    """Read an integer no longer than a double can hold: whoever compares it with a real number overflows otherwise."""
+    if len(text) > DIGITS:
+        raise AdapterFault("protocol", f"a line holds a number of {len(text)} digits")
+    return int(text)
+
+
+_decode_flat = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float).decode
+
+
+def _too_deep(line: bytes) -> AdapterFault:
+    return AdapterFault("protocol", f"a line is nested more than {DEEPEST} levels deep: {excerpt(line)}")
+
+
+def _deeper_than(limit: int, value: Any) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def excerpt(untrusted: str | bytes, length: int = EXCERPT) -> str:
+    """Quote the beginning of a text in printable ASCII; what follows is counted.
+
+    >>> excerpt("\\x1b[2Jbug")
+    "'\\\\x1b[2Jbug'"
+    >>> excerpt(b"x" * 300, 5)
+    "'xxxxx' and 295 more bytes"
+    """
+    unit = "bytes" if isinstance(untrusted, bytes) else "characters"
+    start = untrusted[:length]
+    text = start.decode("utf-8", "backslashreplace") if isinstance(start, bytes) else start
+    more = len(untrusted) - length
+    return ascii(text) + (f" and {more} more {unit}" if more > 0 else "")
+
+
+def shown(untrusted: str, length: int = EXCERPT) -> str:
+    """Show the beginning of a text in printable ASCII, without quotes; text that is shown already stays as it is.
+
+    >>> shown("\\x1b[2J it's a \\\\x1b[2J bug")
+    "\\\\x1b[2J it's a \\\\x1b[2J bug"
+    >>> shown("x" * 300, 5)
+    'xxxxx and 295 more characters'
+    """
+    start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
+    more = len(untrusted) - length
+    return start + (f" and {more} more characters" if more > 0 else "")

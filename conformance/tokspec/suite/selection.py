@@ -1,0 +1,58 @@
+"""Selecting cases by id, clause, operation, tag or file, with wildcards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from tokspec.base.errors import DataError
+from tokspec.suite.fixtures import Case
+
+__all__ = ["select"]
+
+#: What a pattern is compared with; ``clause:BPE-*`` compares with one kind alone.
+_KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
+    "id": lambda case: (case.id,),
+    "clause": lambda case: case.clauses,
+    "operation": lambda case: (case.operation,),
+    "tag": lambda case: case.tags,
+    "file": lambda case: (case.file,),
+}
+
+
+def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequence[str] = ()) -> list[Case]:
+    """Give the cases that match any pattern, or all without one, less those that match an excluded pattern.
+
+    Raises:
+        DataError: for a pattern that matches no case, with the nearest names.
+    """
+    known = list(cases)
+    for option, given in (("--select", patterns), ("--exclude", excluded)):
+        for pattern in given:
+            if not any(_matches(case, pattern) for case in known):
+                raise DataError(f"{pattern!r} matches no case{_nearest(known, pattern)}", key=option)
+    chosen = [case for case in known if not patterns or any(_matches(case, pattern) for pattern in patterns)]
+    chosen = [case for case in chosen if not any(_matches(case, pattern) for pattern in excluded)]
+    if not chosen:
+        raise DataError("every selected case is excluded", key="--exclude")
+    return chosen
+
+
+def _matches(case: Case, pattern: str) -> bool:
+    _, kinds, rest = _parsed(pattern)
+    return any(fnmatchcase(name, rest) for names in kinds for name in names(case))
+
+
+def _parsed(pattern: str) -> tuple[str, Iterable[Callable[[Case], Iterable[str]]], str]:
+    """Cut a pattern into the prefix that names a kind, if it has one, what it is compared with, and the rest."""
+    kind, colon, rest = pattern.partition(":")
+    return (f"{kind}:", [_KINDS[kind]], rest) if colon and kind in _KINDS else ("", _KINDS.values(), pattern)
+
+
+def _nearest(cases: Iterable[Case], pattern: str) -> str:
+    import difflib  # here, because nobody should need it
+
+    prefix, kinds, rest = _parsed(pattern)
+    known = {name for case in cases for names in kinds for name in names(case)}
+    close = [prefix + name for name in difflib.get_close_matches(rest, sorted(known), n=3, cutoff=0.5)]
+    return f"; did you mean {', '.join(close)}?" if close else "; `tokspec list` shows what there is"
