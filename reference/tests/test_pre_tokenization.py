@@ -11,7 +11,7 @@ from hypothesis import given
 from tokref import AlignedText, Component, InputError, from_mapping, pre_tokenize
 from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
 
-from .strategies import HARD_TEXTS, TEXTS
+from .strategies import ASSIGNED_TEXTS, HARD_TEXTS, TEXTS
 
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 BYTE_OF = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
@@ -82,7 +82,7 @@ def test_white_space_is_a_list_of_25_characters(text: str) -> None:
     assert pieces(text, "whitespace_split") == expected
 
 
-@given(TEXTS | HARD_TEXTS)
+@given(ASSIGNED_TEXTS | HARD_TEXTS)
 def test_punctuation_and_white_space_cut_for_bert(text: str) -> None:
     expected: list[tuple[str, int, int]] = []
     begin = 0
@@ -120,7 +120,7 @@ def gpt_2_end(text: str, classes: list[str], begin: int) -> int:
     return end - 1
 
 
-@given(TEXTS | HARD_TEXTS)
+@given(ASSIGNED_TEXTS | HARD_TEXTS)
 def test_gpt_2_cuts_where_a_scanner_does(text: str) -> None:
     classes, begin = gpt_2_classes(text), 0
     expected: list[tuple[str, int, int]] = []

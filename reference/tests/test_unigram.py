@@ -225,7 +225,7 @@ def test_the_best_segmentation_is_the_most_probable_of_all(model: Unigram, word:
     probabilities = exact_probabilities(model)
     best = best_product(word, probabilities)
     if best is None:
-        with pytest.raises(InputError, match="^no_segmentation: "):
+        with pytest.raises(InputError, match=r"^no_segmentation: "):
             segment(word, model, ZERO)
     else:
         tokens, score = segment(word, model, ZERO)
@@ -472,10 +472,9 @@ def test_the_loss_of_a_word_that_no_segmentation_covers_is_refused() -> None:
         lambda: corpus_loss({"ab": 0}, Unigram({"a": 1}), Choices()),
         lambda: prune_step({"ab": 0}, Unigram({"a": 1}), 0.5),
     ):
-        with pytest.raises(
-            InputError, match="^no_segmentation: 'ab' cannot be written with the tokens of the vocabulary$"
-        ):
+        with pytest.raises(InputError) as caught:
             ask()
+        assert str(caught.value) == "no_segmentation: 'ab' cannot be written with the tokens of the vocabulary"
 
 
 # Pruning
