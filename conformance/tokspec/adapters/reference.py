@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import tokref
-from tokref import AlignedText, Bpe, Choices, InputError, Tokenizer, Unigram, WordPiece, bpe, unigram, wordpiece
+from tokref import AlignedText, Bpe, Choices, InputError, Token, Tokenizer, Unigram, WordPiece, bpe, unigram, wordpiece
 from tokref.reading import read_integer, read_list, read_number, read_target, read_text, read_words
 from tokref.values import Words
 from tokspec.adapter import Hello, Refusal, Unsupported
@@ -31,6 +31,8 @@ Result = dict[str, Any]
 @dataclass(frozen=True)
 class Request:
     """A tokenizer, the choices, and the input of an operation; a value of a wrong type is refused as ``invalid_input``.
+
+    The methods that compute are those that an implementation of the same functions may override.
 
     >>> Request(Tokenizer(), Choices(), {"text": "bug"}).text("text")
     'bug'
@@ -86,6 +88,57 @@ class Request:
         """Cut a complete list after as many rows as ``first`` says; without it, all are wanted."""
         return list(rows[: self.number("first")] if "first" in self.input else rows)
 
+    def normalize(self, text: str) -> str:
+        """Normalize a text."""
+        return tokref.normalize(AlignedText.from_input(text), self.tokenizer.normalizer, self.choices).text
+
+    def pre_tokenize(self, text: str) -> list[tuple[str, int, int]]:
+        """Return the pieces of a text with their spans."""
+        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer)
+        return [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
+
+    def encode(self, text: str) -> list[Token]:
+        """Encode a text."""
+        return tokref.encode(text, self.tokenizer, self.choices)
+
+    def decode(self, tokens: list[str]) -> str:
+        """Decode tokens."""
+        return tokref.decode(tokens, self.tokenizer, self.choices)
+
+    def tokens_of(self, ids: list[int]) -> list[str]:
+        """Return the tokens of ids."""
+        return tokref.tokens_of(ids, self.tokenizer, self.choices)
+
+    def train_bpe(self, target: bpe.Target) -> bpe.BpeTraining:
+        """Train on the words."""
+        return bpe.train_bpe(self.words, self.tokenizer.special_tokens, target, self.choices)
+
+    def train_wordpiece(self, target: bpe.Target) -> wordpiece.WordPieceTraining:
+        """Train on the words."""
+        special_tokens, prefix = self.tokenizer.special_tokens, self.model.continuing_prefix
+        return wordpiece.train_wordpiece(self.words, special_tokens, target, prefix)
+
+    def train_unigram(self) -> unigram.UnigramTraining:
+        """Train on the words."""
+        sizes = self.number("initial_size"), self.number("vocabulary_size")
+        return unigram.train_unigram(self.words, *sizes, self.fraction)
+
+    def segment(self, word: str) -> unigram.Segmentation:
+        """Segment a word."""
+        return unigram.segment(word, self.model, self.choices)
+
+    def loss(self) -> float:
+        """Return the loss of the words."""
+        return unigram.corpus_loss(self.words, self.model, self.choices)
+
+    def loss_increase(self, token: str) -> float:
+        """Return what the loss of the words grows by without a token."""
+        return unigram.loss_increase(self.words, self.model, token)
+
+    def prune_step(self) -> tuple[tuple[str, ...], Unigram]:
+        """Remove a fraction of the tokens."""
+        return unigram.prune_step(self.words, self.model, self.fraction)
+
     def _read(self, key: str, reader: Callable[[Any], Any]) -> Any:
         try:
             return reader(self.input.get(key))
@@ -128,7 +181,7 @@ class ReferenceAdapter:
             unicode=unicodedata.unidata_version,
         )
 
-    def load(self, format: str, content: Any) -> Tokenizer:
+    def load(self, format: str, content: Any) -> Any:
         """Read a model; one that contradicts itself is refused here."""
         if format != "tokspec":
             raise Unsupported(f"reads models in the format tokspec, not {format!r}")
@@ -137,32 +190,36 @@ class ReferenceAdapter:
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
 
-    def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Mapping[str, Any]:
+    def request(self, model: Any, input: Mapping[str, Any]) -> Request:
+        """Return the request of a model that was loaded."""
+        return Request(model, self._choices, input)
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Perform one operation."""
         by_model = self.operations.get(operation)
         if by_model is None:
             raise Unsupported(f"has no operation {operation!r}")
-        function = next((by_model[kind] for kind in (*type(model.model).__mro__, None) if kind in by_model), None)
+        request = self.request(model, input)
+        kind = type(request.model)
+        function = by_model.get(kind, by_model.get(None))
         if function is None:
-            raise Unsupported(f"{operation} needs a model of another type than {type(model.model).__name__}")
+            raise Unsupported(f"{operation} needs a model of another type than {kind.__name__}")
         try:
-            return function(Request(model, self._choices, input))
+            return function(request)
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
 
 
 def _normalize(request: Request) -> Result:
-    text = AlignedText.from_input(request.text("text"))
-    return {"text": tokref.normalize(text, request.tokenizer.normalizer, request.choices).text}
+    return {"text": request.normalize(request.text("text"))}
 
 
 def _pre_tokenize(request: Request) -> Result:
-    pieces = tokref.pre_tokenize(AlignedText.from_input(request.text("text")), request.tokenizer.pre_tokenizer)
-    return {"pieces": [[piece.text, *piece.span(0, len(piece.text))] for piece in pieces]}
+    return {"pieces": [list(piece) for piece in request.pre_tokenize(request.text("text"))]}
 
 
 def _encode(request: Request) -> Result:
-    tokens = tokref.encode(request.text("text"), request.tokenizer, request.choices)
+    tokens = request.encode(request.text("text"))
     return {
         "tokens": [token.text for token in tokens],
         "ids": [token.id for token in tokens],
@@ -173,11 +230,9 @@ def _encode(request: Request) -> Result:
 def _decode(request: Request) -> Result:
     if ("tokens" in request.input) == ("ids" in request.input):
         raise InputError("invalid_input", "decoding needs either tokens or ids")
-    if "tokens" in request.input:
-        tokens = request.texts("tokens")
-    else:
-        tokens = tokref.tokens_of(request.numbers("ids"), request.tokenizer, request.choices)
-    return {"text": tokref.decode(tokens, request.tokenizer, request.choices)}
+    is_of_ids = "ids" in request.input
+    tokens = request.tokens_of(request.numbers("ids")) if is_of_ids else request.texts("tokens")
+    return {"text": request.decode(tokens)}
 
 
 def _count_words(request: Request) -> Result:
@@ -193,44 +248,30 @@ def _wordpiece_alphabet(request: Request) -> Result:
     return {"vocabulary": list(wordpiece.wordpiece_alphabet(request.words, special_tokens, prefix))}
 
 
-def _train_bpe(request: Request, target: bpe.Target) -> bpe.BpeTraining:
-    return bpe.train_bpe(request.words, request.tokenizer.special_tokens, target, request.choices)
-
-
-def _train_wordpiece(request: Request, target: bpe.Target) -> wordpiece.WordPieceTraining:
-    special_tokens, prefix = request.tokenizer.special_tokens, request.model.continuing_prefix
-    return wordpiece.train_wordpiece(request.words, special_tokens, target, prefix)
-
-
-def _train_unigram(request: Request) -> unigram.UnigramTraining:
-    sizes = request.number("initial_size"), request.number("vocabulary_size")
-    return unigram.train_unigram(request.words, *sizes, request.fraction)
-
-
 def _bpe_model(request: Request) -> Result:
-    training = _train_bpe(request, request.target)
+    training = request.train_bpe(request.target)
     return {"vocabulary": list(training.vocabulary), "merges": [[left, right] for left, right, _ in training.steps]}
 
 
 def _wordpiece_model(request: Request) -> Result:
-    return {"vocabulary": list(_train_wordpiece(request, _size(request)).vocabulary)}
+    return {"vocabulary": list(request.train_wordpiece(_size(request)).vocabulary)}
 
 
 def _unigram_model(request: Request) -> Result:
-    return {"tokens": [list(row) for row in _train_unigram(request).model.weights.items()]}
+    return {"tokens": [list(row) for row in request.train_unigram().model.weights.items()]}
 
 
 def _bpe_steps(request: Request) -> Result:
-    return {"steps": [list(step) for step in _train_bpe(request, request.target).steps]}
+    return {"steps": [list(step) for step in request.train_bpe(request.target).steps]}
 
 
 def _wordpiece_steps(request: Request) -> Result:
-    steps = _train_wordpiece(request, _size(request)).steps
+    steps = request.train_wordpiece(_size(request)).steps
     return {"steps": [[left, right, float(score)] for left, right, score in steps]}
 
 
 def _unigram_sizes(request: Request) -> Result:
-    return {"sizes": list(_train_unigram(request).sizes)}
+    return {"sizes": list(request.train_unigram().sizes)}
 
 
 def _size(request: Request) -> bpe.Target:
@@ -244,11 +285,11 @@ def _after_steps(request: Request) -> bpe.Target:
 
 
 def _bpe_state(request: Request) -> Result:
-    return _state(_train_bpe(request, _after_steps(request)))
+    return _state(request.train_bpe(_after_steps(request)))
 
 
 def _wordpiece_state(request: Request) -> Result:
-    return _state(_train_wordpiece(request, _after_steps(request)))
+    return _state(request.train_wordpiece(_after_steps(request)))
 
 
 def _state(training: bpe.BpeTraining | wordpiece.WordPieceTraining) -> Result:
@@ -257,23 +298,23 @@ def _state(training: bpe.BpeTraining | wordpiece.WordPieceTraining) -> Result:
 
 
 def _pair_frequencies(request: Request) -> Result:
-    counts = bpe.count_pairs(_train_bpe(request, _after_steps(request)).words)
+    counts = bpe.count_pairs(request.train_bpe(_after_steps(request)).words)
     return {"pairs": request.first([[*pair, count] for pair, count in counts.items()])}
 
 
 def _pair_scores(request: Request) -> Result:
-    scores = wordpiece.score_pairs(_train_wordpiece(request, _after_steps(request)).words)
+    scores = wordpiece.score_pairs(request.train_wordpiece(_after_steps(request)).words)
     return {"pairs": request.first([[*pair, float(score)] for pair, score in scores.items()])}
 
 
 def _best_bpe_pair(request: Request) -> Result:
-    training = _train_bpe(request, _after_steps(request))
+    training = request.train_bpe(_after_steps(request))
     pair, count = _found(bpe.best_pair(training.words, training.vocabulary, request.choices))
     return {"pair": list(pair), "count": count}
 
 
 def _best_wordpiece_pair(request: Request) -> Result:
-    training = _train_wordpiece(request, _after_steps(request))
+    training = request.train_wordpiece(_after_steps(request))
     pair, score = _found(wordpiece.best_scored_pair(training.words))
     return {"pair": list(pair), "score": float(score)}
 
@@ -314,20 +355,20 @@ def _viterbi(request: Request) -> Result:
 
 
 def _segment(request: Request) -> Result:
-    tokens, score = unigram.segment(request.text("word"), request.model, request.choices)
+    tokens, score = request.segment(request.text("word"))
     return {"tokens": list(tokens), "score": score}
 
 
 def _loss(request: Request) -> Result:
-    return {"loss": unigram.corpus_loss(request.words, request.model, request.choices)}
+    return {"loss": request.loss()}
 
 
 def _loss_increase(request: Request) -> Result:
-    return {"increase": unigram.loss_increase(request.words, request.model, request.text("token"))}
+    return {"increase": request.loss_increase(request.text("token"))}
 
 
 def _prune_step(request: Request) -> Result:
-    removed, left = unigram.prune_step(request.words, request.model, request.fraction)
+    removed, left = request.prune_step()
     return {"removed": list(removed), "size": len(left.weights)}
 
 
