@@ -86,9 +86,7 @@ MUTANTS = """\
 
 MUTANTS_OF_THE_SUITE = load_mutants(mutants_folder() or Path())
 
-KILLED = Mutant(
-    "x", "WP-ENC-3", "x", "wordpiece", "size > model.max_word_length", "False", place="x.yaml:3"
-)
+KILLED = Mutant("x", "WP-ENC-3", "x", "wordpiece", "size > model.max_word_length", "False", place="x.yaml:3")
 
 
 @pytest.fixture
@@ -244,9 +242,7 @@ def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:
     broken = Mutant("x", "WP-ENC-3", "x", "wordpiece", "__all__ = [", "1 / 0\n__all__ = [", place="x.yaml:3")
     with pytest.raises(DataError) as caught:
         judged(broken, [])
-    assert str(caught.value) == (
-        "x.yaml:3: x: wordpiece cannot be imported: ZeroDivisionError: division by zero"
-    )
+    assert str(caught.value) == ("x.yaml:3: x: wordpiece cannot be imported: ZeroDivisionError: division by zero")
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer")
