@@ -223,7 +223,7 @@ class Increases:
 
 def prune(vocabulary: Vocabulary, words: Mapping[str, int], fraction: float) -> list[str]:
     increases = Increases(vocabulary, words)
-    rising = [(token, increases.of(token)) for token, _ in vocabulary.entries if len(token) > 1]
+    rising = [(token, increases.of(token)) for token, _ in vocabulary.entries if len(token) != 1]
     number = math.floor(fraction * len(vocabulary.entries))  # UNI-PRUNE-6: in floating point
     removed: list[str] = []
     for _ in range(min(number, len(rising))):
