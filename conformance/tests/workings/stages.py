@@ -23,6 +23,15 @@ class NotCovered(Exception):
     """No program here computes this."""
 
 
+def check_numbers(operation: str, request: Mapping[str, Any]) -> None:
+    """Refuse what ERROR-2 and ERROR-3 refuse: numbers below 0, and fractions that are not above 0 and at most 1."""
+    numbers = ("steps", "first", "vocabulary_size", "merge_count", "min_frequency", "initial_size")
+    if any(request.get(name, 0) < 0 for name in numbers) or not 0 < request.get("fraction", 1) <= 1:
+        raise Refused("invalid_input")
+    if operation in ("train", "training_trace") and not request.keys() & {"vocabulary_size", "merge_count"}:
+        raise Refused("invalid_input")
+
+
 def text_of(piece: Sequence[Letter]) -> str:
     return "".join(character for character, _, _ in piece)
 
