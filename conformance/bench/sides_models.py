@@ -9,10 +9,9 @@ from dataclasses import replace
 from sides_gpt2 import tokenizer_gpt2
 from sides_shared import BERT, CHOICES, METASPACE, Work, encoding, words_of
 
-from tokfast import FastTokenizer
+from tokfast import FastTokenizer, initial_vocabulary
 from tokfast.unigram import UnigramEncoder
 from tokref import Choices, Tokenizer, Unigram, WordPiece, from_mapping
-from tokref.unigram import initial_vocabulary
 from tokref.values import number_tokens
 
 __all__ = ["SIDES"]
