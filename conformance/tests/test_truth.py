@@ -23,11 +23,12 @@ def outcome(case: Case) -> Any:
 def test_what_documents_print_relates_to_the_right_value_as_said(case: Case) -> None:
     said = [entry["relation"] for entry in case.stated]
     values = [(entry, at(outcome(case), entry["at"])) for entry in case.stated]
-    assert [relation(entry.get("printed", value), value) for entry, value in values] == said
+    assert [relation(entry["printed"], value) for entry, value in values] == said
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.stated], ids=lambda case: case.id)
-def test_what_is_stated_is_in_a_document(case: Case) -> None:
+def test_what_is_stated_names_documents_of_the_case(case: Case) -> None:
+    """Whether they print it, ``conformance/documents/compare.py`` tells where they are at hand."""
     assert case.documents
     for entry in case.stated:
         assert set(entry.get("in", case.documents)) <= set(case.documents)

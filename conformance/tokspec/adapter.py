@@ -28,6 +28,7 @@ class Hello:
     choices: Mapping[str, str] = field(default_factory=dict)
     encode_fields: tuple[str, ...] = ("tokens",)
     unicode: str = ""
+    other_trainers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Adapter(Protocol):

@@ -43,13 +43,13 @@ class AlignedText:
     def span(self, begin: int, end: int) -> Span:
         """Return what the characters from ``begin`` to ``end``, at least one, cover in the input.
 
-        Added characters take no room, unless there are no others (ENC-3).
+        Added characters take no room (ENC-3): the span of nothing else is empty.
 
         >>> AlignedText("▁a", ((0, 0), (2, 3))).span(0, 2)
         (2, 3)
         """
         spans = self.spans[begin:end]
-        filled = [(start, stop) for start, stop in spans if start < stop] or spans
+        filled = [(start, stop) for start, stop in spans if start < stop] or spans[:1]
         return filled[0][0], filled[-1][1]
 
     def cut(self, begin: int, end: int) -> AlignedText:

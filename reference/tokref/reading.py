@@ -234,7 +234,7 @@ def _wordpiece(given: Mapping[str, Any]) -> WordPiece:
         "vocabulary": _read_vocabulary,
         "unknown_token": read_text,
         "continuing_prefix": read_text,  # WP-MODEL-2: it may be empty
-        "max_word_length": partial(read_integer, smallest=1),
+        "max_word_length": partial(read_integer, smallest=1),  # WP-MODEL-3
     }
     return WordPiece(**_read_keys("a wordpiece model", given, readers))
 
@@ -257,7 +257,7 @@ def _unigram(given: Mapping[str, Any]) -> Unigram:
 
 def _check_frequencies(model: Unigram) -> None:
     for token, frequency in model.weights.items():
-        if frequency < 0:  # UNI-MODEL-1
+        if frequency < 0:  # UNI-MODEL-3
             _refuse(f"the frequency of {token!r} is below zero")
     try:
         is_finite = sum(model.weights.values()) <= sys.float_info.max

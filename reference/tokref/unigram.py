@@ -333,7 +333,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     >>> prune_step({"aa": 1}, Unigram({"a": 1, "aa": 1}), 0.5)
     (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None))
     """
-    if not 0 < fraction <= 1:  # ERROR-2
+    if not 0 < fraction <= 1:  # ERROR-3
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
     increases = loss_increases(words, model)
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6

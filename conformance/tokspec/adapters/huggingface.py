@@ -1,6 +1,7 @@
 """The adapter for Hugging Face ``tokenizers``.
 
-The library does the work and nothing is computed beside it. Its Unigram model gives an unknown run's characters as the
+The library does the work and nothing is computed beside it; what it does otherwise than the specification is a known
+failure. Its Unigram model gives an unknown run's characters as the
 token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-4).
 """
 
@@ -17,9 +18,8 @@ from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.adapters.huggingface_dissents import OTHER_TRAINING, has_wrong_spans, refuse_input, refuse_model
 
-__all__ = ["OPERATIONS", "TokenizersAdapter", "encode", "translated"]
+__all__ = ["AddingTokenizers", "TokenizersAdapter"]
 
 Result: TypeAlias = Mapping[str, Any]
 _Value = TypeVar("_Value")
@@ -37,6 +37,12 @@ CHOICES = {
     "unknown_id": "skipped",
     "final_sigma": "plain",
     "offset_unit": "code_point",
+}
+
+#: Trainers that follow another algorithm (WP-TRAIN-3, UNI-PRUNE-2).
+OTHER_TRAINERS = {
+    "wordpiece": "merges the most frequent pair, as BPE does",
+    "unigram": "expectation-maximization, and pruning by an approximate loss",
 }
 
 #: What the library's exceptions, which have no type of their own, say when they are refusals.
@@ -66,48 +72,54 @@ class TokenizersAdapter:
     {'tokens': ['ug'], 'ids': [2], 'spans': [(0, 2)]}
     """
 
+    #: Whether what a post-processor adds is part of an encoding (ENC-1: it is not).
+    adds = False
+
     def hello(self) -> Hello:
         """Describe the library."""
         return Hello(
             name="tokenizers",
             version=tokenizers.__version__,
             language="Rust",
-            operations=tuple(OPERATIONS),
+            operations=("normalize", "pre_tokenize", "encode", "decode", "train"),
             formats=(_FORMAT,),
             choices=CHOICES,
             encode_fields=("tokens", "ids", "spans"),
+            other_trainers=OTHER_TRAINERS,
         )
 
     def load(self, format: str, content: Any) -> Tokenizer:
         """Load a ``tokenizer.json``.
 
         Raises:
-            Refusal: ``invalid_model``, for a merge that is not in the vocabulary; ``unsupported`` for a model with
-                which the library is known to dissent.
+            Refusal: ``invalid_model``, for a merge that is not in the vocabulary.
         """
-        refuse_model(content["model"])
-        return translated(lambda: Tokenizer.from_str(json.dumps(content)))
+        return _translated(lambda: Tokenizer.from_str(json.dumps(content)))
 
     def encoder(self, model: Tokenizer) -> Callable[[str], list[int]]:
-        """Give a function from a text to its ids, for who asks millions of times: the library's own, dissents too."""
+        """Give a function from a text to its ids, for who asks millions of times."""
         encode = model.encode
-        return lambda text: translated(lambda: encode(text, add_special_tokens=False).ids)
+        return lambda text: _translated(lambda: encode(text, add_special_tokens=False).ids)
 
     def run(self, operation: str, model: Tokenizer, input: Mapping[str, Any]) -> Result:
-        """Perform one operation; where the spans of an encoding are known to be wrong, without them.
+        """Perform one operation.
 
         Raises:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        refuse_input(operation, model, input)
-        result = translated(lambda: OPERATIONS[operation](model, input))
-        if operation == "encode" and has_wrong_spans(model, input["text"], result["spans"]):
-            return {key: value for key, value in result.items() if key != "spans"}
-        return result
+        if operation == "encode":
+            return _translated(lambda: _encode(model, input, self.adds))
+        return _translated(lambda: _OPERATIONS[operation](model, input))
 
 
-def translated(call: Callable[[], _Value]) -> _Value:
+class AddingTokenizers(TokenizersAdapter):
+    """The library with the special tokens that a post-processor adds, for who has a file with one."""
+
+    adds = True
+
+
+def _translated(call: Callable[[], _Value]) -> _Value:
     """Call the library, and turn the exceptions that are refusals into refusals; others are crashes."""
     try:
         return call()
@@ -130,8 +142,7 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     return {"pieces": [(piece, *span) for piece, span in tokenizer.pre_tokenizer.pre_tokenize_str(input["text"])]}
 
 
-def encode(tokenizer: Tokenizer, input: Mapping[str, Any], adds: bool = False) -> Result:
-    """Encode a text; ``adds`` is whether with the special tokens that a post-processor adds."""
+def _encode(tokenizer: Tokenizer, input: Mapping[str, Any], adds: bool) -> Result:
     encoding = tokenizer.encode(input["text"], add_special_tokens=adds)
     tokens = [tokenizer.id_to_token(id) for id in encoding.ids]
     return {"tokens": tokens, "ids": encoding.ids, "spans": encoding.offsets}
@@ -152,8 +163,6 @@ def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    if not isinstance(tokenizer.model, BPE):
-        raise Unsupported(OTHER_TRAINING[type(tokenizer.model)])
     if "vocabulary_size" in input:
         return _learn(tokenizer, input, input["vocabulary_size"])
     # The library counts tokens, not merges. With no room for a merge it gives the size from which to count.
@@ -193,10 +202,9 @@ def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:
     return (word for word, count in words for _ in range(count))
 
 
-OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
+_OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
     "normalize": _normalize,
     "pre_tokenize": _pre_tokenize,
-    "encode": encode,
     "decode": _decode,
     "train": _train,
 }

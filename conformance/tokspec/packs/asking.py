@@ -13,7 +13,7 @@ from tokspec.base.errors import AdapterFault
 from tokspec.formats.own import OwnModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite import schema
 
@@ -29,8 +29,8 @@ _MODEL = "own"
 #: Adapters that are asked with somebody's own file: without what post-processors add, and with it.
 _OWN: Mapping[str, tuple[str, str]] = {
     "tokspec.adapters.huggingface:TokenizersAdapter": (
-        "tokspec.adapters.huggingface_own:OwnTokenizers",
-        "tokspec.adapters.huggingface_own:AddingTokenizers",
+        "tokspec.adapters.huggingface:TokenizersAdapter",
+        "tokspec.adapters.huggingface:AddingTokenizers",
     ),
 }
 

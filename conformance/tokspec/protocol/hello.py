@@ -70,4 +70,9 @@ _HELLO: Mapping[str, tuple[bool, Callable[[Any], bool], str]] = {
         f"a list out of {', '.join(_ENCODE_FIELDS)}",
     ),
     "unicode": (False, _is_string, "a string"),
+    "other_trainers": (
+        False,
+        lambda value: isinstance(value, dict) and _strings([*value.values()]),
+        "an object of strings",
+    ),
 }

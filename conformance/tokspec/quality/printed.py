@@ -23,10 +23,13 @@ def relation(printed: Any, right: Any) -> str:
     >>> right = 15 * 20 / 210**2
     >>> relation("0.006803", right), relation("0.006802", right), relation("0.006801", right)
     ('rounded', 'truncated', 'erratum')
-    >>> relation(["c", "ou"], ["c", "ou"])
-    'equal'
+    >>> relation(["c", "ou"], ["c", "ou"]), relation("15/210", 15 / 210), relation("5/210", 17 / 210)
+    ('equal', 'equal', 'erratum')
     """
-    number = _decimal(printed) if isinstance(right, (int, float)) and not isinstance(right, bool) else None
+    is_number = isinstance(right, (int, float)) and not isinstance(right, bool)
+    if is_number and isinstance(printed, str) and "/" in printed:
+        return "equal" if arithmetic(printed) == right else "erratum"
+    number = _decimal(printed) if is_number else None
     if number is None:
         return "equal" if printed == right else "erratum"
     exact = Decimal(repr(right))

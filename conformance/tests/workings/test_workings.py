@@ -1,0 +1,166 @@
+"""Every case that names a program is recomputed by it, without the reference; so are all others that it covers.
+
+A note in ``verified_by`` names a program as ``workings/NAME.py``. The programs are beside this file: naive procedures over
+exact fractions that import nothing of the reference or the harness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import bpe
+import pytest
+import stages
+import unigram
+import wordpiece
+from cases import Case, all_cases
+
+CASES = all_cases()
+PROGRAMS: Mapping[str, Any] = {"bpe": bpe, "wordpiece": wordpiece, "unigram": unigram}
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "bpe_training_tie": ("first_met", "smallest_ids"),
+    "bpe_merge_order": ("single_pass", "lowest_rank"),
+    "bpe_pairs": ("listed", "in_vocabulary"),
+    "bpe_unknown_run": ("each", "fused"),
+    "bpe_unknown_without_token": ("error", "dropped_before_merging", "dropped_after_merging", "kept"),
+    "unigram_tie": ("any", "earliest_start"),
+    "unigram_score_start": ("one", "zero"),
+    "unigram_unknown": ("piece", "run"),
+}
+#: What the programs leave to notes by hand: other stages, and words too long for naive loops.
+NOT_COVERED = {
+    *("normalize", "decode", "nfd", "bert", "lowercase", "strip_accents", "final_sigma"),
+    *("metaspace_leading_space", "unknown_id"),
+    "a run of marks that only partly composes",
+    "letters that compose with what is no mark",
+    "a word too long for naive loops",
+}
+
+NAMED = re.compile(r"\bworkings/(\w+)\.py\b")
+
+
+def named(case: Case) -> set[str]:
+    """Programs that a case says have computed it."""
+    return {name for note in case.verified_by for name in NAMED.findall(note)}
+
+
+def expected(outcome: Mapping[str, Any], choices: Mapping[str, str]) -> Mapping[str, Any]:
+    """Follow the options down to ``expect``, ``one_of`` or ``error``."""
+    while "by_choice" in outcome:
+        ((choice, outcomes),) = outcome["by_choice"].items()
+        if choice not in choices:
+            raise stages.NotCovered(choice)
+        outcome = outcomes[choices[choice]]
+    return outcome
+
+
+def agree(computed: Any, printed: Any, tolerance: Mapping[str, float]) -> bool:
+    if isinstance(printed, float):
+        computed = float(computed)
+        relative, absolute = tolerance.get("relative", 0), tolerance.get("absolute", 0)
+        return abs(computed - printed) <= max(absolute, relative * abs(printed))
+    if isinstance(printed, list):
+        return len(computed) == len(printed) and all(
+            agree(one, other, tolerance) for one, other in zip(computed, printed, strict=True)
+        )
+    if isinstance(printed, dict):
+        return printed.keys() <= computed.keys() and all(agree(computed[k], printed[k], tolerance) for k in printed)
+    return bool(computed == printed)
+
+
+def combinations(program: Any, operation: str) -> Iterator[dict[str, str]]:
+    names = program.CHOICES.get(operation, ())
+    for options in product(*(OPTIONS[name] for name in names)):
+        yield dict(zip(names, options, strict=True))
+
+
+def ask(case: Case, program: Any, choices: Mapping[str, str]) -> Any:
+    """All right results, or the reason of a refusal."""
+    try:
+        return program.recompute(case.operation, case.model, case.input, choices)
+    except stages.Refused as refused:
+        return refused.args[0]
+
+
+def check(case: Case, program: Any) -> None:
+    """Compare every combination of options.
+
+    Raises:
+        NotCovered: where the program does not compute such a case.
+    """
+    for choices in combinations(program, case.operation):
+        said = expected(case.outcome, choices)
+        computed = ask(case, program, choices)
+        if isinstance(computed, str) or "error" in said:
+            assert said == {"error": computed}, choices
+            continue
+        right = said["one_of"] if "one_of" in said else [said["expect"]]
+        everywhere = [{key: one[key] for key in right[0]} for one in computed if right[0].keys() <= one.keys()]
+        for one in right:
+            assert any(agree(other, one, case.tolerance) for other in everywhere), (choices, computed)
+        for other in everywhere:
+            assert any(agree(other, one, case.tolerance) for one in right), (choices, other)
+        assert everywhere, (choices, computed)
+
+
+CLAIMED = [case for case in CASES.values() if named(case)]
+OTHERS = [case for case in CASES.values() if not named(case) and case.model.get("type") in PROGRAMS]
+
+
+@pytest.mark.parametrize("case", CLAIMED, ids=lambda case: case.id)
+def test_a_case_that_names_a_program_is_recomputed_by_it(case: Case) -> None:
+    for name in named(case):
+        check(case, PROGRAMS[name])
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.id)
+def test_other_cases_are_recomputed_where_a_program_can(case: Case) -> None:
+    reason = None
+    try:
+        check(case, PROGRAMS[case.model["type"]])
+    except stages.NotCovered as not_covered:
+        reason = str(not_covered)
+    assert reason is None or reason in NOT_COVERED
+
+
+def test_the_programs_import_nothing_of_the_project() -> None:
+    for path in Path(__file__).parent.glob("*.py"):
+        assert not re.search(r"^\s*(import|from) (tokref|tokfast|tokspec)", path.read_text("utf-8"), re.MULTILINE), path
+
+
+def test_what_was_found_by_brute_force_or_exactly_names_its_program() -> None:
+    without = [
+        (case.id, note)
+        for case in CASES.values()
+        for note in case.verified_by
+        if (note.startswith("brute force") or "exact fraction" in note) and not NAMED.search(note)
+    ]
+    assert without == []
+
+
+def test_a_note_by_hand_says_how() -> None:
+    """Twenty characters hold no working."""
+    short = [
+        (case.id, note)
+        for case in CASES.values()
+        for note in case.verified_by
+        if note.startswith("hand") and len(note) <= 20 and not NAMED.search(note)
+    ]
+    assert short == []
+
+
+def test_the_comparison_finds_what_is_wrong() -> None:
+    """A changed count, a lost segmentation and a wrong refusal are found, so that agreement means something."""
+    case = CASES["unigram-toy-encode-pug"]
+    one = {"expect": case.outcome["by_choice"]["unigram_tie"]["earliest_start"]["expect"]}
+    wrong = {"by_choice": {"unigram_tie": {"any": one, "earliest_start": one}}}
+    for outcome in (wrong, {"error": "unknown_symbol"}, {"expect": {"tokens": ["pug"], "ids": [0]}}):
+        changed = Case(case.id, case.model, case.operation, case.input, outcome, (), case.tolerance)
+        with pytest.raises(AssertionError):
+            check(changed, unigram)
+    assert not agree([Fraction(1, 3)], [0.3333], {"relative": 1e-9})
