@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.errors import AdapterFault, DataError, MissingModule
 from tokspec.protocol.hello import parse_hello
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.wire import excerpt, shown
-from tokspec.sessions.loading import Missing
-from tokspec.sessions.refusals import refused
+from tokspec.suite.specification import load_specification
 
-__all__ = ["read_hello", "read_reply"]
+__all__ = ["read_hello", "read_refusal", "read_reply"]
 
 #: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
 MESSAGE = 1000
@@ -65,9 +64,24 @@ def read_hello(reply: Reply) -> Hello:
     raise AdapterFault(reply.kind, reply.message)
 
 
+def read_refusal(reason: object, message: object) -> Refused | Fault:
+    """Return the reply that a refusal is; a reason that is not on the list is a fault (ERROR-1).
+
+    >>> read_refusal("unknown_symbol", "m")
+    Refused(reason='unknown_symbol', message='m')
+    >>> read_refusal("too_hard", "")
+    Fault(kind='protocol', message="the refusal has the reason 'too_hard', which is not in spec/09-errors.md")
+    """
+    if not isinstance(reason, str) or not isinstance(message, str):
+        return Fault("protocol", "the refusal needs a reason and perhaps a message, both strings")
+    if reason not in load_specification().reasons:
+        return Fault("protocol", f"the refusal has the reason {excerpt(reason)}, which is not in spec/09-errors.md")
+    return Refused(reason, message)
+
+
 def _refused(value: Mapping[str, Any]) -> Reply:
     message = value.get("message", "")
-    return refused(value.get("reason"), _cut(message) if isinstance(message, str) else message)
+    return read_refusal(value.get("reason"), _cut(message) if isinstance(message, str) else message)
 
 
 def _cut(message: str) -> str:
@@ -94,7 +108,7 @@ def _misused(value: Mapping[str, Any]) -> Reply:
     message, key, missing = (value.get(name) for name in ("message", "key", "missing"))
     if not isinstance(message, str) or not isinstance(key, str) or not isinstance(missing, bool):
         return Fault("protocol", "the misuse of a reply needs message and key, strings, and missing, true or false")
-    raise (Missing if missing else DataError)(_cut(message), key=_cut(key))
+    raise (MissingModule if missing else DataError)(_cut(message), key=_cut(key))
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"ok": Answer, "refused": _refused, "crashed": _crashed}
