@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.specification import Clause, load_specification
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 SUITE = load_suite()
@@ -63,6 +64,31 @@ def test_the_record_is_that_of_a_run(capsys: pytest.CaptureFixture[str]) -> None
     now = record_passes.record(SUITE, RECORD)
     assert capsys.readouterr().err == ""  # all are here
     assert record_passes.written(now) == (ADAPTERS / "passes.json").read_text("utf-8")
+
+
+# Clauses
+
+
+def origins(source: str) -> set[str]:
+    """Families of the implementations that a source names, and what else it names, a part each."""
+    found = set()
+    for part in source.removesuffix(".").split("; "):
+        families = {
+            said["family"]
+            for name, said in IMPLEMENTATIONS.items()
+            if re.search(rf"(?<![\w/@]){re.escape(name)} \d", part)
+        }
+        if "legacy BERT tokenizer" in part:
+            families.add("bert")
+        found |= families or {part}
+    return found
+
+
+@pytest.mark.parametrize("clause", load_specification().clauses.values(), ids=lambda clause: clause.id)
+def test_what_one_implementation_alone_does_is_no_must(clause: Clause) -> None:
+    found = origins(clause.source)
+    if len(found) == 1 and found <= {said["family"] for said in IMPLEMENTATIONS.values()}:
+        assert clause.level in ("SHOULD", "MAY", "RETIRED")
 
 
 # Refusals
