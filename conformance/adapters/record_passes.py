@@ -23,6 +23,9 @@ from tokspec.suite.fixtures import Suite, load_suite
 HERE = Path(__file__).parent
 FILE = HERE / "passes.json"
 
+#: The suite's own, which is no evidence for itself.
+OURS = "tokfast"
+
 #: Where an implementation comes from, where another has the same origin or is its model.
 FAMILIES: Mapping[str, str] = {
     "tokenizers": "huggingface",
@@ -54,7 +57,7 @@ def record(suite: Suite, before: Mapping[str, Any]) -> dict[str, Any]:
     """Run what is here, and give the record."""
     passed: dict[str, list[str]] = {}
     versions: dict[str, str] = {}
-    for row in matrix(read_list(HERE / "adapters.yaml"), suite):
+    for row in matrix([one for one in read_list(HERE / "adapters.yaml") if one.impl != OURS], suite):
         if row.run is None:
             print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
             continue

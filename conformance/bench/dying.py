@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from tokspec.protocol.messages import Answer, Fault, Reply, Request
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession
 
 CASES = 5000

@@ -29,7 +29,7 @@ from tokspec.judge.compare import first_difference
 from tokspec.judge.runner import run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import load_suite
 
@@ -56,7 +56,7 @@ def _of(name: str, runs: int) -> Iterator[Row]:
     cases = passing(found.make()) * TIMES
     for what, target, start in (
         ("in this process", IN_PROCESS, lambda: InProcessSession(found.make())),
-        ("hosted", HOSTED, lambda: found.host(Limits())),
+        ("hosted", HOSTED, lambda: found.serve(Limits())),
     ):
         seconds = [(judged(start, cases), bare(found.make(), cases)) for _ in range(runs)]
         yield paired(f"{name} {what}, {len(cases)} cases", seconds, target, at_most=True, peer_name="bare loop")

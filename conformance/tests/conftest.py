@@ -9,9 +9,16 @@ from collections.abc import Callable
 import pytest
 
 from tokspec.cli import main
+from tokspec.sessions.limits import orphan_reaper
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; programs here would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def reaper() -> None:
+    """Start what kills the programs of a test run that is killed, so that no test is the one to start it."""
+    orphan_reaper.start()
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
     """Run the command line in this process; give its status, output and messages."""
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        status = tokspec.cli._status(list(arguments))
+        status = tokspec.cli.run_command_line(list(arguments))
         return status, *capsys.readouterr()
 
     return call
@@ -210,7 +210,7 @@ def test_what_click_says_is_one_line_too(status_and_message: Call, arguments: tu
 
 
 def test_a_fault_of_the_suite_is_never_status_1(status_and_message: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(arguments: list[str]) -> int:
+    def broken(arguments: list[str], owns_process: bool) -> int:
         raise RuntimeError("2 cases were selected and 1 were answered")
 
     monkeypatch.setattr(tokspec.cli, "_run", broken)

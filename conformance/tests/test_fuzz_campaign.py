@@ -25,7 +25,7 @@ from tokspec.fuzz.panel import Panel
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
 from tokspec.quality.mutants import load_mutants, mutants_folder
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 
 Change = Callable[[str, Any, Mapping[str, Any], dict[str, Any]], Any]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tokspec.protocol.messages import Request
-from tokspec.sessions.parts import dealt
+from tokspec.sessions.program import partition
 
 TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]
 
@@ -116,10 +116,10 @@ def test_a_run_that_is_ended_leaves_nothing_behind(
 )
 def test_each_request_is_dealt_once(models: str, parts: list[list[int]]) -> None:
     requests = [Request("encode", name, {}, {"text": "b"}) for name in models]
-    assert dealt(requests, range(len(models)), 2) == parts
+    assert partition(requests, range(len(models)), 2) == parts
 
 
 def test_requests_for_a_model_stay_together_in_pieces() -> None:
     requests = [Request("encode", name, {}, {"text": "b"}) for name in "aabb" * 8]
     pieces = [[n, n + 1] for n in (*range(0, 32, 4), *range(2, 32, 4))]
-    assert dealt(requests, range(32), 2) == [sorted(n for piece in pieces[job::2] for n in piece) for job in (0, 1)]
+    assert partition(requests, range(32), 2) == [sorted(n for piece in pieces[job::2] for n in piece) for job in (0, 1)]

@@ -16,7 +16,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession
 
 PROGRAM = Path(__file__).parent / "programs" / "characters.py"

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, MissingModule
 from tokspec.protocol.messages import Fault, Refused, Reply
-from tokspec.sessions.loading import Missing
-from tokspec.sessions.replies import read_reply
+from tokspec.protocol.replies import read_reply
 
 NONE = "a reply has none of ok, refused and crashed: ''"
 MISUSE = {"message": "there is no such module", "key": "--impl", "missing": False}
@@ -43,7 +42,7 @@ def test_nobody_else_has_the_keys_of_our_host(key: str, to_hello: bool) -> None:
     assert read_reply({key: MISUSE}, to_hello=to_hello) == Fault("protocol", NONE)
 
 
-@pytest.mark.parametrize(("missing", "kind"), [(False, DataError), (True, Missing)])
+@pytest.mark.parametrize(("missing", "kind"), [(False, DataError), (True, MissingModule)])
 def test_misuse_is_the_user_s_fault_at_hello(missing: bool, kind: type[DataError]) -> None:
     with pytest.raises(DataError) as caught:
         read_reply({"misuse": MISUSE | {"missing": missing}}, is_ours=True, to_hello=True)

@@ -1,6 +1,43 @@
-"""``python -m tokspec``: the same as ``tokspec``."""
+"""The entry point of ``tokspec`` and ``python -m tokspec``.
 
-from tokspec.cli import main
+An interruption ends it with status 130 whenever it comes: also while the command line is being imported, which is most
+of the time of a short command, and after its work is done.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line, in a process that is ours alone."""
+    handles_interruptions = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # as in the background of a shell
+    if handles_interruptions:
+        signal.signal(signal.SIGINT, _end_at_once)
+    from tokspec.cli import run_command_line  # here, so that an interruption of the import is handled
+
+    try:
+        if handles_interruptions:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        status = run_command_line(sys.argv[1:], owns_process=True)
+        if handles_interruptions:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:  # between the lines above
+        _end_at_once(signal.SIGINT, None)
+    sys.exit(status)
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
+    os.write(2, b"tokspec: interrupted\n")
+    os._exit(INTERRUPTED)
+
 
 if __name__ == "__main__":
     main()

@@ -14,8 +14,14 @@ HARD_TEXTS = st.text(
 )
 """Text of characters that normalizers and pre-tokenizers treat in many ways."""
 
+ASSIGNED_TEXTS = st.text(st.characters(max_codepoint=0x2FFF, exclude_categories=["Cn", "Cs"]), max_size=24)
+"""Text of characters on whose classes different versions of Unicode agree."""
+
 WORDS = st.dictionaries(st.text("ab", min_size=1, max_size=9), st.integers(1, 4), max_size=7)
 """Words of two letters with small counts."""
+
+LETTER_WORDS = st.dictionaries(st.text("abcd", min_size=1, max_size=6), st.integers(1, 9), max_size=8)
+"""Words of more letters, so that pairs of unlike counts stand beside tied ones."""
 
 HASH_WORDS = st.dictionaries(st.text("a#", min_size=1, max_size=8), st.integers(1, 4), max_size=6)
 """Words that look like continuing tokens."""

@@ -4,8 +4,13 @@ import pytest
 
 from tokref import Choices, InputError
 
+NAMES = (
+    "bpe_training_tie, bpe_merge_order, bpe_pairs, bpe_unknown_run, bpe_unknown_without_token, unigram_tie, "
+    "unigram_score_start, unigram_unknown, metaspace_leading_space, unknown_id, final_sigma"
+)
 
-def test_the_defaults_are_the_documents_own() -> None:
+
+def test_the_defaults_are_those_of_the_documents() -> None:
     assert Choices.from_mapping({}) == Choices(
         bpe_training_tie="first_met",
         bpe_merge_order="single_pass",
@@ -21,8 +26,19 @@ def test_the_defaults_are_the_documents_own() -> None:
     )
 
 
-def test_a_choice_that_there_is_not_is_refused() -> None:
+def test_given_options_replace_the_defaults() -> None:
+    options = {"unknown_id": "skipped", "final_sigma": "plain"}
+    assert Choices.from_mapping(options) == Choices(unknown_id="skipped", final_sigma="plain")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"offset_unit": "byte"}, f"'offset_unit' is not a choice; give one of {NAMES}"),
+        ({"unigram_tie": "last"}, "'last' is not an option of unigram_tie; give one of any, earliest_start"),
+    ],
+)
+def test_an_unknown_choice_or_option_is_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        Choices.from_mapping({"offset_unit": "byte"})
-    assert caught.value.reason == "unsupported"
-    assert caught.value.message.startswith("'offset_unit' is no choice; give one of bpe_training_tie, ")
+        Choices.from_mapping(options)
+    assert (caught.value.reason, caught.value.message) == ("unsupported", message)

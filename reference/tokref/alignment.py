@@ -1,114 +1,99 @@
-"""Text that remembers where each of its characters stood in the original input.
+"""Text whose characters know where they came from.
 
-Spans are half-open and count code points of the input (TERM-3). Text that no stage has rewritten carries only
-its start: alignment is paid for by the stages that change something.
+Every character of an aligned text carries a span: the code points of the original input that it was made from. A stage
+that rewrites a text says, step by step, which characters an output replaces, and the output takes over their spans. A
+character that a stage adds has an empty span, so it takes no room in the input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-__all__ = ["AlignedText", "PlainText", "Span", "Unit"]
+__all__ = ["AlignedText", "Span", "Step"]
 
 Span = tuple[int, int]
-"""Start and end in the original input, in code points, half-open."""
+"""Start and end in the original input, in code points; the end is excluded (TERM-3)."""
 
-Unit = tuple[str, int, int]
-"""A step of a rewriting: an output, and the half-open range of characters that it replaces; an empty range inserts."""
+Step = tuple[str, int, int]
+"""One step of a rewriting: an output, and the range of characters it replaces; an empty range inserts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AlignedText:
-    """A text, where it begins in the input, and the span of each character; without spans, one after the other.
+    """A text with a span for each character.
 
-    >>> AlignedText("Hello", 7).span(1, 3)
-    (8, 10)
+    ``is_first`` says that nothing of the input stands before this text: no special token, no other piece, and nothing
+    that a pre-tokenizer dropped. Only ``metaspace`` asks for it (PRE-META-2).
     """
 
     text: str
-    start: int = 0
-    spans: Sequence[Span] | None = None
+    spans: tuple[Span, ...]
+    is_first: bool = True
+
+    @classmethod
+    def from_input(cls, text: str, start: int = 0) -> AlignedText:
+        """Align a stretch of the input that begins at ``start``.
+
+        >>> AlignedText.from_input("bc", 1)
+        AlignedText(text='bc', spans=((1, 2), (2, 3)), is_first=False)
+        """
+        return cls(text, tuple((start + place, start + place + 1) for place in range(len(text))), start == 0)
 
     def span(self, begin: int, end: int) -> Span:
-        """Give the room in the input of the characters from ``begin`` to ``end``; inserted ones take none.
+        """Return what the characters from ``begin`` to ``end``, at least one, cover in the input.
 
-        >>> AlignedText("▁a", 0, ((0, 0), (2, 3))).span(0, 2)
+        Added characters take no room (ENC-3): the span of nothing else is empty.
+
+        >>> AlignedText("▁a", ((0, 0), (2, 3))).span(0, 2)
         (2, 3)
         """
-        if self.spans is None:
-            return self.start + begin, self.start + end
-        first, last = begin, end - 1
-        while first < last and self.spans[first][0] == self.spans[first][1]:
-            first += 1
-        while last > first and self.spans[last][0] == self.spans[last][1]:
-            last -= 1
-        return self.spans[first][0], self.spans[last][1]
+        spans = self.spans[begin:end]
+        filled = [(start, stop) for start, stop in spans if start < stop] or spans[:1]
+        return filled[0][0], filled[-1][1]
 
     def cut(self, begin: int, end: int) -> AlignedText:
-        """Give the characters from ``begin`` to ``end``, at least one, with their alignment.
+        """Return the characters from ``begin`` to ``end``.
 
-        >>> AlignedText("a bc").cut(2, 4)
-        AlignedText(text='bc', start=2, spans=None)
+        >>> AlignedText.from_input("abc").cut(1, 3)
+        AlignedText(text='bc', spans=((1, 2), (2, 3)), is_first=False)
         """
-        start = self.start if begin == 0 else self.span(begin, end)[0]
-        return AlignedText(self.text[begin:end], start, None if self.spans is None else self.spans[begin:end])
+        return AlignedText(self.text[begin:end], self.spans[begin:end], self.is_first and begin == 0)
 
-    def replaced(self, text: str) -> AlignedText:
-        """Exchange the characters one for one.
+    def replace_each(self, old: str, new: str) -> AlignedText:
+        """Replace one character by another, everywhere.
 
-        >>> AlignedText("a b", 3).replaced("a▁b")
-        AlignedText(text='a▁b', start=3, spans=None)
+        >>> AlignedText.from_input("a b").replace_each(" ", "▁").text
+        'a▁b'
         """
-        return replace(self, text=text)
+        return replace(self, text=self.text.replace(old, new))
 
-    def rewritten(self, units: Iterable[Unit]) -> AlignedText:
-        """Build the text anew out of units in the order of the text.
+    def prefix(self, character: str) -> AlignedText:
+        """Add a character before the text.
 
-        Every character of an output gets the span of all that the unit replaces.
-
-        >>> AlignedText("ﬁx").rewritten([("fi", 0, 1), ("", 1, 2), ("!", 2, 2)])
-        AlignedText(text='fi!', start=0, spans=((0, 1), (0, 1), (2, 2)))
+        >>> AlignedText.from_input("a").prefix("▁")
+        AlignedText(text='▁a', spans=((0, 0), (0, 1)), is_first=True)
         """
-        outputs: list[str] = []
-        spans: list[Span] = []
-        for output, begin, end in units:
-            outputs.append(output)
+        return replace(self, text=character + self.text, spans=(self._point(0), *self.spans))
+
+    def rewrite(self, steps: Iterable[Step]) -> AlignedText:
+        """Build the text anew out of steps that go through it from left to right.
+
+        Every character of an output gets the span of all that the step replaces.
+
+        >>> AlignedText.from_input("ﬁx").rewrite([("fi", 0, 1), ("", 1, 2), ("!", 2, 2)])
+        AlignedText(text='fi!', spans=((0, 1), (0, 1), (2, 2)), is_first=True)
+        """
+        text, spans = "", list[Span]()
+        for output, begin, end in steps:
+            text += output
             if output:
-                room = self.span(begin, end) if begin < end else self._point(begin)
-                spans += [room] * len(output)
-        return AlignedText("".join(outputs), self.start, tuple(spans))
+                spans += [self.span(begin, end) if begin < end else self._point(begin)] * len(output)
+        return replace(self, text=text, spans=tuple(spans))
 
-    def prefixed(self, prefix: str) -> AlignedText:
-        """Put characters before the text that take no room in the input.
-
-        >>> AlignedText("a", 4).prefixed("▁")
-        AlignedText(text='▁a', start=4, spans=((4, 4), (4, 5)))
-        """
-        first, after = self.start, self.start + len(self.text)
-        own = (
-            self.spans if self.spans is not None else zip(range(first, after), range(first + 1, after + 1), strict=True)
-        )
-        return AlignedText(prefix + self.text, self.start, (*[self._point(0)] * len(prefix), *own))
-
-    def _point(self, position: int) -> Span:
-        """Give the empty span before a character, or after the last."""
-        if self.spans is None:
-            return self.start + position, self.start + position
-        if position < len(self.spans):
-            return self.spans[position][0], self.spans[position][0]
-        end = self.spans[-1][1] if self.spans else self.start
+    def _point(self, place: int) -> Span:
+        """Return the empty span before the character at a place, or after the last character."""
+        if place < len(self.spans):
+            return self.spans[place][0], self.spans[place][0]
+        end = self.spans[-1][1] if self.spans else 0
         return end, end
-
-
-@dataclass(frozen=True, slots=True)
-class PlainText(AlignedText):
-    """A text of which nobody will ask where its characters stood: it is rewritten without that.
-
-    >>> PlainText("a").prefixed("▁")
-    PlainText(text='▁a', start=0, spans=None)
-    """
-
-    def prefixed(self, prefix: str) -> AlignedText:
-        """Put characters before the text."""
-        return self.replaced(prefix + self.text)

@@ -1,6 +1,6 @@
-"""The named choices of ``spec/08-choices.md`` as one value, handed to every function that depends on one.
+"""The named choices of ``spec/08-choices.md`` as one value, an argument of every function that depends on one.
 
-``offset_unit`` is missing: the reference counts in code points, and nothing else.
+``offset_unit`` is missing: the reference counts in code points and nothing else.
 """
 
 from __future__ import annotations
@@ -36,23 +36,21 @@ class Choices:
 
     @classmethod
     def from_mapping(cls, options: Mapping[str, str]) -> Choices:
-        """Take the given options, and the documents' where none is given.
+        """Return the given options, and the documents' own where none is given.
 
         Raises:
-            InputError: ``unsupported``, for a choice or an option that there is not.
+            InputError: ``unsupported``, for a choice or an option that does not exist.
 
-        >>> Choices.from_mapping({"unknown_id": "skipped"}).unknown_id
-        'skipped'
         >>> Choices.from_mapping({"unknown_id": "ignored"})
         Traceback (most recent call last):
             ...
-        tokref.errors.InputError: unsupported: 'ignored' is no option of unknown_id; give one of error, skipped
+        tokref.errors.InputError: unsupported: 'ignored' is not an option of unknown_id; give one of error, skipped
         """
         known = {name: get_args(hint) for name, hint in get_type_hints(cls).items()}
         for name, option in options.items():
             if name not in known:
-                raise InputError("unsupported", f"{name!r} is no choice; give one of {', '.join(known)}")
+                raise InputError("unsupported", f"{name!r} is not a choice; give one of {', '.join(known)}")
             if option not in known[name]:
                 expected = ", ".join(known[name])
-                raise InputError("unsupported", f"{option!r} is no option of {name}; give one of {expected}")
+                raise InputError("unsupported", f"{option!r} is not an option of {name}; give one of {expected}")
         return cls(**dict(options))  # type: ignore[arg-type]

@@ -6,14 +6,14 @@ import reprlib
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["InputError", "shown"]
+__all__ = ["InputError", "brief"]
 
 
 @dataclass(eq=False)
 class InputError(Exception):
-    """An input that cannot be answered; ``reason`` is one of the list in ``spec/09-errors.md``.
+    """An input that cannot be answered.
 
-    ``message`` names the offending value.
+    ``reason`` is one of the list in ``spec/09-errors.md`` (ERROR-1); ``message`` names the offending value.
 
     >>> raise InputError("unknown_symbol", "'m' is not in the vocabulary")
     Traceback (most recent call last):
@@ -28,17 +28,17 @@ class InputError(Exception):
         return f"{self.reason}: {self.message}"
 
 
-def shown(value: Any) -> str:
-    """Write a value for a message, however long, deeply nested or large it is.
+def brief(value: Any) -> str:
+    """Return a value as text for a message, however long, deeply nested or large it is.
 
-    >>> shown(["a", 1.5]), shown([[[[[[["deep"]]]]]]]), shown(10**5000)
+    >>> brief(["a", 1.5]), brief([[[[[[["deep"]]]]]]]), brief(10**5000)
     ("['a', 1.5]", '[[[[[[...]]]]]]', 'an integer of 16610 bits')
     """
     return _brief.repr(value)
 
 
 class _Brief(reprlib.Repr):
-    """Cuts short what is long or nested, and asks for no digits of an integer that is larger than any float."""
+    """Truncate what is long or nested, and never ask Python for the thousands of digits of a huge integer."""
 
     def repr_int(self, x: int, level: int) -> str:
         return repr(x) if x.bit_length() <= 1024 else f"an integer of {x.bit_length()} bits"

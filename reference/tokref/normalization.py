@@ -1,124 +1,173 @@
-"""The first stage: text to text (``spec/01-normalization.md``).
+"""Normalization: the first stage, text to text (``spec/01-normalization.md``).
 
-A normalizer has a quick way, ``normalize``, and one that keeps the alignment, ``align``; both give the same text.
+A normalizer is a function from an aligned text to an aligned text, found in a table by the type that the model names.
+Most rewrite the text character by character. The normal forms of Unicode cannot, because they compose characters and
+put marks in order: they go through the text cluster by cluster, a cluster being the shortest stretch that can be
+normalized by itself.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Literal
 
-from tokref.alignment import AlignedText, Unit
+from tokref.alignment import AlignedText, Step
 from tokref.choices import Choices
+from tokref.values import Component
 
-__all__ = ["EachCharacter", "Lowercase", "Normalizer", "NormalizerSequence", "lowercase", "normalize", "strip_accents"]
+__all__ = ["lowercase", "normalize", "strip_marks"]
+
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+IDEOGRAPHS = (  # NORM-BERT-3
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF),
+    (0xF900, 0xFAFF),
+    (0x2F800, 0x2FA1F),
+)
 
 
-class Normalizer(Protocol):
-    """What maps text to text."""
+def normalize(text: AlignedText, normalizer: Component | None, choices: Choices) -> AlignedText:
+    """Apply a normalizer, or none.
 
-    def normalize(self, text: str, choices: Choices) -> str: ...
-
-    def align(self, text: AlignedText, choices: Choices) -> AlignedText: ...
-
-
-def normalize(text: str, normalizer: Normalizer | None, choices: Choices) -> str:
-    """Apply a normalizer, or none, without alignment.
-
-    Clauses: NORM-1, NORM-SEQUENCE-1.
-
-    >>> normalize("HeLLo", NormalizerSequence((Lowercase(),)), Choices())
-    'hello'
+    >>> normalize(AlignedText.from_input("HÉ"), Component("lowercase"), Choices()).text
+    'hé'
     """
-    return text if normalizer is None else normalizer.normalize(text, choices)  # NORM-1
+    if normalizer is None:  # NORM-1
+        return text
+    return NORMALIZERS[normalizer.type](text, choices, **normalizer.parameters)
 
 
-def lowercase(text: str, choices: Choices) -> str:
+def apply_in_order(text: AlignedText, choices: Choices, normalizers: tuple[Component, ...]) -> AlignedText:
+    """Apply each normalizer to the result of the one before (NORM-SEQUENCE-1)."""
+    for normalizer in normalizers:
+        text = normalize(text, normalizer, choices)
+    return text
+
+
+def apply_unicode_form(text: AlignedText, choices: Choices, form: Form) -> AlignedText:
+    """Normalize by one of the four forms of Unicode (NORM-UNICODE-1 to NORM-UNICODE-4).
+
+    The database is the one that comes with Python, of Unicode 14 or later (TERM-6).
+    """
+    return text.rewrite(_unicode_steps(text.text, form))
+
+
+def lowercase(text: AlignedText, choices: Choices) -> AlignedText:
     """Apply Unicode's full lowercase mapping.
 
-    Clauses: NORM-LOWERCASE-1, NORM-LOWERCASE-2, TERM-6.
-
-    >>> lowercase("ΟΔΟΣ", Choices()), lowercase("ΟΔΟΣ", Choices(final_sigma="plain"))
-    ('οδος', 'οδοσ')
+    >>> lowercase(AlignedText.from_input("ΟΔΟΣ"), Choices(final_sigma="plain")).text
+    'οδοσ'
     """
-    if choices.final_sigma == "plain":  # NORM-LOWERCASE-2
-        text = text.replace("Σ", "σ")
-    return text.lower()  # NORM-LOWERCASE-1
+    # The whole text is lowered at once: only its neighbours tell whether a capital sigma ends a word.
+    capitals = text.text.replace("Σ", "σ") if choices.final_sigma == "plain" else text.text  # NORM-LOWERCASE-2
+    lowered = capitals.lower()  # NORM-LOWERCASE-1
+    steps: list[Step] = []
+    begin = 0
+    for place, character in enumerate(text.text):
+        end = begin + len(character.lower())  # one character may become several; how many depends on no neighbour
+        steps.append((lowered[begin:end], place, place + 1))
+        begin = end
+    return text.rewrite(steps)
 
 
-def strip_accents(text: str) -> str:
-    """Remove every mark; what is composed stays so.
+def strip_marks(text: AlignedText, choices: Choices, categories: str = "M") -> AlignedText:
+    """Remove the characters whose general category begins so; composed ones stay (NORM-ACCENTS-1).
 
-    Clauses: NORM-ACCENTS-1.
-
-    >>> strip_accents("e\\u0301 é")
+    >>> strip_marks(AlignedText.from_input("e\\u0301 é"), Choices()).text
     'e é'
     """
-    return "".join(character for character in text if unicodedata.category(character)[0] != "M")  # NORM-ACCENTS-1
+    return _rewrite_each(
+        text, lambda character: "" if unicodedata.category(character).startswith(categories) else character
+    )
 
 
-@dataclass(frozen=True)
-class NormalizerSequence:
-    """Normalizers one after the other."""
-
-    normalizers: tuple[Normalizer, ...]
-
-    def normalize(self, text: str, choices: Choices) -> str:
-        """Apply each to the result of the one before."""
-        for normalizer in self.normalizers:  # NORM-SEQUENCE-1
-            text = normalizer.normalize(text, choices)
-        return text
-
-    def align(self, text: AlignedText, choices: Choices) -> AlignedText:
-        """Apply each to the result of the one before, with alignment."""
-        for normalizer in self.normalizers:  # NORM-SEQUENCE-1
-            text = normalizer.align(text, choices)
-        return text
-
-
-@dataclass(frozen=True)
-class EachCharacter:
-    """A normalizer that looks at every character by itself, such as ``strip_accents``.
-
-    >>> EachCharacter(strip_accents).align(AlignedText("e\\u0301x"), Choices()).spans
-    ((0, 1), (2, 3))
-    """
-
-    function: Callable[[str], str]
-
-    def normalize(self, text: str, choices: Choices) -> str:
-        """Apply the function to the whole text."""
-        return self.function(text)
-
-    def align(self, text: AlignedText, choices: Choices) -> AlignedText:
-        """Apply the function to every character; text that stays the same is not touched."""
-        if self.function(text.text) == text.text:
-            return text
-        return text.rewritten((self.function(character), index, index + 1) for index, character in enumerate(text.text))
+def bert(
+    text: AlignedText,
+    choices: Choices,
+    clean_text: bool,
+    handle_chinese_chars: bool,
+    strip_accents: bool | None,
+    lowercase: bool,
+) -> AlignedText:
+    """Apply BERT's normalizer: four steps, each of which can be left out, in this order (NORM-BERT-7)."""
+    if clean_text:
+        text = _rewrite_each(text, _clean)
+    if handle_chinese_chars:
+        text = text.rewrite(_separate_ideographs(text.text))
+    if lowercase if strip_accents is None else strip_accents:  # NORM-BERT-5
+        text = apply_unicode_form(text, choices, "NFD")  # NORM-BERT-4: decomposed, and not composed again
+        text = strip_marks(text, choices, "Mn")
+    if lowercase:
+        text = NORMALIZERS["lowercase"](text, choices)  # NORM-BERT-6
+    return text
 
 
-@dataclass(frozen=True)
-class Lowercase:
-    """The normalizer ``lowercase``."""
-
-    def normalize(self, text: str, choices: Choices) -> str:
-        """Give the text in lowercase."""
-        return lowercase(text, choices)
-
-    def align(self, text: AlignedText, choices: Choices) -> AlignedText:
-        """Give the text in lowercase with alignment; text that stays the same is not touched."""
-        lowered = lowercase(text.text, choices)
-        if lowered == text.text:
-            return text
-        return text.replaced(lowered) if len(lowered) == len(text.text) else text.rewritten(_shared(text.text, lowered))
+def _clean(character: str) -> str:
+    category = unicodedata.category(character)
+    if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
+        return " "
+    return "" if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs") else character  # NORM-BERT-1
 
 
-def _shared(text: str, lowered: str) -> Iterator[Unit]:
-    """Share out lowercased text: unlike the form of a sigma, how long a part is depends on nothing around it."""
-    start = 0
-    for index, character in enumerate(text):
-        end = start + len(character.lower())
-        yield lowered[start:end], index, index + 1
-        start = end
+def _separate_ideographs(text: str) -> Iterator[Step]:
+    for place, character in enumerate(text):
+        if any(first <= ord(character) <= last for first, last in IDEOGRAPHS):  # NORM-BERT-3
+            yield " ", place, place
+            yield character, place, place + 1
+            yield " ", place + 1, place + 1
+        else:
+            yield character, place, place + 1
+
+
+def _rewrite_each(text: AlignedText, change: Callable[[str], str]) -> AlignedText:
+    return text.rewrite((change(character), place, place + 1) for place, character in enumerate(text.text))
+
+
+def _unicode_steps(text: str, form: Form) -> Iterator[Step]:
+    for begin, end in _clusters(text, form):
+        whole = unicodedata.normalize(form, text[begin:end])
+        apart = [unicodedata.normalize(form, character) for character in text[begin:end]]
+        if "".join(apart) == whole:  # nothing was composed or put in order
+            yield from ((part, begin + place, begin + place + 1) for place, part in enumerate(apart))
+        else:  # ENC-5
+            yield whole, begin, end
+
+
+def _clusters(text: str, form: Form) -> Iterator[tuple[int, int]]:
+    """Cut the text where both sides can be normalized apart, whatever follows (ENC-5)."""
+    begin = 0
+    for place in range(1, len(text)):
+        if _starts_cluster(text[place]) and _are_apart(text[begin:place], text[place], form):
+            yield begin, place
+            begin = place
+    if text:
+        yield begin, len(text)
+
+
+def _starts_cluster(character: str) -> bool:
+    """Say whether no mark behind the character can ever be put before it or before a part of it."""
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) == 0
+
+
+def _are_apart(cluster: str, character: str, form: Form) -> bool:
+    together = unicodedata.normalize(form, cluster + character)
+    return together == unicodedata.normalize(form, cluster) + unicodedata.normalize(form, character)
+
+
+NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
+    "nfc": partial(apply_unicode_form, form="NFC"),
+    "nfd": partial(apply_unicode_form, form="NFD"),
+    "nfkc": partial(apply_unicode_form, form="NFKC"),
+    "nfkd": partial(apply_unicode_form, form="NFKD"),
+    "lowercase": lowercase,
+    "strip_accents": strip_marks,
+    "bert": bert,
+    "sequence": apply_in_order,
+}

@@ -1,127 +1,383 @@
-"""The border: the neutral model, a mapping of plain values, to a :class:`~tokref.model.Tokenizer`.
+"""Reading: from plain values, as JSON carries them, to a tokenizer, a corpus, or the target of a training.
 
-Whatever is unknown, of a wrong type or contradicts itself is refused; nothing is skipped in silence. A value of None
-is the same as a missing one.
+Whatever is unknown, of a wrong type or contradicts itself is refused; nothing is skipped in silence. A model is refused
+as ``invalid_model``, everything else as ``invalid_input``. A value of None is the same as a missing one.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
-from tokref import fields
-from tokref.components import read_decoder, read_normalizer, read_pre_tokenizer
-from tokref.errors import InputError, shown
-from tokref.model import Bpe, Tokenizer, Unigram, WordPiece
+from tokref.bpe import Target
+from tokref.choices import Choices
+from tokref.errors import InputError, brief
+from tokref.pipeline import count_words
+from tokref.values import Bpe, Component, Tokenizer, Unigram, WordPiece, Words, number_tokens
 
-__all__ = ["from_mapping"]
+__all__ = ["from_mapping", "read_integer", "read_list", "read_number", "read_target", "read_text", "read_words"]
 
-_Readers = Mapping[str, Callable[[Any], Any]]
+LARGEST_INTEGER = 2**53 - 1
+"""The largest integer that every parser of JSON carries without loss (PROTO-7)."""
 
-_AROUND: _Readers = {
-    "normalizer": read_normalizer,
-    "pre_tokenizer": read_pre_tokenizer,
-    "decoder": read_decoder,
-    "special_tokens": fields.distinct_texts,
-}
+DEEPEST = 100
+"""How many levels of lists and objects a component may have: reading and applying it go down by recursion."""
+
+Reader = Callable[[Any], Any]
+"""Returns the value that it was given, made immutable, or refuses it."""
 
 
 def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
     """Read a model as ``fixtures/schema.json`` describes it.
 
-    Clauses: TERM-4, BPE-MODEL-1.
-
     Raises:
-        InputError: ``invalid_model``, naming the key or token at fault; ``unsupported``, for a normalizer or
-            pre-tokenizer that is nested too deeply.
+        InputError: ``invalid_model``, naming the key or token at fault; ``unsupported``, for a component that is
+            nested too deeply.
 
     >>> from_mapping({"type": "bpe", "vocabulary": ["a"], "merges": [["a", "b"]]})
     Traceback (most recent call last):
         ...
     tokref.errors.InputError: invalid_model: merge ('a', 'b') needs 'b', which is not in the vocabulary
     """
-    given = {key: value for key, value in fields.mapping("the model", content).items() if value is not None}
+    given = _without_none(_read_mapping("the model", content))
     given.pop("about", None)
-    around = {key: read(given.pop(key)) for key, read in _AROUND.items() if key in given}
+    stages = {key: reader(given.pop(key)) for key, reader in _STAGES.items() if key in given}
     kind = given.pop("type", None)
     if kind is None and not given:
-        return Tokenizer(**around)
+        return Tokenizer(**stages)
     if not isinstance(kind, str) or kind not in _MODELS:
-        raise InputError("invalid_model", f"type {shown(kind)} is unknown; give one of {', '.join(_MODELS)}")
+        _refuse(f"type {brief(kind)} is unknown; give one of {', '.join(_MODELS)}")
     model = _MODELS[kind](given)
-    missing = [token for token in around.get("special_tokens", ()) if model.vocabulary and token not in model.ids]
-    if missing:
-        raise InputError("invalid_model", f"special token {missing[0]!r} is not in the vocabulary")
-    return Tokenizer(model, **around)
+    for token in stages.get("special_tokens", ()):
+        if model.vocabulary and token not in model.vocabulary:  # SPECIAL-5
+            _refuse(f"special token {token!r} is not in the vocabulary")
+    return Tokenizer(model, **stages)
 
 
-def _bpe(given: dict[str, Any]) -> Bpe:
-    readers: _Readers = {
-        "vocabulary": fields.distinct_texts,
-        "merges": fields.pairs_of_texts,
-        "unknown_token": fields.text,
-    }
-    model = Bpe(**fields.read("a bpe model", given, readers))
+def read_words(corpus: Any, tokenizer: Tokenizer, choices: Choices) -> Words:
+    """Read a corpus of either ``words`` with counts or ``texts``.
+
+    Raises:
+        InputError: ``invalid_input``, where the corpus is not of that form.
+
+    >>> read_words({"words": [["hug", 10], ["pug", 5], ["hug", 2]]}, Tokenizer(), Choices())
+    {'hug': 12, 'pug': 5}
+    """
+    if not isinstance(corpus, Mapping) or ("words" in corpus) == ("texts" in corpus):
+        raise InputError("invalid_input", "a corpus is an object with either words or texts")
+    if "texts" in corpus:
+        texts = [_as_input(read_text, text) for text in _as_input(read_list, corpus["texts"])]
+        return count_words(texts, tokenizer, choices)
+    words: dict[str, int] = {}
+    for entry in _as_input(read_list, corpus["words"]):
+        first, count = _as_input(_read_pair, entry)
+        word = _as_input(read_text, first)
+        words[word] = words.get(word, 0) + _as_input(partial(read_integer, smallest=0), count)  # BPE-TRAIN-15
+    return words
+
+
+def read_target(given: Mapping[str, Any]) -> Target:
+    """Read when training stops, from the keys that a request of ``train`` has for it (BPE-TRAIN-11, WP-TRAIN-7).
+
+    Raises:
+        InputError: ``invalid_input``, where there is no target or it is not an integer from 0.
+
+    >>> read_target({"merge_count": 3, "corpus": {}})
+    Target(vocabulary_size=None, merge_count=3, min_frequency=1)
+    """
+    keys = [key for key in ("vocabulary_size", "merge_count", "min_frequency") if key in given]
+    if not {"vocabulary_size", "merge_count"}.intersection(keys):  # ERROR-3
+        raise InputError("invalid_input", "training needs vocabulary_size or merge_count")
+    return Target(**{key: _as_input(partial(read_integer, smallest=0), given[key]) for key in keys})
+
+
+def read_text(value: Any) -> str:
+    """Return a string.
+
+    >>> read_text("[UNK]")
+    '[UNK]'
+    """
+    if not isinstance(value, str):
+        _refuse(f"{brief(value)} is not a string")
+    return value
+
+
+def read_list(value: Any) -> list[Any]:
+    """Return a list of anything.
+
+    >>> read_list((1,))
+    [1]
+    """
+    return list(value) if isinstance(value, list | tuple) else _refuse(f"{brief(value)} is not a list")
+
+
+def read_integer(value: Any, smallest: int) -> int:
+    """Return an integer that is not below ``smallest``, nor beyond what JSON carries safely (PROTO-7).
+
+    >>> read_integer(100, smallest=1)
+    100
+    """
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if not is_integer or not smallest <= value <= LARGEST_INTEGER:
+        _refuse(f"{brief(value)} is not an integer from {smallest} to 2**53 - 1")
+    return int(value)
+
+
+def read_number(value: Any) -> float:
+    """Return a finite number.
+
+    >>> read_number(0.5)
+    0.5
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not abs(value) <= sys.float_info.max:  # an integer may be too large for a float
+        _refuse(f"{brief(value)} is not a finite number")
+    number: float = value
+    return number
+
+
+def _refuse(message: str) -> NoReturn:
+    raise InputError("invalid_model", message)
+
+
+def _as_input(reader: Reader, value: Any) -> Any:
+    """Read a value that belongs to an input, not to a model."""
+    try:
+        return reader(value)
+    except InputError as error:
+        raise InputError("invalid_input", error.message) from None
+
+
+def _read_mapping(what: str, value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else _refuse(f"{what} is not an object, but {brief(value)}")
+
+
+def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _read_keys(what: str, given: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, Any]:
+    for key in given:
+        if key not in readers:
+            _refuse(f"{what} has no key {key!r}; give only {', '.join(readers) or 'type'}")
+    return {key: readers[key](value) for key, value in _without_none(given).items()}
+
+
+def _read_character(value: Any) -> str:
+    text = read_text(value)
+    return text if len(text) == 1 else _refuse(f"{brief(value)} is not one character")
+
+
+def _read_boolean(value: Any) -> bool:
+    return value if isinstance(value, bool) else _refuse(f"{brief(value)} is neither true nor false")
+
+
+def _read_option(*options: str) -> Reader:
+    return lambda value: value if value in options else _refuse(f"{brief(value)} is not one of {', '.join(options)}")
+
+
+def _read_pair(value: Any) -> tuple[Any, Any]:
+    is_pair = isinstance(value, list | tuple) and len(value) == 2
+    left, right = value if is_pair else _refuse(f"{brief(value)} is not a pair")
+    return left, right
+
+
+def _read_tokens(value: Any) -> tuple[str, ...]:
+    """Return a list of distinct tokens (TERM-4)."""
+    tokens: dict[str, None] = {}
+    for token in map(read_text, read_list(value)):  # TERM-7: it may be empty
+        if token in tokens:
+            _refuse(f"{token!r} is listed twice")
+        tokens[token] = None
+    return tuple(tokens)
+
+
+def _read_special_tokens(value: Any) -> tuple[str, ...]:
+    tokens = _read_tokens(value)
+    if "" in tokens:  # SPECIAL-5
+        _refuse("a special token is empty")
+    return tokens
+
+
+def _read_vocabulary(value: Any) -> dict[str, int]:
+    return number_tokens(_read_tokens(value))
+
+
+def _read_merges(value: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((read_text(left), read_text(right)) for left, right in map(_read_pair, read_list(value)))
+
+
+def _read_weights(value: Any) -> dict[str, float]:
+    rows = [(token, read_number(weight)) for token, weight in map(_read_pair, read_list(value))]
+    tokens = _read_tokens([token for token, _ in rows])
+    return dict(zip(tokens, (weight for _, weight in rows), strict=True))
+
+
+# Models
+
+
+def _bpe(given: Mapping[str, Any]) -> Bpe:
+    readers = {"vocabulary": _read_vocabulary, "merges": _read_merges, "unknown_token": read_text}
+    model = Bpe(**_read_keys("a bpe model", given, readers))
     for left, right in model.merges:  # BPE-MODEL-1
-        _require(((left, right, left + right)), model, f"merge {(left, right)!r}")
+        for token in (left, right, left + right):
+            if token not in model.vocabulary:
+                _refuse(f"merge {(left, right)!r} needs {token!r}, which is not in the vocabulary")
     return model
 
 
-def _require(tokens: Iterable[str], model: Bpe, what: str) -> None:
-    for token in tokens:
-        if token not in model.ids:
-            raise InputError("invalid_model", f"{what} needs {token!r}, which is not in the vocabulary")
-
-
-def _wordpiece(given: dict[str, Any]) -> WordPiece:
-    readers: _Readers = {
-        "vocabulary": fields.distinct_texts,
-        "unknown_token": fields.text,
-        "continuing_prefix": fields.text,
-        "max_word_length": fields.positive,
+def _wordpiece(given: Mapping[str, Any]) -> WordPiece:
+    readers: Mapping[str, Reader] = {
+        "vocabulary": _read_vocabulary,
+        "unknown_token": read_text,
+        "continuing_prefix": read_text,  # WP-MODEL-2: it may be empty
+        "max_word_length": partial(read_integer, smallest=1),  # WP-MODEL-3
     }
-    return WordPiece(**fields.read("a wordpiece model", given, readers))
+    return WordPiece(**_read_keys("a wordpiece model", given, readers))
 
 
-def _unigram(given: dict[str, Any]) -> Unigram:
-    readers: _Readers = {
-        "tokens": fields.weighted_texts,
-        "weights": fields.one_of("frequency", "log_probability"),
-        "unknown_token": fields.text,
+def _unigram(given: Mapping[str, Any]) -> Unigram:
+    readers: Mapping[str, Reader] = {
+        "tokens": _read_weights,
+        "weights": _read_option("frequency", "log_probability"),
+        "unknown_token": read_text,
     }
-    found = fields.read("a unigram model", given, readers)
-    tokens, kind = found.get("tokens", ()), found.get("weights", "frequency")
-    model = Unigram(
-        fields.distinct_texts([token for token, _ in tokens]),  # TERM-4
-        found.get("unknown_token"),
-        tuple(weight for _, weight in tokens),
-        kind,
-    )
-    _WEIGHT_CHECKS[kind](model)
+    names = {"tokens": "weights", "weights": "kind", "unknown_token": "unknown_token"}
+    found = _read_keys("a unigram model", given, readers)
+    model = Unigram(**{names[key]: value for key, value in found.items()})
+    if model.kind == "frequency":
+        _check_frequencies(model)
+    else:
+        _check_logarithms(model)
     return model
 
 
 def _check_frequencies(model: Unigram) -> None:
-    below = [token for token, weight in zip(model.vocabulary, model.weights, strict=True) if weight < 0]
-    if below:
-        raise InputError("invalid_model", f"the frequency of {below[0]!r} is below zero")
+    for token, frequency in model.weights.items():
+        if frequency < 0:  # UNI-MODEL-3
+            _refuse(f"the frequency of {token!r} is below zero")
     try:
-        is_finite = model.total <= sys.float_info.max
-    except OverflowError:  # an integer that no float can hold is to be added to a float
+        is_finite = sum(model.weights.values()) <= sys.float_info.max
+    except OverflowError:  # an integer that is too large for a float is added to one
         is_finite = False
     if not is_finite:
-        raise InputError("invalid_model", "the sum of the frequencies is too large for floating point")
+        _refuse("the sum of the frequencies is too large for floating point")
 
 
 def _check_logarithms(model: Unigram) -> None:
-    largest = math.log(sys.float_info.max)
-    above = [token for token, weight in zip(model.vocabulary, model.weights, strict=True) if weight > largest]
-    if above:
-        raise InputError("invalid_model", f"the probability of {above[0]!r} is too large for floating point")
+    for token, logarithm in model.weights.items():
+        if logarithm > math.log(sys.float_info.max):
+            _refuse(f"the probability of {token!r} is too large for floating point")
 
 
-_WEIGHT_CHECKS = {"frequency": _check_frequencies, "log_probability": _check_logarithms}
+_MODELS: Mapping[str, Callable[[Mapping[str, Any]], Bpe | WordPiece | Unigram]] = {
+    "bpe": _bpe,
+    "wordpiece": _wordpiece,
+    "unigram": _unigram,
+}
 
-_MODELS: Mapping[str, Callable[[dict[str, Any]], Any]] = {"bpe": _bpe, "wordpiece": _wordpiece, "unigram": _unigram}
+
+# The stages around a model
+
+
+class _Parameter(NamedTuple):
+    """The default of a parameter, and its reader; a parameter without a default has to be given."""
+
+    default: Any
+    reader: Reader
+
+
+def _read_component(stage: str, types: Mapping[str, Mapping[str, _Parameter]], value: Any) -> Component:
+    if _is_deeper(value, DEEPEST):
+        raise InputError("unsupported", f"the {stage} is nested deeper than {DEEPEST} levels; flatten its sequences")
+    given = dict(_read_mapping(f"a {stage}", value))
+    name = given.pop("type", None)
+    if not isinstance(name, str) or name not in types:
+        _refuse(f"{stage} type {brief(name)} is unknown; give one of {', '.join(types)}")
+    parameters = types[name]
+    found = _read_keys(f"the {stage} {name}", given, {key: entry.reader for key, entry in parameters.items()})
+    for key, entry in parameters.items():
+        if key not in found and entry.default is _NEEDED:
+            _refuse(f"the {stage} {name} needs the key {key}")
+    return Component(name, {key: entry.default for key, entry in parameters.items()} | found)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Go down level by level: a value may be nested deeper than calls can be."""
+    level = [value]
+    for _ in range(levels):
+        level = [inner for outer in level for inner in _values_inside(outer)]
+    return bool(level)
+
+
+def _values_inside(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _read_components(read: Reader) -> Reader:
+    return lambda value: tuple(read(component) for component in read_list(value))
+
+
+_NEEDED = object()
+
+
+def _read_normalizer(value: Any) -> Component:
+    return _read_component("normalizer", _NORMALIZERS, value)
+
+
+def _read_pre_tokenizer(value: Any) -> Component:
+    return _read_component("pre_tokenizer", _PRE_TOKENIZERS, value)
+
+
+def _read_decoder(value: Any) -> Component:
+    return _read_component("decoder", _DECODERS, value)
+
+
+_NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
+    "nfc": {},
+    "nfd": {},
+    "nfkc": {},
+    "nfkd": {},
+    "lowercase": {},
+    "strip_accents": {},
+    "bert": {
+        "clean_text": _Parameter(True, _read_boolean),
+        "handle_chinese_chars": _Parameter(True, _read_boolean),
+        "strip_accents": _Parameter(None, _read_boolean),
+        "lowercase": _Parameter(True, _read_boolean),
+    },
+    "sequence": {"normalizers": _Parameter(_NEEDED, _read_components(_read_normalizer))},
+}
+
+_PRE_TOKENIZERS: Mapping[str, Mapping[str, _Parameter]] = {
+    "bert": {},
+    "byte_level": {
+        "add_prefix_space": _Parameter(False, _read_boolean),
+        "use_regex": _Parameter(True, _read_boolean),
+    },
+    "metaspace": {
+        "replacement": _Parameter("▁", _read_character),
+        "prepend_scheme": _Parameter("always", _read_option("always", "first", "never")),
+        "split": _Parameter(True, _read_boolean),
+    },
+    "whitespace_split": {},
+    "sequence": {"pre_tokenizers": _Parameter(_NEEDED, _read_components(_read_pre_tokenizer))},
+}
+
+_DECODERS: Mapping[str, Mapping[str, _Parameter]] = {
+    "byte_level": {},
+    "metaspace": {"replacement": _Parameter("▁", _read_character)},
+    "wordpiece": {"prefix": _Parameter("##", read_text)},
+}
+
+_STAGES: Mapping[str, Reader] = {
+    "normalizer": _read_normalizer,
+    "pre_tokenizer": _read_pre_tokenizer,
+    "decoder": _read_decoder,
+    "special_tokens": _read_special_tokens,
+}

@@ -1,36 +1,43 @@
-"""Special tokens: matched in the raw text before anything else (``spec/03-special-tokens.md``)."""
+"""Special tokens: matched in the raw text, before anything else (``spec/03-special-tokens.md``).
+
+The text is read from left to right. Where a special token begins, it is taken out whole, the longest of several; the
+stretches between special tokens go on to the other stages, each on its own.
+"""
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from collections.abc import Sequence
+from typing import NamedTuple
 
-__all__ = ["split_special_tokens"]
+__all__ = ["Stretch", "split_special_tokens"]
 
 
-def split_special_tokens(text: str, special_tokens: tuple[str, ...]) -> list[tuple[str, int, bool]]:
-    """Cut a text into special tokens and the stretches between them: text, start, and whether it is special.
+class Stretch(NamedTuple):
+    """A part of the input: its text, where it starts, and whether it is a special token."""
 
-    No stretch is empty.
+    text: str
+    start: int
+    is_special: bool
 
-    Clauses: SPECIAL-1, SPECIAL-2, SPECIAL-3, SPECIAL-4.
 
-    >>> split_special_tokens("a [MASK] b", ("[MASK]",))
-    [('a ', 0, False), ('[MASK]', 2, True), (' b', 8, False)]
+def split_special_tokens(text: str, special_tokens: Sequence[str]) -> list[Stretch]:
+    """Cut a text into special tokens and the stretches between them, none of which is empty.
+
+    >>> split_special_tokens("a<s>", ["<s>"])
+    [Stretch(text='a', start=0, is_special=False), Stretch(text='<s>', start=1, is_special=True)]
     """
-    if not special_tokens:
-        return [(text, 0, False)] if text else []
-    found: list[tuple[str, int, bool]] = []
-    position = 0
-    for match in _pattern(special_tokens).finditer(text):  # SPECIAL-1, SPECIAL-2
-        found.append((text[position : match.start()], position, False))  # SPECIAL-3: with its white space
-        found.append((match.group(), match.start(), True))
-        position = match.end()
-    found.append((text[position:], position, False))
-    return [stretch for stretch in found if stretch[0]]  # SPECIAL-4
-
-
-@lru_cache(maxsize=64)
-def _pattern(special_tokens: tuple[str, ...]) -> re.Pattern[str]:
-    longest_first = sorted(special_tokens, key=lambda token: (-len(token), token))  # SPECIAL-2
-    return re.compile("|".join(map(re.escape, longest_first)))
+    found: list[Stretch] = []
+    begin = place = 0  # ``begin`` is where the stretch since the last special token starts
+    while place < len(text):
+        here = [token for token in special_tokens if text.startswith(token, place)]  # SPECIAL-1: literally
+        if not here:
+            place += 1
+            continue
+        token = max(here, key=len)  # SPECIAL-2
+        if begin < place:
+            found.append(Stretch(text[begin:place], begin, False))  # SPECIAL-3: with the white space beside it
+        found.append(Stretch(token, place, True))
+        begin = place = place + len(token)  # SPECIAL-2: without overlap
+    if begin < len(text):
+        found.append(Stretch(text[begin:], begin, False))
+    return found

@@ -1,19 +1,45 @@
-"""Unigram: the model, its segmentations and encoding (``spec/06-unigram.md``)."""
+"""Unigram: the initial vocabulary, the model, its segmentations, and training (``spec/06-unigram.md``).
+
+A word is segmented by the Viterbi algorithm: from left to right, the best segmentation up to each position follows
+from the best ones up to the positions before it. Training begins with many substrings and removes, step by step, the
+tokens whose loss hurts least: those without which the best segmentations of the words cost hardly more.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.model import Token, Unigram
+from tokref.values import Token, Unigram, Words, unknown_token
 
-__all__ = ["Segmentation", "encode_unigram", "segment", "segmentations", "token_probabilities", "viterbi"]
+__all__ = [
+    "Segmentation",
+    "UnigramTraining",
+    "corpus_loss",
+    "encode_unigram",
+    "initial_vocabulary",
+    "loss_increase",
+    "loss_increases",
+    "prune_step",
+    "ranked_substrings",
+    "segment",
+    "segmentations",
+    "strict_substrings",
+    "token_probabilities",
+    "train_unigram",
+    "viterbi",
+]
 
 UNKNOWN_PENALTY = 10.0
 """How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-1)."""
+
+Costs = Mapping[str, float]
+"""The negative logarithm of every token's probability; infinite where the probability is 0."""
 
 
 class Segmentation(NamedTuple):
@@ -23,154 +49,344 @@ class Segmentation(NamedTuple):
     value: float
 
 
-def token_probabilities(model: Unigram) -> Mapping[str, float]:
-    """Give the probability of every token.
+@dataclass(frozen=True)
+class UnigramTraining:
+    """What is left of the initial vocabulary, and its sizes before the first step and after each."""
 
-    Clauses: UNI-PROB-1.
+    model: Unigram
+    sizes: tuple[int, ...]
 
-    >>> token_probabilities(Unigram(("a", "b"), weights=(1, 3)))
+
+# The initial vocabulary
+
+
+def strict_substrings(words: Words) -> dict[str, int]:
+    """Return every substring that is shorter than some word in which it stands, with its frequency (UNI-INIT-2).
+
+    >>> strict_substrings({"ab": 2, "b": 1})
+    {'a': 2, 'b': 3}
+    """
+    frequencies = _substring_frequencies(words)  # of all places, whole words included
+    strict = {word[start:end]: None for word in words for start, end in _ranges(word) if end - start < len(word)}
+    return {substring: frequencies[substring] for substring in strict}
+
+
+def ranked_substrings(words: Words) -> list[tuple[str, int]]:
+    """Rank the substrings of two or more characters by falling frequency; the first met of equal ones comes first.
+
+    >>> ranked_substrings({"aba": 1, "ba": 1})
+    [('ba', 2), ('ab', 1), ('aba', 1)]
+    """
+    longer = [row for row in _substring_frequencies(words).items() if len(row[0]) > 1]
+    return sorted(longer, key=lambda row: -row[1])  # UNI-INIT-4: the sort is stable
+
+
+def initial_vocabulary(words: Words, size: int) -> Unigram:
+    """Return the model of all characters and of as many substrings as make up the size (UNI-INIT-5).
+
+    Special tokens are not added (UNI-INIT-6).
+
+    >>> initial_vocabulary({"aba": 1, "ba": 1}, 3).weights
+    {'a': 3, 'b': 2, 'ba': 2}
+    """
+    frequencies = _substring_frequencies(words)
+    characters = {character: frequencies[character] for word in words for character in word}  # UNI-INIT-3
+    wanted = max(size - len(characters), 0)
+    return Unigram(characters | dict(ranked_substrings(words)[:wanted]))
+
+
+def _substring_frequencies(words: Words) -> dict[str, int]:
+    """Count all substrings (UNI-INIT-1), in the order first met: by word, then start, then end."""
+    frequencies: dict[str, int] = {}
+    for word, count in words.items():
+        for start, end in _ranges(word):
+            frequencies[word[start:end]] = frequencies.get(word[start:end], 0) + count
+    return frequencies
+
+
+def _ranges(word: str) -> Iterator[tuple[int, int]]:
+    for start in range(len(word)):
+        for end in range(start + 1, len(word) + 1):
+            yield start, end
+
+
+# The model
+
+
+def token_probabilities(model: Unigram) -> dict[str, float]:
+    """Return the probability of every token.
+
+    >>> token_probabilities(Unigram({"a": 1, "b": 3}))
     {'a': 0.25, 'b': 0.75}
     """
-    return model.probabilities
+    if model.kind == "log_probability":  # UNI-MODEL-1
+        return {token: math.exp(weight) for token, weight in model.weights.items()}
+    total = sum(model.weights.values())
+    return {token: frequency / total if total else 0.0 for token, frequency in model.weights.items()}  # UNI-PROB-1
+
+
+def token_costs(model: Unigram) -> dict[str, float]:
+    """Return the cost of every token: the lower, the more probable (UNI-SCORE-1).
+
+    >>> token_costs(Unigram({"a": -1.5, "b": -2.5}, "log_probability"))
+    {'a': 1.5, 'b': 2.5}
+    """
+    if model.kind == "log_probability":  # UNI-MODEL-1
+        return {token: -weight for token, weight in model.weights.items()}
+    return {token: -math.log(value) if value else math.inf for token, value in token_probabilities(model).items()}
 
 
 def segmentations(word: str, model: Unigram) -> list[Segmentation]:
-    """List all ways to write a word as tokens, with their probabilities.
+    """Return all ways to write a word as tokens, with their probabilities, shorter first tokens first (UNI-SEG-1).
 
-    Clauses: UNI-PROB-2, UNI-SEG-1.
-
-    >>> segmentations("aa", Unigram(("a", "aa"), weights=(3, 1)))
+    >>> segmentations("aa", Unigram({"a": 3, "aa": 1}))
     [Segmentation(tokens=('a', 'a'), value=0.5625), Segmentation(tokens=('aa',), value=0.25)]
     """
-    found: list[Segmentation] = []
-    completes = _completing(word, model)
-    waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
-    while waiting:
-        start, tokens = waiting.pop()
-        if start == len(word):
-            found.append(Segmentation(tokens, _probability(tokens, model)))
-        ends = range(min(start + model.longest, len(word)), start, -1)  # UNI-SEG-1: the shortest is taken up first
-        waiting += [
-            (end, (*tokens, word[start:end])) for end in ends if completes[end] and word[start:end] in model.ids
+    probabilities = token_probabilities(model)
+    return [Segmentation(tokens, _multiply(tokens, probabilities)) for tokens in _ways(word, model)]
+
+
+def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:
+    """Write all endings of the word, from the shortest to the word itself; each begins with a token."""
+    ways: dict[int, list[tuple[str, ...]]] = {len(word): [()]}
+    for start in reversed(range(len(word))):
+        ways[start] = [
+            (word[start:end], *rest)
+            for end in range(start + 1, len(word) + 1)
+            if word[start:end] in model.weights
+            for rest in ways[end]
         ]
-    return found
+    return ways[0]
 
 
-def viterbi(word: str, model: Unigram, choices: Choices) -> list[Segmentation | None]:
-    """Give the best segmentation of the word up to each end position 1, 2, … with its probability.
+def _multiply(tokens: tuple[str, ...], probabilities: Mapping[str, float]) -> float:
+    return math.prod(probabilities[token] for token in tokens)  # UNI-PROB-2
 
-    Clauses: UNI-SEG-4.
 
-    >>> viterbi("ab", Unigram(("a", "ab"), weights=(1, 3)), Choices())
+def viterbi(word: str, model: Unigram) -> list[Segmentation | None]:
+    """Return the best segmentation of the word up to each end position 1, 2, …, with its probability (UNI-SEG-4).
+
+    >>> viterbi("ab", Unigram({"a": 1, "ab": 3}))
     [Segmentation(tokens=('a',), value=0.25), Segmentation(tokens=('ab',), value=0.75)]
     """
-    starts, scores = best_path(word, model, choices)
+    probabilities = token_probabilities(model)
+    best = _best_up_to(word, token_costs(model))
     table: list[Segmentation | None] = []
     for end in range(1, len(word) + 1):
-        tokens = tuple(word[begin:stop] for begin, stop in _ranges(starts, end))
-        table.append(None if scores[end] is None else Segmentation(tokens, _probability(tokens, model)))
+        tokens = tuple(word[start:stop] for start, stop in _follow_back(best, end))
+        table.append(Segmentation(tokens, _multiply(tokens, probabilities)) if best[end] is not None else None)
     return table
 
 
-def segment(word: str, model: Unigram, choices: Choices, without: str | None = None) -> Segmentation:
-    """Give the segmentation of the highest probability, and its score; ``without`` is a token not to be used.
-
-    Clauses: UNI-SEG-2, UNI-SEG-3, UNI-SCORE-1, UNI-UNK-2.
+def segment(word: str, model: Unigram, choices: Choices) -> Segmentation:
+    """Return the segmentation with the highest probability (UNI-SEG-2), and its score.
 
     Raises:
-        InputError: ``no_segmentation``.
+        InputError: ``no_segmentation``; ``invalid_input``, where the score is infinite (UNI-LOSS-3).
 
-    >>> segment("aa", Unigram(("a", "aa"), weights=(3, 1)), Choices())
-    Segmentation(tokens=('a', 'a'), value=1.5753641449035616)
+    >>> segment("aa", Unigram({"a": 3, "aa": 1}), Choices(unigram_score_start="zero"))
+    Segmentation(tokens=('a', 'a'), value=0.5753641449035618)
     """
-    starts, scores = best_path(word, model, choices, without)
-    score = scores[-1]
-    if score is None:  # UNI-UNK-2
+    found = _segment(word, token_costs(model))
+    return Segmentation(found.tokens, _finite(_start(choices) + found.value))
+
+
+def _segment(word: str, costs: Costs) -> Segmentation:
+    best = _best_up_to(word, costs)
+    last = best[len(word)]
+    if last is None:  # UNI-UNK-2
         raise InputError("no_segmentation", f"{word!r} cannot be written with the tokens of the vocabulary")
-    return Segmentation(tuple(word[begin:end] for begin, end in _ranges(starts, len(word))), score)
+    return Segmentation(tuple(word[start:end] for start, end in _follow_back(best, len(word))), last.cost)
 
 
-def encode_unigram(piece: str, model: Unigram, choices: Choices) -> list[Token]:
-    """Encode one piece; the tokens' ranges count in it.
+class _Last(NamedTuple):
+    """The last token of the best segmentation up to a position: where it starts, and the cost of the whole."""
 
-    Clauses: UNI-UNK-1, UNI-ENC-1.
+    start: int
+    cost: float
+
+
+def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> list[_Last | None]:
+    """Find the best segmentation up to every position of the word, from 0 to its length.
+
+    Starts are tried from left to right, and only a lower cost replaces what is there. So of equal costs the one whose
+    last token starts first stays: the option ``earliest_start``, and as good as any (UNI-SEG-3). With ``unknown_cost``
+    a character that is not a token by itself may also stand for an unknown token.
+    """
+    best: list[_Last | None] = [_Last(0, 0.0), *[None] * len(word)]
+    longest = max(map(len, costs), default=0) or 1
+    for start in range(len(word)):
+        before = best[start]
+        if before is None:
+            continue
+        for end in range(start + 1, min(start + longest, len(word)) + 1):  # what is longer is not a token
+            cost = costs.get(word[start:end])
+            if cost is None and end == start + 1:  # UNI-UNK-1
+                cost = unknown_cost
+            if cost is None:
+                continue
+            there = best[end]
+            if there is None or before.cost + cost < there.cost:
+                best[end] = _Last(start, before.cost + cost)
+    return best
+
+
+def _follow_back(best: list[_Last | None], end: int) -> list[tuple[int, int]]:
+    """Return the ranges of the tokens that lead to an end position, in the order of the word."""
+    ranges: list[tuple[int, int]] = []
+    while (last := best[end]) is not None and end > 0:
+        ranges.insert(0, (last.start, end))
+        end = last.start
+    return ranges
+
+
+def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list[Token]:
+    """Encode one piece.
 
     Raises:
         InputError: ``unknown_symbol``.
 
-    >>> encode_unigram("ax", Unigram(("<unk>", "a"), "<unk>", (0, 1)), Choices(unigram_unknown="run"))
-    [Token(text='a', id=1, start=0, end=1), Token(text='<unk>', id=0, start=1, end=2)]
+    >>> model = Unigram({"<unk>": 0, "a": 1}, unknown_token="<unk>")
+    >>> [token.text for token in encode_unigram(AlignedText.from_input("ax"), model, Choices(unigram_unknown="run"))]
+    ['a', '<unk>']
     """
-    may_be_unknown = choices.unigram_unknown == "run" and model.unknown_token is not None
-    unknown_cost = model.highest_cost + UNKNOWN_PENALTY if may_be_unknown else None
-    starts, scores = best_path(piece, model, choices, unknown_cost=unknown_cost)
-    if scores[-1] is None:  # UNI-UNK-1
-        return [model.unknown(piece, 0)]
+    costs, vocabulary = token_costs(model), model.vocabulary
+    unknown_cost = None
+    if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
+        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+    best = _best_up_to(piece.text, costs, unknown_cost)
+    size = len(piece.text)
+    if best[size] is None:  # UNI-UNK-1
+        return [unknown_token(model, piece.text, *piece.span(0, size))]
     tokens: list[Token] = []
-    for begin, end in _ranges(starts, len(piece)):
-        text = piece[begin:end]
-        token = Token(text, model.ids[text], begin, end) if text in model.ids else model.unknown(text, begin)
-        if may_be_unknown and tokens and tokens[-1].text == token.text == model.unknown_token:
-            tokens[-1] = tokens[-1]._replace(end=end)  # one with the unknown token before it
+    for begin, end in _follow_back(best, size):
+        text, span = piece.text[begin:end], piece.span(begin, end)
+        token = Token(text, vocabulary[text], *span) if text in vocabulary else unknown_token(model, text, *span)
+        is_unknown = unknown_cost is not None and token.text == model.unknown_token
+        if is_unknown and tokens and tokens[-1].text == token.text:  # UNI-UNK-1: one with the unknown token before it
+            tokens[-1] = tokens[-1]._replace(end=token.end)
         else:
             tokens.append(token)
     return tokens
 
 
-def best_path(
-    word: str,
-    model: Unigram,
-    choices: Choices,
-    without: str | None = None,
-    unknown_cost: float | None = None,
-) -> tuple[list[int], list[float | None]]:
-    """Give, for each end position from 0, where the last token of the best segmentation starts, and the score.
+# Training
 
-    Of equal scores the one whose last token starts first stays (UNI-SEG-3): starts are gone through from left to
-    right, and only a better score takes the place of one that stands. That is one of ``any``, too.
+
+def corpus_loss(words: Words, model: Unigram, choices: Choices) -> float:
+    """Return the loss of a corpus (UNI-LOSS-1).
+
+    Raises:
+        InputError: ``no_segmentation``; ``invalid_input``, where the loss is infinite (UNI-LOSS-3).
+
+    >>> corpus_loss({"a": 2, "aa": 1}, Unigram({"a": 3}), Choices())
+    3.0
     """
-    size, longest, root = len(word), model.longest, model.beginnings
-    starts = [0] * (size + 1)
-    scores: list[float | None] = [None] * (size + 1)
-    scores[0] = {"one": 1.0, "zero": 0.0}[choices.unigram_score_start]  # UNI-SCORE-1
-    for start in range(size):
-        base = scores[start]
-        if base is None:
+    costs = token_costs(model)
+    loss = 0.0
+    for word, count in words.items():
+        score = _start(choices) + _segment(word, costs).value
+        loss += count * score if count else 0.0  # 0 times infinity is no number
+    return _finite(loss)
+
+
+def loss_increase(words: Words, model: Unigram, token: str) -> float:
+    """Return what the loss grows by when a token is removed and all other probabilities stay (UNI-LOSS-2).
+
+    Raises:
+        InputError: ``invalid_input``, for a token that is not there (ERROR-2), or where the increase is infinite
+            (UNI-LOSS-3); ``no_segmentation``, for a word that cannot be written without it (UNI-UNK-2).
+
+    >>> loss_increase({"aa": 1}, Unigram({"a": 1, "aa": 1}), "aa")
+    0.6931471805599453
+    """
+    if token not in model.weights:  # ERROR-2
+        raise InputError("invalid_input", f"{token!r} is not in the vocabulary and cannot be removed")
+    costs = token_costs(model)
+    return _finite(_increase(token, _segment_words(words, costs), costs))
+
+
+def loss_increases(words: Words, model: Unigram) -> dict[str, float]:
+    """Return the loss increase of every token that may be removed, in the order of the vocabulary.
+
+    >>> loss_increases({"aa": 1}, Unigram({"a": 1, "aa": 1}))
+    {'aa': 0.6931471805599453}
+    """
+    costs = token_costs(model)
+    segmented = _segment_words(words, costs)
+    # Removing a token changes only the words whose best segmentation uses it: only those are segmented again. It is the
+    # one shortcut of this reference; without it training would take some twenty times as long.
+    users: dict[str, list[_SegmentedWord]] = {}
+    for word in segmented:
+        for token in set(word.tokens):
+            users.setdefault(token, []).append(word)
+    removable = [token for token in model.weights if len(token) > 1]  # UNI-PRUNE-1
+    return {token: _increase(token, users.get(token, []), costs) for token in removable}
+
+
+def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str, ...], Unigram]:
+    """Remove a fraction of the tokens; return them in the order of removal, and the model that is left.
+
+    Raises:
+        InputError: ``invalid_input``, for a fraction that is not above 0 and up to 1; ``no_segmentation``.
+
+    >>> prune_step({"aa": 1}, Unigram({"a": 1, "aa": 1}), 0.5)
+    (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None))
+    """
+    if not 0 < fraction <= 1:  # ERROR-3
+        raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
+    increases = loss_increases(words, model)
+    number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
+    removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
+    left = {token: weight for token, weight in model.weights.items() if token not in removed}
+    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3
+
+
+def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:
+    """Prune the initial vocabulary until it is no larger than wanted.
+
+    >>> train_unigram({"aa": 1}, 2, 1, 0.5).sizes
+    (2, 1)
+    """
+    model = initial_vocabulary(words, initial_size)
+    sizes = [len(model.weights)]
+    while sizes[-1] > size:  # UNI-PRUNE-4
+        removed, model = prune_step(words, model, fraction)
+        if not removed:  # UNI-PRUNE-5
+            break
+        sizes.append(len(model.weights))
+    return UnigramTraining(model, tuple(sizes))
+
+
+class _SegmentedWord(NamedTuple):
+    text: str
+    weight: int
+    tokens: tuple[str, ...]
+    cost: float
+
+
+def _segment_words(words: Words, costs: Costs) -> list[_SegmentedWord]:
+    return [_SegmentedWord(word, count, *_segment(word, costs)) for word, count in words.items()]
+
+
+def _increase(token: str, words: list[_SegmentedWord], costs: Costs) -> float:
+    """Add up what each word costs more without the token; where scores start makes no difference (UNI-LOSS-2)."""
+    without = {other: cost for other, cost in costs.items() if other != token}
+    increase = 0.0
+    for word, count, tokens, cost in words:
+        if token not in tokens:
             continue
-        inner = root
-        for end, character in enumerate(word[start : start + longest], start + 1):
-            if character not in inner:
-                break  # no token begins so
-            inner = inner[character]
-            cost = inner.cost
-            if cost is not None and (without is None or word[start:end] != without):
-                best = scores[end]
-                if best is None or best > base + cost:
-                    starts[end], scores[end] = start, base + cost
-        if unknown_cost is not None and word[start] not in model.costs:  # UNI-UNK-1
-            best = scores[start + 1]
-            if best is None or best > base + unknown_cost:
-                starts[start + 1], scores[start + 1] = start, base + unknown_cost
-    return starts, scores
+        cost_without = _segment(word, without).value
+        if count and cost_without > cost:  # not where both are infinite
+            increase += count * (cost_without - cost)
+    return increase
 
 
-def _ranges(starts: list[int], end: int) -> list[tuple[int, int]]:
-    """Follow the starts back from an end."""
-    ranges: list[tuple[int, int]] = []
-    while end > 0:
-        ranges.append((starts[end], end))
-        end = starts[end]
-    return ranges[::-1]
+def _start(choices: Choices) -> float:
+    return 1.0 if choices.unigram_score_start == "one" else 0.0  # UNI-SCORE-1
 
 
-def _completing(word: str, model: Unigram) -> list[bool]:
-    """Say for each position whether the rest of the word can be written from there."""
-    completes = [False] * len(word) + [True]
-    for start in range(len(word) - 1, -1, -1):
-        ends = range(start + 1, min(start + model.longest, len(word)) + 1)
-        completes[start] = any(completes[end] and word[start:end] in model.ids for end in ends)
-    return completes
-
-
-def _probability(tokens: tuple[str, ...], model: Unigram) -> float:
-    return math.prod(model.probabilities[token] for token in tokens)  # UNI-PROB-2
+def _finite(value: float) -> float:
+    if math.isinf(value):  # UNI-LOSS-3
+        raise InputError("invalid_input", "the answer is infinite: a word needs a token of probability 0")
+    return value

@@ -18,7 +18,7 @@ from tokspec.formats.vocabulary import tokens_of
 from tokspec.protocol.messages import Answer, Refused, Request
 from tokspec.report.matrix_runs import Listed, read_list
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.texts import load_texts
 

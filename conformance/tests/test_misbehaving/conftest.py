@@ -15,9 +15,8 @@ from tokspec.base.errors import AdapterFault
 from tokspec.judge.runner import Run, fault_at_start, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.judge.verify import verified
-from tokspec.sessions.joint import JointSession
-from tokspec.sessions.launch import Limits
-from tokspec.sessions.program import ProgramSession
+from tokspec.sessions.limits import Limits
+from tokspec.sessions.program import ProgramSession, SessionPool
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import Case, load_suite
 
@@ -86,9 +85,7 @@ class Judge:
         if jobs == 1:
             return self._open(command, limits, is_ours)
         allowed = replace(LIMITS, **limits)
-        return JointSession(
-            lambda interruption: ProgramSession(command, allowed, is_ours=is_ours, interruption=interruption), jobs
-        )
+        return SessionPool(lambda waits: ProgramSession(command, allowed, is_ours=is_ours, waits=waits), jobs)
 
     def _open(self, command: Sequence[str], limits: Mapping[str, Any], is_ours: bool) -> ProgramSession:
         return ProgramSession(command, replace(LIMITS, **limits), is_ours=is_ours)

@@ -12,7 +12,7 @@ import pytest
 
 from tokspec.judge.runner import run
 from tokspec.protocol.messages import Fault, Request
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession
 from tokspec.suite.fixtures import Case
 

@@ -15,9 +15,8 @@ import pytest
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.runner import run
 from tokspec.protocol.messages import Fault, Reply, Request
-from tokspec.sessions.joint import JointSession
-from tokspec.sessions.launch import Limits
-from tokspec.sessions.program import ProgramSession
+from tokspec.sessions.limits import Limits
+from tokspec.sessions.program import ProgramSession, SessionPool
 from tokspec.suite.fixtures import Case
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -96,9 +95,9 @@ def test_a_fault_that_is_nobodys_is_counted_in_every_process(judge: Any) -> None
     assert (alone.verdicts, alone.problems) == ("PPPPPPPP", ("crash: exit status 6; 1 time, and no case is to blame",))
 
 
-def joint(name: str, jobs: int = 2, **limits: float) -> JointSession:
+def joint(name: str, jobs: int = 2, **limits: float) -> SessionPool:
     allowed = Limits(**{"case_seconds": 30.0, "start_seconds": 60.0, **limits})  # type: ignore[arg-type]
-    return JointSession(lambda interruption: ProgramSession([*PYTHON, name], allowed, interruption=interruption), jobs)
+    return SessionPool(lambda waits: ProgramSession([*PYTHON, name], allowed, waits=waits), jobs)
 
 
 def nothing(index: int, reply: Reply) -> int:
@@ -111,7 +110,7 @@ def test_replies_come_in_the_order_of_the_cases(judge: Any) -> None:
     ]
     requests[7] = Request("train", "7", {}, {})
     with joint("good", 3) as session:
-        found = [index for index, _ in session.ask_all(requests, lambda index, reply: reply)]
+        found = [index for index, _ in session.ask_in_parallel(requests, lambda index, reply: reply)]
     assert found == [7, *range(7), *range(8, 50)]
 
 
@@ -119,7 +118,7 @@ def test_who_wants_no_more_waits_for_nobody(judge: Any, cases: list[Case]) -> No
     """What the others do when a run ends early, here hang for a minute, is not waited for; and they can be asked again."""
     hugs = next(case for case in cases if case.id == "bpe-toy-encode-hugs")
     with joint("hangs", case_seconds=60.0) as session:
-        replies = session.ask_all([_request(case) for case in (cases[0], hugs)], nothing)
+        replies = session.ask_in_parallel([_request(case) for case in (cases[0], hugs)], nothing)
         assert next(replies) == (0, 0)
         replies.close()  # type: ignore[attr-defined]
         assert run(session, cases[:4]).conforms
@@ -128,45 +127,45 @@ def test_who_wants_no_more_waits_for_nobody(judge: Any, cases: list[Case]) -> No
 def test_an_end_of_the_session_ends_what_was_asked(judge: Any, cases: list[Case]) -> None:
     hugs = next(case for case in cases if case.id == "bpe-toy-encode-hugs")
     with joint("hangs", case_seconds=60.0) as session:
-        replies = session.ask_all([_request(case) for case in (cases[0], hugs)], nothing)
+        replies = session.ask_in_parallel([_request(case) for case in (cases[0], hugs)], nothing)
         assert next(replies) == (0, 0)
 
 
-def test_what_goes_wrong_in_a_thread_is_raised(judge: Any, cases: list[Case]) -> None:
+def test_what_goes_wrong_in_taking_a_reply_is_raised(judge: Any, cases: list[Case]) -> None:
     def broken(index: int, reply: Reply) -> None:
         raise RuntimeError(f"{index}")
 
     with joint("good") as session, pytest.raises(RuntimeError):
-        list(session.ask_all([_request(case) for case in cases], broken))
+        list(session.ask_in_parallel([_request(case) for case in cases], broken))
 
 
 def test_a_second_process_that_does_not_start_is_the_users_matter(judge: Any, cases: list[Case]) -> None:
     lives = iter((["good"], ["exits_at_once"]))
 
-    def start(interruption: Any) -> ProgramSession:
-        return ProgramSession([*PYTHON, *next(lives)], interruption=interruption)
+    def start(waits: bool) -> ProgramSession:
+        return ProgramSession([*PYTHON, *next(lives)], waits=waits)
 
-    with JointSession(start, 2) as session, pytest.raises(DataError) as error:
+    with SessionPool(start, 2) as session, pytest.raises(DataError) as error:
         run(session, cases)
-    begins = "--jobs: one process of 2 was not to be started beside the others: crash: exit status 7; "
-    assert str(error.value) == f"{begins}{TRACE}; do without"
+    begins = "--jobs: could not start worker 2 of 2: crash: exit status 7; "
+    assert str(error.value) == f"{begins}{TRACE}; leave the option out"
 
 
 def test_who_says_hello_otherwise_in_the_second_process_is_not_judged(judge: Any, cases: list[Case]) -> None:
     lives = iter((["good"], ["claims_nothing"]))
 
-    def start(interruption: Any) -> ProgramSession:
-        return ProgramSession([*PYTHON, *next(lives)], interruption=interruption)
+    def start(waits: bool) -> ProgramSession:
+        return ProgramSession([*PYTHON, *next(lives)], waits=waits)
 
-    with JointSession(start, 2) as session, pytest.raises(AdapterFault) as error:
+    with SessionPool(start, 2) as session, pytest.raises(AdapterFault) as error:
         run(session, cases)
-    assert str(error.value) == "protocol: describes itself otherwise than before"
+    assert str(error.value) == "protocol: hello of worker 2 differs from that of the first"
 
 
 def test_a_model_that_cannot_be_used_is_one_for_every_process(judge: Any) -> None:
     requests = [Request("normalize", "m", {"normalizer": {"type": "lowercase"}}, {"text": "T"}) for _ in range(6)]
     with joint("dies_on_every_load") as session:
-        found = [reply for _, reply in session.ask_all(requests, lambda index, reply: reply)]
+        found = [reply for _, reply in session.ask_in_parallel(requests, lambda index, reply: reply)]
     assert found == [Fault("crash", "exit status 3")] * 6
 
 

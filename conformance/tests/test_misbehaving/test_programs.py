@@ -262,7 +262,7 @@ def test_a_choice_that_is_none_is_said_at_hello(judge: Callable[..., Any], langu
 @both
 def test_other_choices_after_a_restart(judge: Callable[..., Any], language: str, tmp_path: Path) -> None:
     """PROTO-6: what was answered before the program died stays; from then on nobody knows what it is held to."""
-    detail = "given up after 2 starts in a row: describes itself otherwise than before"
+    detail = "given up after 2 starts in a row: hello changed after a restart"
     seen = judge(command(language, "other_choices", str(tmp_path / "lives")))
     check(seen, Row("other_choices", "PPPPOOOO", detail))
 

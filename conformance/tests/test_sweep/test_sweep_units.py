@@ -14,7 +14,7 @@ import pytest
 
 from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sweep import report
 from tokspec.sweep.batches import BadAt, Batch, batches
 from tokspec.sweep.causes import Explainer

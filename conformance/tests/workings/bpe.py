@@ -111,8 +111,7 @@ def encode_piece(model: Model, listed: Sequence[tuple[str, ...]], choices: Mappi
             way = choices["bpe_unknown_without_token"]
             if way == "error":
                 raise Refused("unknown_symbol")
-            if way != "dropped_before_merging":
-                symbols.append((character if way == "kept" else "", place, place + 1, False))
+            symbols.append((character if way == "kept" else "", place, place + 1, False))
             continue
         if unknown not in vocabulary:
             raise Refused("unknown_symbol")
@@ -175,6 +174,7 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
                 model["vocabulary"],
                 request["text"],
                 lambda piece, way=way: encode_piece(model, way, choices, piece),
+                model.get("unknown_token") is None and choices["bpe_unknown_without_token"] == "dropped_before_merging",
             )
             for way in ways
         ]

@@ -205,8 +205,17 @@ def stretches(text: str, special_tokens: Sequence[str]) -> Iterator[tuple[bool, 
 Tokens = list[tuple[str, int, int]]  # of a piece: token, place of its first letter, place behind its last
 
 
-def encode(model: Model, vocabulary: Sequence[str], text: str, encode_piece: Callable[[str], Tokens]) -> dict[str, Any]:
-    """Apply the stages, and the model by ``encode_piece`` to the text of every piece."""
+def encode(
+    model: Model,
+    vocabulary: Sequence[str],
+    text: str,
+    encode_piece: Callable[[str], Tokens],
+    drop_unknown: bool = False,
+) -> dict[str, Any]:
+    """Apply the stages, and the model by ``encode_piece`` to the text of every piece.
+
+    With ``drop_unknown`` the letters of a piece that are not in the vocabulary are taken out of it before.
+    """
     tokens, spans = list[str](), list[list[int] | None]()
     for is_special, start, end in stretches(text, model.get("special_tokens", [])):
         if is_special:
@@ -216,6 +225,8 @@ def encode(model: Model, vocabulary: Sequence[str], text: str, encode_piece: Cal
         letters: Piece = [(text[i], i, i + 1) for i in range(start, end)]
         letters = normalize(letters, model.get("normalizer"))
         for piece in cut(letters, model.get("pre_tokenizer"), start == 0):
+            if drop_unknown:
+                piece = [letter for letter in piece if letter[0] in vocabulary]
             for token, first, last in encode_piece(text_of(piece)):
                 tokens.append(token)
                 spans.append(span_of(piece[first:last]))

@@ -212,8 +212,10 @@ class Increases:
             after, before = self.vocabulary.highest(word, token), self.before[word]
             if after == before:
                 continue
-            if after.factor == 0 or count > 10**6:
-                raise NotCovered("an infinite loss, or a power too large to write out")
+            if after.factor == 0 and count:
+                raise Refused("invalid_input")  # UNI-LOSS-3
+            if count > 10**6:
+                raise NotCovered("a power too large to write out")
             factor = (before.factor / after.factor) ** count
             value = value * Probability(factor, (before.exponent - after.exponent) * count)
         return value
@@ -222,7 +224,7 @@ class Increases:
 def prune(vocabulary: Vocabulary, words: Mapping[str, int], fraction: float) -> list[str]:
     increases = Increases(vocabulary, words)
     rising = [(token, increases.of(token)) for token, _ in vocabulary.entries if len(token) > 1]
-    number = math.floor(Fraction(str(fraction)) * len(vocabulary.entries))
+    number = math.floor(fraction * len(vocabulary.entries))  # UNI-PRUNE-6: in floating point
     removed: list[str] = []
     for _ in range(min(number, len(rising))):
         least = rising[0]
@@ -244,6 +246,17 @@ def train(words: Mapping[str, int], request: Mapping[str, Any]) -> tuple[list[tu
         entries = [entry for entry in entries if entry[0] not in removed]
         sizes.append(len(entries))
     return entries, sizes
+
+
+def finite(number: float) -> float:
+    """Return the number.
+
+    Raises:
+        Refused: where it is infinite (UNI-LOSS-3).
+    """
+    if math.isinf(number):
+        raise Refused("invalid_input")
+    return number
 
 
 def float_of(value: Probability) -> float:
@@ -288,10 +301,10 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
         if not any(True for _ in vocabulary.segmentations(request["word"])):
             raise Refused("no_segmentation")
         best = by_tie(vocabulary.best(request["word"]), choices)
-        return [{"tokens": tokens, "score": start - vocabulary.product(tokens).log} for tokens in best]
+        return [{"tokens": tokens, "score": finite(start - vocabulary.product(tokens).log)} for tokens in best]
     if operation == "loss":
         scores = {word: start - vocabulary.highest(word).log for word in words}
-        return [{"loss": sum(count * scores[word] for word, count in words.items() if count)}]
+        return [{"loss": finite(sum(count * scores[word] for word, count in words.items() if count))}]
     if operation == "loss_increase":
         if request["token"] not in vocabulary.probability:
             raise Refused("invalid_input")

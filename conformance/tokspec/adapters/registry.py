@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, MissingModule
 from tokspec.protocol.wire import excerpt, shown
+from tokspec.sessions.adapter_server import make_adapter
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.sessions.launch import Limits
-from tokspec.sessions.loading import Missing, make_adapter
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from tokspec.sessions.interruption import Interruption
     from tokspec.sessions.program import ProgramSession
 
-    _Start: TypeAlias = Callable[[Interruption], ProgramSession]
 
 __all__ = ["Found", "find", "known_names", "open_session", "the_reference"]
 
@@ -63,8 +61,10 @@ class Found:
         except DataError as error:
             raise self._explained(error) from error.__cause__
 
-    def host(self, limits: Limits, interruption: Interruption | None = None) -> ProgramSession:
+    def serve(self, limits: Limits, waits: bool = True) -> ProgramSession:
         """Start a process in which it is imported and made, and which answers for it.
+
+        ``waits`` is whether to wait for its ``hello``.
 
         Raises:
             DataError: as in :meth:`make`.
@@ -73,7 +73,7 @@ class Found:
         from tokspec.sessions.program import ProgramSession
 
         try:
-            return ProgramSession(self._command(), limits, is_ours=True, interruption=interruption)
+            return ProgramSession(self._command(), limits, is_ours=True, waits=waits)
         except DataError as error:
             raise self._explained(error) from None
 
@@ -86,7 +86,7 @@ class Found:
 
     def _explained(self, error: DataError) -> DataError:
         """Say of what an error speaks, and what helps."""
-        message = f"{error.message}; {self.remedy}" if isinstance(error, Missing) else error.message
+        message = f"{error.message}; {self.remedy}" if isinstance(error, MissingModule) else error.message
         return DataError(message, error.file, error.line, error.key or self.spec)
 
 
@@ -172,29 +172,27 @@ def open_session(
     if (impl is None) == (command is None):
         raise DataError("name one implementation: an installed one, module:object, or a command")
     if impl is None:
-        return _joint(_of_command(command or "", limits), jobs)
+        words = _words(command or "")
+        return _start_jobs(lambda waits: _program_session(words, limits, waits), jobs)
     found = impl if isinstance(impl, Found) else find(impl)
     found = replace(found, target=(instead or {}).get(found.target, found.target))
     if in_process or (found.is_ours and jobs == 1):
         return InProcessSession(found.make())
-    return _joint(lambda interruption: found.host(limits or Limits(), interruption), jobs)
+    return _start_jobs(lambda waits: found.serve(limits or Limits(), waits), jobs)
 
 
-def _of_command(command: str, limits: Limits | None) -> _Start:
+def _program_session(command: Sequence[str], limits: Limits | None, waits: bool) -> ProgramSession:
     from tokspec.sessions.program import ProgramSession
 
-    words = _words(command)
-    return lambda interruption: ProgramSession(words, limits, interruption=interruption)
+    return ProgramSession(command, limits, waits=waits)
 
 
-def _joint(start: _Start, jobs: int) -> Session:
-    from tokspec.sessions.interruption import Interruption
-
+def _start_jobs(start: Callable[[bool], ProgramSession], jobs: int) -> Session:
     if jobs == 1:
-        return start(Interruption())
-    from tokspec.sessions.joint import JointSession
+        return start(True)
+    from tokspec.sessions.program import SessionPool
 
-    return JointSession(start, jobs)
+    return SessionPool(start, jobs)
 
 
 def _words(command: str) -> list[str]:

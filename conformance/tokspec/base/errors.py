@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["AdapterFault", "DataError", "Refusal", "Unsupported"]
+__all__ = ["AdapterFault", "DataError", "MissingModule", "Refusal", "Unsupported"]
 
 
 @dataclass(eq=False)
@@ -73,3 +73,7 @@ class DataError(Exception):
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file
         return ": ".join(part for part in (place, self.key, self.message) if part)
+
+
+class MissingModule(DataError):
+    """Something that an implementation needs cannot be imported in this environment."""

@@ -16,11 +16,12 @@ from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.cli.commands import Commands
 
-__all__ = ["main", "tokspec"]
+__all__ = ["main", "run_command_line", "tokspec"]
 
 #: Exit statuses of a program that a signal would have ended, as shells give them: 128 and the number of the signal.
 INTERRUPTED = 130
 READER_GONE = 141
+
 
 #: How many more objects there have to be before a search for garbage: of what is read at the start, nothing is any.
 ALLOCATIONS = 50_000
@@ -40,7 +41,15 @@ def tokspec(context: click.Context) -> None:
 
 
 def main() -> None:
-    """Run the command line; what is wrong with the data or the options is one line and exit status 2."""
+    """Run the command line of this process, and exit."""
+    sys.exit(run_command_line(sys.argv[1:]))
+
+
+def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int:
+    """Run a command and return its exit status; what is wrong with the data or the options is one line and status 2.
+
+    ``owns_process`` is whether nothing else runs in this process, so that whatever is left of it in the end is ours.
+    """
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever started us; its number must not become that of another file
@@ -51,7 +60,7 @@ def main() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _end)
     gc.set_threshold(ALLOCATIONS)
-    sys.exit(_status(sys.argv[1:]))
+    return _status(arguments, owns_process)
 
 
 class Ended(KeyboardInterrupt):
@@ -66,10 +75,10 @@ def _end(number: int, frame: object) -> None:
     raise Ended(signal.Signals(number))
 
 
-def _status(arguments: list[str]) -> int:
+def _status(arguments: list[str], owns_process: bool) -> int:
     """Run it and give the exit status; whatever went wrong has then been said."""
     try:
-        return _run(arguments)
+        return _run(arguments, owns_process)
     except click.UsageError as error:
         return _say(_about_options(error))
     except click.ClickException as error:
@@ -92,10 +101,11 @@ def _status(arguments: list[str]) -> int:
         return _say("this is a fault of the suite itself; please report it with the lines above")
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], owns_process: bool) -> int:
     """Do what ``click.Command.main`` does, except that it ends with status 1 when the reader has gone."""
     try:
         with tokspec.make_context("tokspec", arguments, obj=shlex.join(["tokspec", *arguments])) as context:
+            context.meta["tokspec.owns_process"] = owns_process
             status = int(tokspec.invoke(context) or 0)
     except click.exceptions.Exit as end:  # --help and --version
         status = end.exit_code

@@ -11,6 +11,7 @@ __all__ = ["Commands"]
 
 #: For each command the module of this package in which it is, and its name there.
 _PLACES = {
+    "cases": ("browse", "cases_command"),
     "check": ("check", "check_command"),
     "compare": ("compare", "compare_command"),
     "coverage": ("coverage", "coverage_command"),

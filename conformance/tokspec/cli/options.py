@@ -14,7 +14,7 @@ import click
 
 from tokspec.adapters.registry import open_session, the_reference
 from tokspec.base.errors import DataError
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
 
@@ -72,6 +72,9 @@ class Target:
         """
         if jobs > 1 and self.in_process:
             raise click.UsageError("--in-process is for one process; leave out --jobs")
+        context = click.get_current_context(silent=True)
+        if context is not None and context.meta.get("tokspec.owns_process"):
+            adopt_orphans()
         impl = None if self.program else self.impl or the_reference()
         return open_session(impl, self.program, limits=self.limits, in_process=self.in_process, jobs=jobs)
 

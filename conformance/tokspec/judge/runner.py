@@ -12,7 +12,7 @@ from tokspec.base.errors import AdapterFault
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
 from tokspec.protocol.messages import Fault, Reply, Request
-from tokspec.sessions.session import Joint, Session
+from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import Case
 
 __all__ = ["Run", "fault_at_start", "request", "run"]
@@ -110,9 +110,7 @@ def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]
     def take(index: int, reply: Reply) -> Result:
         return judge(cases[index], reply, hello, declared)
 
-    if isinstance(session, Joint):
-        return session.ask_all(requests, take)
-    return ((index, take(index, reply)) for index, reply in session.ask(requests))
+    return session.ask_in_parallel(requests, take)
 
 
 def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:

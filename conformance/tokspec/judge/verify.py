@@ -59,7 +59,7 @@ def _same(hello: Hello, start: Callable[[], Session]) -> Callable[[], Session]:
         if session.hello == hello:
             return session
         session.close()
-        raise AdapterFault("protocol", "describes itself otherwise than before")
+        raise AdapterFault("protocol", "hello changed after a restart")
 
     return starting
 

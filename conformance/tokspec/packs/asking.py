@@ -13,7 +13,7 @@ from tokspec.base.errors import AdapterFault
 from tokspec.formats.own import OwnModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite import schema
 

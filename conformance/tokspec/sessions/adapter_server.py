@@ -1,11 +1,10 @@
-"""A program that speaks the protocol for an adapter in Python.
+"""The server for adapters in Python: it calls an adapter with care, and makes a program of it that speaks the protocol.
 
-Start it by ``python -m tokspec.sessions.adapter_server NAME_OR_MODULE:OBJECT``.
-
-The suite runs adapters in it, so that one that hangs, exits or dies does so alone. It keeps the two streams of the
-protocol to itself: whatever the adapter, or a library below it, prints goes to standard error, and what it reads from
-standard input is empty. An exception is answered as ``crashed`` (PROTO-5), and the next request finds the host alive.
-A process that the adapter forks ends where it comes back: only one may answer.
+Start it by ``python -m tokspec.sessions.adapter_server NAME_OR_MODULE:OBJECT``; further arguments replace the path on
+which modules are searched. The suite runs adapters in it, so that one that hangs, exits or dies does so alone. It keeps
+the two streams of the protocol to itself: whatever the adapter, or a library below it, prints goes to standard error,
+and what it reads from standard input is empty. An exception is answered as ``crashed`` (PROTO-5), and the next request
+finds the server alive. A process that the adapter forks ends where it comes back: only one may answer.
 
 Two keys of its replies stand not in ``spec/10-protocol.md``; the suite takes them from nobody else, and believes them
 no more than others, for an adapter can find the descriptor to which they are written:
@@ -14,62 +13,217 @@ no more than others, for an adapter can find the descriptor to which they are wr
 * ``misuse`` (``message``, ``key``, ``missing``), in answer to ``hello``: there is no such adapter, and the fault is
   the user's. ``missing`` says whether something has to be installed.
 
-Further arguments replace the path on which modules are searched.
+Little of the suite is imported here, so that the server starts fast.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextlib import suppress
+from functools import reduce
+from inspect import isclass
+from typing import Any, BinaryIO, TypeAlias
 
-from tokspec.base.errors import DataError
-from tokspec.protocol.wire import decode_line, encode_line
-from tokspec.sessions.guest import Guest, Message, describe
-from tokspec.sessions.loading import Missing, make_adapter
-from tokspec.sessions.own_streams import take_streams
+from tokspec.adapter import Adapter, Hello
+from tokspec.base.errors import AdapterFault, DataError, MissingModule, Refusal
+from tokspec.protocol.hello import greeting
+from tokspec.protocol.plain import plain
+from tokspec.protocol.wire import decode_line, encode_line, excerpt, shown
 
-__all__ = ["main"]
+__all__ = ["AdapterCaller", "Message", "describe_exception", "main", "make_adapter", "take_streams"]
+
+Message: TypeAlias = dict[str, Any]
+
+_METHODS = ("hello", "load", "run")
 
 
-class Host:
+def make_adapter(target: str) -> Adapter:
+    """Import ``package.module:Object``, a class, factory or instance; the object's name may be empty, for the module.
+
+    Raises:
+        DataError: it cannot be found or made, or is no adapter; :class:`MissingModule` if it cannot be imported.
+
+    >>> make_adapter("tokspec.adapters.reference:ReferenceAdapter").hello().name
+    'tokref'
+    """
+    try:
+        found = _object(target)
+        adapter = found if _is_instance(found) else found() if callable(found) else found
+    except (DataError, KeyboardInterrupt):
+        raise
+    except ImportError as error:
+        raise MissingModule(f"cannot be imported: {shown(str(error))}") from None
+    except BaseException as error:  # the adapter's own code: a panic of an extension and SystemExit are no Exception
+        what = shown(f"{type(error).__name__}: {error}")
+        raise DataError(f"cannot be made: {what}; import it by hand to see where") from error
+    missing = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
+    if missing:
+        raise DataError(f"is no adapter: it has no {' and no '.join(missing)}; see tokspec.adapter.Adapter")
+    return adapter  # type: ignore[no-any-return]
+
+
+def _object(target: str) -> Any:
+    module, _, path = target.partition(":")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise DataError(f"there is no module {error.name} in this folder or this environment") from None
+    try:
+        return reduce(getattr, path.split("."), found) if path else found
+    except AttributeError as error:
+        raise DataError(f"cannot be found: {shown(str(error))}") from None
+
+
+def _is_instance(found: Any) -> bool:
+    return not isclass(found) and all(hasattr(found, name) for name in _METHODS)
+
+
+class AdapterCaller:
+    """An adapter and the models that it has loaded, by name.
+
+    What it is given and what it returns is copied, so that it cannot change a fixture or an earlier answer.
+
+    Args:
+        adapter: which may do anything.
+        let_through: exceptions that are meant for us; any other is the adapter's crash.
+        is_given: whether nobody else holds what it is given, so that it need not be copied.
+    """
+
+    def __init__(
+        self, adapter: Adapter, let_through: tuple[type[BaseException], ...] = (), *, is_given: bool = False
+    ) -> None:
+        self._adapter = adapter
+        self._given: Callable[[Any], Any] = (lambda value: value) if is_given else plain
+        self._let_through = let_through
+        self._models: dict[str, Any] = {}
+
+    def hello(self) -> Message:
+        """Ask for its description."""
+        return self._guarded(lambda: _greeting(self._adapter.hello()))
+
+    def load(self, name: str, format: str, content: Any) -> Message:
+        """Give it a model."""
+
+        def load() -> Message:
+            self._models[name] = self._adapter.load(format, self._given(content))
+            return {"ok": {}}
+
+        return self._guarded(load)
+
+    def run(self, operation: str, name: str, input: Mapping[str, Any]) -> Message:
+        """Have it perform an operation on a model that it has loaded."""
+        return self._guarded(lambda: _result(self._adapter.run(operation, self._models[name], self._given(input))))
+
+    def has(self, name: str) -> bool:
+        """Whether a model of this name is loaded."""
+        return name in self._models
+
+    def forget(self) -> None:
+        """Let go of the models."""
+        self._models.clear()
+
+    def _guarded(self, call: Callable[[], Message]) -> Message:
+        """Call it. A panic of a Rust extension and ``SystemExit`` are no ``Exception``, and crashes too."""
+        try:
+            return _answered(call)
+        except self._let_through:
+            raise
+        except BaseException as error:
+            return {"crashed": {"message": describe_exception(error)}}
+
+
+def _answered(call: Callable[[], Message]) -> Message:
+    try:
+        return call()
+    except Refusal as refusal:  # which may be of a kind that fails when it is read
+        return {"refused": {"reason": _text(refusal.reason), "message": _text(refusal.message)}}
+
+
+def _greeting(hello: Any) -> Message:
+    if isinstance(hello, Hello):
+        return _result(greeting(hello))
+    found = excerpt(type(hello).__name__)
+    return {"broken": {"message": f"hello returned a value of type {found}; it needs a tokspec.adapter.Hello"}}
+
+
+def _result(result: Any) -> Message:
+    if not isinstance(result, Mapping):
+        found = excerpt(type(result).__name__)
+        return {"broken": {"message": f"returned a value of type {found}; a result is a mapping"}}
+    try:
+        return {"ok": plain(result)}
+    except AdapterFault as fault:
+        return {"broken": {"message": fault.message}}
+
+
+def _text(value: object) -> str | None:
+    return str.__str__(value) if isinstance(value, str) else None
+
+
+def describe_exception(error: BaseException) -> str:
+    """Name an exception, its message and where it was raised, in printable ASCII; its own ``str`` may fail as well.
+
+    >>> describe_exception(ValueError("no \\x1b[31mtext"))
+    'ValueError: no \\\\x1b[31mtext'
+    """
+    message = "a message that cannot be shown"
+    with suppress(BaseException):
+        message = shown(str(error))
+    return f"{shown(type(error).__name__)}: {message}".removesuffix(": ") + _place(error)
+
+
+def _place(error: BaseException) -> str:
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None:
+        return ""
+    code = last.tb_frame.f_code
+    return shown(f" ({os.path.basename(code.co_filename)}:{last.tb_lineno} in {code.co_name})", 1000)
+
+
+class AdapterServer:
     """Answers requests, one after the other. The adapter is imported and made by ``hello``."""
 
     def __init__(self, spec: str) -> None:
         self._spec = spec
-        self._guest: Guest | None = None
+        self._caller: AdapterCaller | None = None
 
     def answer(self, request: Mapping[str, Any]) -> Message:
         """Give the keys of the reply to a request."""
-        return _ANSWERS.get(request["op"], Host._run)(self, request)
+        return _ANSWERS.get(request["op"], AdapterServer._run)(self, request)
 
     def _hello(self, request: Mapping[str, Any]) -> Message:
         try:
-            self._guest = Guest(make_adapter(_target(self._spec)), is_given=True)
+            self._caller = AdapterCaller(make_adapter(_target(self._spec)), is_given=True)
         except DataError as error:
-            return {"misuse": {"message": error.message, "key": error.key, "missing": isinstance(error, Missing)}}
-        return self._guest.hello()
+            return {"misuse": {"message": error.message, "key": error.key, "missing": isinstance(error, MissingModule)}}
+        return self._caller.hello()
 
     def _load(self, request: Mapping[str, Any]) -> Message:
-        if self._guest is None:
+        if self._caller is None:
             return _unsupported("say hello first")
-        return self._guest.load(request["model"], request["format"], request["content"])
+        return self._caller.load(request["model"], request["format"], request["content"])
 
     def _run(self, request: Mapping[str, Any]) -> Message:
-        if self._guest is None or not self._guest.has(request["model"]):
+        if self._caller is None or not self._caller.has(request["model"]):
             return _unsupported("no model of this name is loaded")
-        return self._guest.run(request["op"], request["model"], request["input"])
+        return self._caller.run(request["op"], request["model"], request["input"])
 
     def _bye(self, request: Mapping[str, Any]) -> Message:
         return {"ok": {}}
 
 
-_ANSWERS: Mapping[str, Callable[[Host, Mapping[str, Any]], Message]] = {
-    "hello": Host._hello,
-    "load": Host._load,
-    "bye": Host._bye,
+_ANSWERS: Mapping[str, Callable[[AdapterServer, Mapping[str, Any]], Message]] = {
+    "hello": AdapterServer._hello,
+    "load": AdapterServer._load,
+    "bye": AdapterServer._bye,
 }
 
 
@@ -78,10 +232,10 @@ def _unsupported(message: str) -> Message:
 
 
 def _target(spec: str) -> str:
-    """Give the module and object behind a name; who starts a host without the suite may use one."""
+    """Give the module and object behind a name; a server that is started by hand may be given one."""
     if ":" in spec:
         return spec
-    from tokspec.adapters.registry import find  # takes longer to import than all the rest
+    from tokspec.adapters.registry import find  # here, because it takes longer to import than all the rest
 
     return find(spec).target
 
@@ -90,7 +244,21 @@ def _line(id: object, message: Message) -> bytes:
     try:
         return encode_line({"id": id, **message})
     except BaseException as error:  # most likely too large to be written
-        return encode_line({"id": id, "crashed": {"message": describe(error)}})
+        return encode_line({"id": id, "crashed": {"message": describe_exception(error)}})
+
+
+def take_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Take standard input and output away from what runs in this process, and from what it starts.
+
+    What is printed from then on goes to standard error, and what is read is empty.
+    """
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return questions, answers
 
 
 def main() -> int:
@@ -101,11 +269,11 @@ def main() -> int:
     spec, *path = sys.argv[1:]
     sys.path[:] = path or sys.path
     requests, replies = take_streams()
-    host = Host(spec)
+    server = AdapterServer(spec)
     process = os.getpid()
     for line in requests:
         request = decode_line(line, values=math.inf)  # a model may be large, and it is the suite's own
-        reply = _line(request["id"], host.answer(request))
+        reply = _line(request["id"], server.answer(request))
         if os.getpid() != process:
             os._exit(0)
         replies.write(reply)

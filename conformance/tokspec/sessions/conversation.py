@@ -1,24 +1,31 @@
-"""The messages of one running program: what was asked, and what a line answers (``spec/10-protocol.md``)."""
+"""The messages of a running program, and the program's next life when it has been stopped (``spec/10-protocol.md``).
+
+Whatever waits for the program is a generator that yields a :class:`~tokspec.sessions.process.Wait` each time.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
-from tokspec.base.errors import AdapterFault
+from tokspec.adapter import Hello
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.protocol.hello import PROTOCOL
 from tokspec.protocol.messages import Reply
+from tokspec.protocol.replies import read_hello, read_reply
 from tokspec.protocol.wire import decode_line, encode_line, excerpt
-from tokspec.sessions.interruption import Interruption
-from tokspec.sessions.launch import Launch, Limits
-from tokspec.sessions.offspring import Offspring
-from tokspec.sessions.pipes import LineTooLong
-from tokspec.sessions.process import Process
-from tokspec.sessions.replies import read_hello, read_reply
+from tokspec.sessions.limits import Limits, ProcessFamily
+from tokspec.sessions.process import LineTooLong, Process, Wait
 
-__all__ = ["RECENT", "Conversation", "Item", "RepeatedReply"]
+__all__ = ["RECENT", "Conversation", "Item", "Program", "RepeatedReply", "Steps"]
+
+_Result = TypeVar("_Result")
+
+#: What waits for a program, and then returns something.
+Steps: TypeAlias = Generator[Wait, None, _Result]
 
 #: Requests that may wait for their reply at once, and their bytes.
 WINDOW_REQUESTS = 64
@@ -51,17 +58,16 @@ class RepeatedReply(AdapterFault):
 
 
 class Conversation:
-    """One life of a program, from ``hello`` to its end.
+    """One life of a program, from ``hello`` to its end. The program is started, and ``hello`` is sent, on construction.
 
     Raises:
-        AdapterFault: there was no proper answer to ``hello``.
-        DataError: the program cannot be started, or our own host says what is wrong with the user's wish.
+        DataError: the program cannot be started.
     """
 
-    def __init__(self, launch: Launch, limits: Limits, offspring: Offspring, interruption: Interruption) -> None:
-        self._launch = launch
+    def __init__(self, command: tuple[str, ...], is_ours: bool, limits: Limits, family: ProcessFamily) -> None:
+        self._is_ours = is_ours
         self._limits = limits
-        self._process = Process(launch.command, limits, offspring, interruption)
+        self._process = Process(command, limits, family)
         self._sent = 0
         self._recent: deque[tuple[int, Item]] = deque(maxlen=RECENT)
         self._unsent: list[bytes] = []
@@ -69,16 +75,18 @@ class Conversation:
         self._bytes = 0
         self._loads = 0
         self.loaded: set[str] = set()
-        try:
-            self.hello = read_hello(self._greet())
-        except BaseException:
-            self._process.stop()
-            raise
-
-    def _greet(self) -> Reply:
         self.post(Item(0, loads=True), {"op": "hello", "protocol": PROTOCOL})
         self.flush()
-        return self.next()[1]
+
+    def read_hello(self) -> Steps[Hello]:
+        """Wait for the answer to ``hello``, before anything else is asked.
+
+        Raises:
+            AdapterFault: there was no proper answer.
+            DataError: our own adapter server says what is wrong with the user's request.
+        """
+        _, reply = yield from self.next()
+        return read_hello(reply)
 
     @property
     def is_new(self) -> bool:
@@ -93,7 +101,8 @@ class Conversation:
     @property
     def is_over(self) -> bool:
         """Whether the program has ended."""
-        return self._process.exited
+        self._process.pump()
+        return self._process.is_ended
 
     @property
     def is_idle(self) -> bool:
@@ -144,7 +153,7 @@ class Conversation:
             self._process.send(b"".join(self._unsent))
             self._unsent.clear()
 
-    def next(self, seconds: float | None = None) -> tuple[Item, Reply]:
+    def next(self, seconds: float | None = None) -> Steps[tuple[Item, Reply]]:
         """Wait for the next reply; the time allowed is the limit for what is outstanding, unless given.
 
         Raises:
@@ -152,10 +161,13 @@ class Conversation:
         """
         if seconds is None:
             seconds = self._limits.start_seconds if self._only_loads else self._limits.case_seconds
+        deadline = time.monotonic() + seconds
+        while not self._process.has_news:
+            if time.monotonic() >= deadline:
+                raise AdapterFault("timeout", f"no reply within {seconds:g} seconds")
+            yield Wait(self._process, deadline)
         try:
-            line = self._process.receive(seconds)
-        except TimeoutError:
-            raise AdapterFault("timeout", f"no reply within {seconds:g} seconds") from None
+            line = self._process.take_line()
         except EOFError:
             raise AdapterFault("crash", self._process.describe_end()) from None
         except LineTooLong:
@@ -172,7 +184,7 @@ class Conversation:
         self._bytes -= size
         self._loads -= item.loads
         self._recent.append((number, item))
-        return item, read_reply(message, line, is_ours=self._launch.is_ours, to_hello=number == _HELLO)
+        return item, read_reply(message, line, is_ours=self._is_ours, to_hello=number == _HELLO)
 
     def _unexpected(self, number: int, line: bytes) -> AdapterFault:
         for recent, item in self._recent:
@@ -181,10 +193,11 @@ class Conversation:
         what = "is answered twice" if 0 < number <= self._sent else "was never sent"
         return AdapterFault("protocol", f"the id of a line {what}: {excerpt(line)}")
 
-    def stray(self, seconds: float) -> AdapterFault | None:
+    def find_stray_line(self, seconds: float) -> Steps[AdapterFault | None]:
         """Wait, with nothing outstanding, whether a line comes all the same."""
+        self._process.pump()
         try:
-            self.next(seconds)
+            yield from self.next(seconds)
         except AdapterFault as fault:
             return fault if fault.kind == "protocol" else None
         return None
@@ -193,9 +206,119 @@ class Conversation:
         """End the program."""
         self._process.stop()
 
-    def close(self) -> None:
-        """Say ``bye``, unless something is outstanding, and end the program."""
+    def say_bye(self) -> None:
+        """Say ``bye``, unless something is outstanding: a program that owes a reply would not read it."""
         if not self._waiting:
             self._process.send(encode_line({"id": self._sent + 1, "op": "bye"}))
-            self._process.end_of_input(BYE_SECONDS)
+            self._process.finish_input()
+
+    def close(self) -> None:
+        """End the program, politely if nothing is outstanding."""
+        if not self._waiting:
+            self._process.wait_for_end(BYE_SECONDS)
         self._process.stop()
+
+
+#: Starts in a row that may fail before the program is given up.
+STARTS = 2
+
+
+class Program:
+    """A program that is started again when it has been stopped; it has at most one conversation at a time.
+
+    Raises:
+        DataError: the program cannot be started.
+    """
+
+    def __init__(self, command: tuple[str, ...], is_ours: bool, limits: Limits) -> None:
+        self._command = command
+        self._is_ours = is_ours
+        self._limits = limits
+        self._family = ProcessFamily()
+        self._hello: Hello | None = None
+        self._given_up: AdapterFault | None = None
+        self._is_closed = False
+        self.conversation: Conversation | None = self._begin()
+
+    @property
+    def hello(self) -> Hello:
+        """What the program said of itself when it was first started."""
+        if self._hello is None:
+            raise RuntimeError("the program has not said hello yet")
+        return self._hello
+
+    def _begin(self) -> Conversation:
+        return Conversation(self._command, self._is_ours, self._limits, self._family)
+
+    def read_first_hello(self) -> Steps[None]:
+        """Wait for the answer to the first ``hello``.
+
+        Raises:
+            AdapterFault, DataError: there is none; then the program has been stopped for good.
+        """
+        if self._hello is not None or self.conversation is None:
+            return
+        try:
+            self._hello = yield from self.conversation.read_hello()
+        except BaseException:
+            self._is_closed = True
+            self.stop()
+            raise
+
+    def connect(self) -> Steps[Conversation]:
+        """Return the conversation; begin one if there is none.
+
+        Raises:
+            AdapterFault: the program has been given up, now or before.
+            RuntimeError: the session is closed.
+        """
+        if self._is_closed:
+            raise RuntimeError("the session is closed")
+        if self.conversation is None:
+            self.conversation = yield from self._start()
+        return self.conversation
+
+    def _start(self) -> Steps[Conversation]:
+        for _ in range(STARTS):
+            if self._given_up is None:
+                try:
+                    return (yield from self._start_once())
+                except AdapterFault as error:
+                    fault = error
+                except DataError as error:
+                    fault = AdapterFault("crash", error.message)
+        if self._given_up is None:
+            self._given_up = AdapterFault(fault.kind, f"given up after {STARTS} starts in a row: {fault.message}")
+        raise self._given_up
+
+    def _start_once(self) -> Steps[Conversation]:
+        conversation = self._begin()
+        try:
+            hello = yield from conversation.read_hello()
+            if hello != self.hello:
+                raise AdapterFault("protocol", "hello changed after a restart")
+        except BaseException:
+            conversation.stop()
+            raise
+        return conversation
+
+    def stop(self) -> None:
+        """Stop the program, and what it has left behind; the next :meth:`connect` starts it again."""
+        conversation, self.conversation = self.conversation, None
+        if conversation is not None:
+            conversation.stop()
+            self._family.kill()
+
+    def say_bye(self) -> None:
+        """Ask the program to end, without waiting for it."""
+        if self.conversation is not None:
+            self.conversation.say_bye()
+
+    def close(self) -> None:
+        """End the program for good, politely."""
+        self._is_closed = True
+        conversation, self.conversation = self.conversation, None
+        if conversation is not None:
+            conversation.say_bye()
+            conversation.close()
+        self._family.kill()

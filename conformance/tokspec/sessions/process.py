@@ -1,28 +1,38 @@
-"""A program and its three pipes, read and written by threads, so that nothing waits for ever on a full pipe."""
+"""A running program and its three pipes, read and written in one loop, so that nothing waits for ever on a full pipe.
+
+Nothing here runs beside the rest of the suite. A caller that has to wait for a program yields a :class:`Wait`; what
+drives the caller then lets the program's pipes be read and written, its memory be measured and its end be noticed,
+until there is a line or the deadline has passed. So one process waits for as many programs as it likes.
+
+Pipes that ``select`` can wait for are those of POSIX systems.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import selectors
+import shlex
 import signal
+import struct
 import subprocess
-import sys
-import threading
-from collections.abc import Callable, Sequence
+import termios
+import time
+from collections import deque
+from collections.abc import Generator
 from contextlib import suppress
+from io import FileIO
+from typing import NamedTuple, TypeVar, cast
 
-from tokspec.protocol.wire import excerpt
-from tokspec.sessions.interruption import Interruption
-from tokspec.sessions.launch import Limits, cannot_start
-from tokspec.sessions.memory import MemoryWatch
-from tokspec.sessions.offspring import Offspring
-from tokspec.sessions.outlet import Outlet
-from tokspec.sessions.pipes import LineBox, chunks_until, new_mark, read_lines
+from tokspec.base.errors import DataError
+from tokspec.protocol.wire import excerpt, shown
+from tokspec.sessions.limits import Limits, MemoryWatch, ProcessFamily, kill_group
 
-__all__ = ["Process"]
+__all__ = ["LineTooLong", "Process", "Wait", "drive"]
 
-#: Seconds between the polite signal and the other one, and for a thread or a killed program to end.
+#: Seconds between the polite signal and the other one; and for a killed program to end, which the kernel may delay.
 TERM_SECONDS = 0.5
-KILL_SECONDS = 5.0
+KILL_SECONDS = 60.0
 
 #: Seconds between two looks at the memory that is used.
 WATCH_SECONDS = 0.05
@@ -30,6 +40,33 @@ WATCH_SECONDS = 0.05
 #: Bytes of standard error that are kept, and characters of it that a message shows.
 STDERR_BYTES = 4096
 STDERR_SHOWN = 400
+
+_CHUNK = 65536
+
+_Item = TypeVar("_Item")
+
+
+class LineTooLong(Exception):
+    """A line is longer than the limit; it and whatever follows is lost."""
+
+
+class Wait(NamedTuple):
+    """A step of a generator that cannot go on before a program has news, or a deadline has passed."""
+
+    process: Process
+    deadline: float
+
+
+def drive(steps: Generator[Wait | _Item, None, None]) -> Generator[_Item, None, None]:
+    """Wait where a generator asks for it, and pass on everything else."""
+    try:
+        for step in steps:
+            if isinstance(step, Wait):
+                step.process.wait(step.deadline)
+            else:
+                yield step
+    finally:
+        steps.close()
 
 
 class Process:
@@ -39,126 +76,254 @@ class Process:
         DataError: the program cannot be started.
     """
 
-    def __init__(
-        self, command: tuple[str, ...], limits: Limits, offspring: Offspring, interruption: Interruption
-    ) -> None:
+    def __init__(self, command: tuple[str, ...], limits: Limits, family: ProcessFamily) -> None:
         self._limits = limits
-        self._offspring = offspring
-        self._mark = new_mark()
-        self._box = LineBox(limits.reply_bytes)
-        interruption.watch(self._box)
-        self._exceeded = False
+        self._family = family
+        self._lines: deque[bytes] = deque()
+        self._partial = bytearray()
+        self._is_too_long = False
+        self._unsent = bytearray()
         self._stderr = b""
-        self._exited = threading.Event()
-        self._stopped = False
-        pipes = [os.pipe() for _ in range(3)]
-        (self._in_read, self._in_write), (self._out_read, self._out_write), (self._err_read, self._err_write) = pipes
+        self._ended = False
+        self._exceeded = False
+        self._wants_output = True
+        self._closes_input_when_written = False
+        self._is_stopped = False
         try:
-            self._popen = subprocess.Popen(
+            self._program = subprocess.Popen(
                 command,
-                env=offspring.environment(),
-                stdin=self._in_read,
-                stdout=self._out_write,
-                stderr=self._err_write,
+                env=family.environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            for pipe in pipes:
-                for descriptor in pipe:
-                    os.close(descriptor)
-            raise cannot_start(command, error) from None
-        self._outlet = Outlet(self._in_write, self._exited.is_set)
-        work: Sequence[Callable[[], None]] = (
-            lambda: read_lines(self._out_read, self._mark, limits.reply_bytes, self._box),
-            self._read_stderr,
-            self._outlet.work,
-            self._wait,
-            *([self._watch] if limits.memory_mb else []),
-        )
-        self._threads = [threading.Thread(target=each, name="tokspec-pipe", daemon=True) for each in work]
-        for thread in self._threads:
-            thread.start()
+            raise _cannot_start(command, error) from None
+        family.started(self._program.pid)
+        pipes = self._program.stdin, self._program.stdout, self._program.stderr
+        self._stdin, self._stdout, self._stderr_pipe = cast(tuple[FileIO, FileIO, FileIO], pipes)
+        self._selector = selectors.DefaultSelector()
+        for pipe in (self._stdin, self._stdout, self._stderr_pipe):
+            os.set_blocking(pipe.fileno(), False)
+        self._selector.register(self._stdout, selectors.EVENT_READ, self._read_output)
+        self._selector.register(self._stderr_pipe, selectors.EVENT_READ, self._read_stderr)
+        self._end_descriptor = _descriptor_of_the_end(self._program.pid)
+        if self._end_descriptor is not None:
+            self._selector.register(self._end_descriptor, selectors.EVENT_READ, self._look_for_the_end)
+        self._memory = MemoryWatch(self._program.pid, limits.memory_mb, family.living) if limits.memory_mb else None
+        self._look_at = time.monotonic() + WATCH_SECONDS
+
+    # What a caller that waits for several programs needs
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when :meth:`pump` has something to do."""
+        return self._selector.fileno()
 
     @property
-    def exited(self) -> bool:
+    def look_at(self) -> float:
+        """When :meth:`pump` has something to do that no descriptor tells."""
+        return self._look_at
+
+    @property
+    def has_news(self) -> bool:
+        """Whether :meth:`take_line` returns or raises."""
+        return bool(self._lines) or self._is_too_long or self._ended
+
+    def wait(self, deadline: float) -> None:
+        """Read and write until there is news, or the deadline has passed."""
+        while not self.has_news:
+            now = time.monotonic()
+            self.pump(max(0.0, min(deadline, self._look_at) - now))
+            if now >= deadline:
+                return
+
+    def pump(self, seconds: float = 0.0) -> None:
+        """Read and write what can be read and written now, or within so many seconds."""
+        for key, _ in self._selector.select(seconds):
+            key.data()
+        if time.monotonic() >= self._look_at and not self._ended:
+            self._look()
+
+    # The conversation
+
+    @property
+    def is_ended(self) -> bool:
         """Whether the program itself has ended; processes that it started may live."""
-        return self._exited.is_set()
+        return self._ended
 
     def send(self, data: bytes) -> None:
         """Write, without waiting; what a program that has ended is sent is lost."""
-        self._outlet.send(data)
+        self._unsent += data
+        self._write_input()
 
-    def receive(self, seconds: float) -> bytes:
-        """Take the next line; raises what :meth:`LineBox.get` raises."""
-        return self._box.get(seconds)
+    def take_line(self) -> bytes:
+        """Return the next line.
 
-    def end_of_input(self, seconds: float) -> None:
-        """Close the program's standard input after what was sent, and give it so many seconds to end."""
-        self._outlet.end()
-        self._box.close()
-        self._exited.wait(seconds)
-
-    def stop(self) -> None:
-        """End the program and every process of its group, and the threads."""
-        self._box.close()
-        if self._stopped:
-            return
-        self._stopped = True
-        if not self.exited:
-            self._signal("SIGTERM")
-            self._exited.wait(TERM_SECONDS)
-        self._signal("SIGKILL")
-        for thread in self._threads:
-            thread.join(KILL_SECONDS)
+        Raises:
+            EOFError: the program has ended, and there will be none.
+            LineTooLong: it is longer than the limit.
+        """
+        if self._lines:
+            return self._lines.popleft()
+        raise LineTooLong if self._is_too_long else EOFError
 
     def describe_end(self) -> str:
         """Say how the program that has ended did so, with the end of what it wrote to standard error."""
-        self._exited.wait(KILL_SECONDS)
-        self._threads[1].join(TERM_SECONDS)
         if self._exceeded:
             return f"used more than {self._limits.memory_mb} MB of memory"
-        status = self._popen.returncode
-        how = f"killed by {_signal_name(-status)}" if status and status < 0 else f"exit status {status}"
+        status = self._program.returncode
+        how = f"killed by {_signal_name(-status)}" if status < 0 else f"exit status {status}"
         lines = [line.strip() for line in self._stderr.decode("utf-8", "backslashreplace").splitlines()]
         shown = " | ".join(filter(None, lines))[-STDERR_SHOWN:]
         return f"{how}; standard error ends {excerpt(shown, STDERR_SHOWN)}" if shown else how
 
-    def _signal(self, name: str) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # the group is gone, or nothing but a zombie is left of it
-            if sys.platform == "win32":
-                self._popen.kill()
-            else:
-                os.killpg(self._popen.pid, signal.Signals[name])
+    # The end
+
+    def finish_input(self) -> None:
+        """Close the program's standard input when all that was sent has been written."""
+        self._wants_output = False
+        self._closes_input_when_written = True
+        self._write_input()
+
+    def wait_for_end(self, seconds: float) -> None:
+        """Wait until the program has ended, and throw away what it writes meanwhile."""
+        self._wants_output = False
+        deadline = time.monotonic() + seconds
+        while not self._ended and (left := deadline - time.monotonic()) > 0:
+            self.pump(min(left, max(0.0, self._look_at - time.monotonic())))
+
+    def stop(self) -> None:
+        """End the program and every process of its group."""
+        if self._is_stopped:
+            return
+        self._is_stopped = True
+        if not self._ended:
+            kill_group(self._program, signal.SIGTERM)
+            self.wait_for_end(TERM_SECONDS)
+        kill_group(self._program, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._program.wait(KILL_SECONDS)
+        self._ended = True
+        self._family.ended(self._program.pid)
+        self._selector.close()
+        for pipe in (self._stdin, self._stdout, self._stderr_pipe):
+            with suppress(OSError):
+                pipe.close()
+        if self._end_descriptor is not None:
+            os.close(self._end_descriptor)
+
+    # What the loop calls
+
+    def _read_output(self) -> None:
+        chunk = _read(self._stdout.fileno(), _CHUNK)
+        if chunk is None:
+            return
+        if not chunk:  # nobody has the other end; the program may live on
+            self._selector.unregister(self._stdout)
+            return
+        self._take_output(chunk)
+
+    def _take_output(self, chunk: bytes) -> None:
+        if self._is_too_long or not self._wants_output:
+            return
+        first, *others = chunk.split(b"\n")
+        self._partial += first
+        for piece in others:
+            if len(self._partial) > self._limits.reply_bytes:
+                break
+            self._lines.append(bytes(self._partial))
+            self._partial = bytearray(piece)
+        if len(self._partial) > self._limits.reply_bytes:
+            self._is_too_long = True
+            self._partial = bytearray()
 
     def _read_stderr(self) -> None:
-        for chunk in chunks_until(self._err_read, self._mark):
+        chunk = _read(self._stderr_pipe.fileno(), _CHUNK)
+        if chunk is not None:
             self._stderr = (self._stderr + chunk)[-STDERR_BYTES:]
+        if chunk == b"":
+            self._selector.unregister(self._stderr_pipe)
 
-    def _watch(self) -> None:
-        watch = MemoryWatch(self._popen.pid, self._limits.memory_mb, self._offspring.living)
-        while not self._exited.wait(WATCH_SECONDS):
-            if watch.is_exceeded():
-                self._exceeded = True
-                self._signal("SIGKILL")
-                watch.kill()
-
-    def _wait(self) -> None:
-        """Wait for the end; then free the writing thread by reading what it wrote, and mark the end of the output.
-
-        The program may have made the ends that it shared with us non-blocking.
-        """
-        self._popen.wait()
-        self._exited.set()
-        self._outlet.end()
-        for descriptor in (self._in_read, self._out_write, self._err_write):
-            if hasattr(os, "set_blocking"):
-                os.set_blocking(descriptor, True)
-        while os.read(self._in_read, 65536):
+    def _write_input(self) -> None:
+        """Write what the pipe takes now, and let the loop write the rest."""
+        if self._stdin.closed:
+            self._unsent.clear()
+            return
+        try:
+            while self._unsent:
+                written = os.write(self._stdin.fileno(), self._unsent[:_CHUNK])
+                del self._unsent[:written]
+        except BlockingIOError:
             pass
-        os.close(self._in_read)
-        for descriptor in (self._out_write, self._err_write):
-            os.write(descriptor, self._mark)
-            os.close(descriptor)
+        except BrokenPipeError:
+            self._unsent.clear()
+        is_registered = self._stdin.fileno() in self._selector.get_map()
+        if self._unsent and not is_registered:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE, self._write_input)
+        elif not self._unsent and is_registered:
+            self._selector.unregister(self._stdin)
+        if not self._unsent and self._closes_input_when_written:
+            self._stdin.close()
+
+    def _look(self) -> None:
+        """Do what is done from time to time: measure the memory, and look for the end where nothing tells of it."""
+        if self._memory is not None and self._memory.is_exceeded():
+            self._exceeded = True
+            kill_group(self._program, signal.SIGKILL)
+            self._memory.kill()
+        self._look_for_the_end()
+        self._look_at = time.monotonic() + WATCH_SECONDS
+
+    def _look_for_the_end(self) -> None:
+        if not self._ended and self._program.poll() is not None:
+            self._take_rest()
+            self._ended = True
+
+    def _take_rest(self) -> None:
+        """Take what the program wrote before it ended; a process that it started may still write."""
+        for pipe, take in ((self._stdout, self._take_output), (self._stderr_pipe, self._take_stderr)):
+            left = struct.unpack("i", fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4)))[0]
+            while left > 0 and (chunk := _read(pipe.fileno(), left)):
+                left -= len(chunk)
+                take(chunk)
+            if pipe.fileno() in self._selector.get_map():
+                self._selector.unregister(pipe)
+        if self._end_descriptor is not None:
+            self._selector.unregister(self._end_descriptor)
+
+    def _take_stderr(self, chunk: bytes) -> None:
+        self._stderr = (self._stderr + chunk)[-STDERR_BYTES:]
+
+
+def _read(descriptor: int, size: int) -> bytes | None:
+    """Read what there is, ``b""`` at the end of the pipe, or None if there is nothing now."""
+    try:
+        return os.read(descriptor, size)
+    except BlockingIOError:
+        return None
+
+
+def _descriptor_of_the_end(process: int) -> int | None:
+    """Return a descriptor that is readable when a process has ended, where the system has such (Linux)."""
+    try:
+        return os.pidfd_open(process)
+    except (AttributeError, OSError):
+        return None
+
+
+def _cannot_start(command: tuple[str, ...], error: Exception) -> DataError:
+    """Say why a program cannot be started, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        what = (
+            f"there is no program {excerpt(command[0])}; give its path, put it on the PATH, or install its interpreter"
+        )
+    elif isinstance(error, PermissionError):
+        what = f"{excerpt(command[0])} is not executable; run chmod +x, or put its interpreter before it"
+    else:
+        what = f"{shown(getattr(error, 'strerror', None) or str(error))}; run it by hand to see why"
+    return DataError(f"cannot be started: {what}", key=excerpt(shlex.join(command)))
 
 
 def _signal_name(number: int) -> str:

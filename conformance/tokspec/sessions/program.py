@@ -1,30 +1,44 @@
-"""A session with a program in any language that speaks ``spec/10-protocol.md`` through its standard streams."""
+"""Sessions with a program in any language that speaks ``spec/10-protocol.md``: with one process of it, or with several.
+
+Each session is a generator of replies that says where it has to wait (:class:`~tokspec.sessions.process.Wait`). One
+session is waited for here, or several of a pool at the same time.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Sequence
+import selectors
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeVar
 
+from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.protocol.messages import Reply, Request
-from tokspec.sessions.inquiry import Habits, Inquiry
-from tokspec.sessions.interruption import Interrupted, Interruption
-from tokspec.sessions.launch import Launch, Limits
-from tokspec.sessions.link import Link
-from tokspec.sessions.refusals import not_offered
-from tokspec.sessions.session import Closing
+from tokspec.sessions.conversation import Program, Steps
+from tokspec.sessions.limits import Limits
+from tokspec.sessions.process import Process, Wait, drive
+from tokspec.sessions.scheduler import RequestScheduler, SessionState
+from tokspec.sessions.session import Session, refuse_unoffered
 
-__all__ = ["ProgramSession"]
+__all__ = ["ProgramSession", "SessionPool", "partition"]
+
+_Made = TypeVar("_Made")
+
+#: Pieces for each process of a pool. More of them share the work more evenly, and load more models twice.
+PIECES = 8
 
 
-class ProgramSession(Closing):
+class ProgramSession(Session):
     """Runs a program and asks it, many requests in flight; a program that misbehaves is started again.
 
     Args:
         command: the program and its arguments; no shell reads them.
         limits: what the program is allowed.
-        is_ours: whether it is :mod:`tokspec.sessions.adapter_server`.
-        interruption: by which another thread ends the waiting for a reply; ``Interrupted`` is raised then.
+        is_ours: whether it is :mod:`tokspec.sessions.adapter_server`, which may say more than others.
+        waits: whether to wait for ``hello`` now; :meth:`connect` does it otherwise.
 
     Raises:
         DataError: the program cannot be started; the message says what to do.
@@ -32,56 +46,207 @@ class ProgramSession(Closing):
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        limits: Limits | None = None,
-        *,
-        is_ours: bool = False,
-        interruption: Interruption | None = None,
+        self, command: Sequence[str], limits: Limits | None = None, *, is_ours: bool = False, waits: bool = True
     ) -> None:
         if not command:
             raise DataError("the command is empty; give a program and its arguments")
-        self._habits = Habits()
-        self._link = Link(Launch(tuple(command), is_ours), limits or Limits(), interruption or Interruption())
-        self.hello = self._link.hello
+        self._state = SessionState()
+        self._program = Program(tuple(command), is_ours, limits or Limits())
+        if waits:
+            for _ in drive(self.connect()):
+                pass
+
+    @property
+    def hello(self) -> Hello:
+        """What the program says of itself."""
+        return self._program.hello
 
     @property
     def unblamed(self) -> Sequence[AdapterFault]:
         """What went wrong without a request that is to blame."""
-        return self._habits.unblamed
+        return self._state.unblamed
+
+    def connect(self) -> Steps[None]:
+        """Wait for the answer to the first ``hello``.
+
+        Raises:
+            AdapterFault, DataError: as the constructor does.
+        """
+        return self._program.read_first_hello()
 
     def ask(self, requests: Sequence[Request]) -> Generator[tuple[int, Reply], None, None]:
-        """Give the reply of each request as it comes. Replies that are not taken are lost, and cost a new start."""
-        self._drop_stale()
-        waiting = deque[int]()
-        for index, request in enumerate(requests):
-            refusal = not_offered(self.hello, request)
-            if refusal is None:
-                waiting.append(index)
-            else:
-                yield index, refusal
-        inquiry = Inquiry(self._link, self._habits, requests)
-        try:
-            yield from inquiry.replies(waiting)
-        except Interrupted:
-            self._link.drop()
-            raise
-        finally:
-            inquiry.abandon()
+        """Yield the reply of each request as it comes. Replies that are not taken are lost, and cost a new start."""
+        return drive(self.schedule(requests))
 
-    def _drop_stale(self) -> None:
-        """Stop a program that has ended, owes replies or wrote what nobody asked for: no next request is to blame."""
-        talk = self._link.talk
-        if talk is None:
-            return
+    def schedule(self, requests: Sequence[Request]) -> Generator[Wait | tuple[int, Reply], None, None]:
+        """Do what :meth:`ask` does, and yield a ``Wait`` wherever the program has to be waited for."""
+        scheduler = RequestScheduler(self._program, self._state, requests)
         try:
-            is_clean = not talk.is_idle or talk.stray(0) is None
-        except Interrupted:  # too late for what it was to end
-            is_clean = False
-        self._habits.strays |= not is_clean
-        if talk.is_over or not talk.is_idle or not is_clean:
-            self._link.drop()
+            yield from scheduler.schedule()
+        finally:
+            scheduler.abandon()
+
+    def say_bye(self) -> None:
+        """Ask the program to end, without waiting for it."""
+        self._program.say_bye()
 
     def close(self) -> None:
         """Say ``bye``, and end the program with all processes of its group."""
-        self._link.close()
+        self._program.close()
+
+
+class SessionPool(Session):
+    """A session that asks several processes of a program at once; each is blamed and started again as if it were alone.
+
+    Args:
+        start: starts a process, the same each time; it is told whether to wait for ``hello``.
+        jobs: how many there are. The first is started now, each other one when it is first asked.
+
+    Raises:
+        DataError, AdapterFault: as the start of the first one raises them.
+    """
+
+    def __init__(self, start: Callable[[bool], ProgramSession], jobs: int) -> None:
+        self._start = start
+        self._jobs = jobs
+        self._workers: dict[int, ProgramSession] = {0: start(True)}
+
+    @property
+    def hello(self) -> Hello:
+        """What the first process says of itself, and the others too."""
+        return self._workers[0].hello
+
+    @property
+    def unblamed(self) -> Sequence[AdapterFault]:
+        """What went wrong in any process without a request that is to blame."""
+        return [*chain.from_iterable(worker.unblamed for worker in self._workers.values())]
+
+    def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+        """Yield the reply of each request, all from the first process: a caller may ask one after the other."""
+        return self._workers[0].ask(requests)
+
+    def ask_in_parallel(
+        self, requests: Sequence[Request], take: Callable[[int, Reply], _Made]
+    ) -> Iterator[tuple[int, _Made]]:
+        """Ask all processes at once, and yield what is made of each reply.
+
+        It is yielded in one order: first the requests whose operation is not offered, then as they are listed.
+        """
+        refusals = {index: refuse_unoffered(self.hello, request) for index, request in enumerate(requests)}
+        yield from ((index, take(index, refusal)) for index, refusal in refusals.items() if refusal)
+        waiting = [index for index, refusal in refusals.items() if refusal is None]
+        parts = partition(requests, waiting, self._jobs)
+        runs = [_Run(self._ask_worker(number, requests, part)) for number, part in enumerate(parts) if part]
+        made: dict[int, _Made] = {}
+        try:
+            replies = _drive_all(runs)
+            for index in waiting:
+                while index not in made:
+                    place, reply = next(replies)
+                    made[place] = take(place, reply)
+                yield index, made.pop(index)
+            for _ in replies:  # lets each of them find out that nothing comes after its last reply
+                pass
+        finally:
+            for run in runs:
+                run.steps.close()
+
+    def _ask_worker(
+        self, number: int, requests: Sequence[Request], part: Sequence[int]
+    ) -> Generator[Wait | tuple[int, Reply], None, None]:
+        if number not in self._workers:
+            try:
+                worker = self._start(False)
+                yield from worker.connect()
+            except (AdapterFault, DataError) as error:
+                message = f"could not start worker {number + 1} of {self._jobs}: {error}; leave the option out"
+                raise DataError(message, key="--jobs") from None
+            self._workers[number] = worker
+        worker = self._workers[number]
+        if worker.hello != self.hello:
+            raise AdapterFault("protocol", f"hello of worker {number + 1} differs from that of the first")
+        for step in worker.schedule([requests[index] for index in part]):
+            yield step if isinstance(step, Wait) else (part[step[0]], step[1])
+
+    def close(self) -> None:
+        """End all processes, which have the time that they need for it together."""
+        for worker in self._workers.values():
+            worker.say_bye()
+        for worker in self._workers.values():
+            worker.close()
+
+
+@dataclass
+class _Run:
+    """What one worker of a pool does, and what it waits for."""
+
+    steps: Generator[Wait | tuple[int, Reply], None, None]
+    wait: Wait | None = None
+    is_over: bool = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is no need to wait."""
+        return self.wait is None or self.wait.process.has_news or time.monotonic() >= self.wait.deadline
+
+
+def _drive_all(runs: Sequence[_Run]) -> Iterator[tuple[int, Reply]]:
+    """Let all runs go on until they are over, and yield their replies as they come."""
+    with selectors.DefaultSelector() as selector:
+        watched: dict[int, Process] = {}
+        while left := [run for run in runs if not run.is_over]:
+            for run in left:
+                if run.wait is not None:
+                    run.wait.process.pump()
+                if run.is_ready:
+                    yield from _go_on(run)
+            waits = [run.wait for run in left if run.wait is not None and not run.is_over]
+            _watch(selector, watched, [wait.process for wait in waits])
+            if waits and not any(run.is_ready for run in left if not run.is_over):
+                until = min(min(wait.deadline, wait.process.look_at) for wait in waits)
+                selector.select(max(0.0, until - time.monotonic()))
+
+
+def _go_on(run: _Run) -> Iterator[tuple[int, Reply]]:
+    """Yield the replies of a run until it has to wait."""
+    run.wait = None
+    for step in run.steps:
+        if isinstance(step, Wait):
+            run.wait = step
+            return
+        yield step
+    run.is_over = True
+
+
+def _watch(selector: selectors.BaseSelector, watched: dict[int, Process], processes: Sequence[Process]) -> None:
+    """Let a selector wait for these processes and for no other; a program that was started again is another one."""
+    for descriptor, process in [*watched.items()]:
+        if process not in processes:
+            with suppress(KeyError, ValueError, OSError):
+                selector.unregister(descriptor)
+            del watched[descriptor]
+    for process in processes:
+        if process.fileno() not in watched:
+            selector.register(process.fileno(), selectors.EVENT_READ)
+            watched[process.fileno()] = process
+
+
+def partition(requests: Sequence[Request], waiting: Sequence[int], jobs: int) -> list[list[int]]:
+    """Share the waiting requests, by their indices, between so many processes; each gets its own in their order.
+
+    It is always the same, so that a run can be repeated. Requests for the same model stay together, so that few models
+    are loaded by more than one process.
+
+    >>> requests = [Request("encode", name, {}, {"text": "b"}) for name in "aabacc"]
+    >>> partition(requests, range(6), 2)
+    [[0, 3, 4], [1, 2, 5]]
+    """
+    by_model: dict[str, list[int]] = {}
+    for index in waiting:
+        by_model.setdefault(requests[index].model_name, []).append(index)
+    longest = -(-len(waiting) // (PIECES * jobs)) or 1
+    parts: list[list[int]] = [[] for _ in range(jobs)]
+    for indices in by_model.values():
+        for start in range(0, len(indices), longest):
+            min(parts, key=len).extend(indices[start : start + longest])
+    return [sorted(part) for part in parts]

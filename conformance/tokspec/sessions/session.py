@@ -3,51 +3,58 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Self, TypeVar
 
+from tokspec import formats
 from tokspec.adapter import Hello
-from tokspec.base.errors import AdapterFault
-from tokspec.protocol.messages import Reply, Request
+from tokspec.base.errors import AdapterFault, Unsupported
+from tokspec.formats.own import OwnModel
+from tokspec.protocol.messages import Refused, Reply, Request
 
-__all__ = ["Closing", "Joint", "Session"]
+__all__ = ["Session", "refuse_unoffered", "write_model"]
 
 _Made = TypeVar("_Made")
 
+#: Operations that show how a model is trained.
+_TRAINING = ("train", "training_trace", "training_state", "best_pair", "prune_step")
 
-class Session(Protocol):
-    """A conversation with one implementation, started on construction and ended by ``close`` or a ``with`` block.
 
-    ``ask`` gives exactly one reply for each request, with the request's index, in any order and lazily. A model is
-    loaded before its first use, in the first of ``hello.formats`` that can express it; where none can, and where the
-    implementation does not offer the operation, the reply is a refusal as ``unsupported`` without asking. Whatever
-    ``load`` replies, unless it succeeds, is the reply of every request of that model. ``unblamed`` are faults for which
-    no request is to blame: whatever was asked then was answered when it was asked again.
+class Session(ABC):
+    """A session with one implementation, started on construction and ended by ``close`` or a ``with`` block.
+
+    A model is loaded before its first use, in the first of ``hello.formats`` that can express it. Where none can, and
+    where the implementation does not offer the operation, the reply is a refusal as ``unsupported`` without asking.
+    Whatever ``load`` replies, unless it succeeds, is the reply of every request of that model.
     """
 
     @property
-    def hello(self) -> Hello: ...
+    @abstractmethod
+    def hello(self) -> Hello:
+        """What the implementation says of itself."""
 
     @property
-    def unblamed(self) -> Sequence[AdapterFault]: ...
-
-    def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]: ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
-
-
-class Closing(ABC):
-    """What a session has of a ``with`` block: its end closes."""
+    @abstractmethod
+    def unblamed(self) -> Sequence[AdapterFault]:
+        """Faults for which no request is to blame: whatever was asked then was answered when it was asked again."""
 
     @abstractmethod
-    def close(self) -> None: ...
+    def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+        """Return exactly one reply for each request, with the request's index, in any order and lazily."""
+
+    def ask_in_parallel(
+        self, requests: Sequence[Request], take: Callable[[int, Reply], _Made]
+    ) -> Iterator[tuple[int, _Made]]:
+        """Ask as much at once as the session can, and return what ``take`` makes of each request's index and reply.
+
+        What is made should be small: where several programs are asked, it may wait for others.
+        """
+        return ((index, take(index, reply)) for index, reply in self.ask(requests))
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the session."""
 
     def __enter__(self) -> Self:
         return self
@@ -58,14 +65,36 @@ class Closing(ABC):
         self.close()
 
 
-@runtime_checkable
-class Joint(Session, Protocol):
-    """A session with several processes of one implementation.
+def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
+    """Return the reply to a request whose operation the implementation does not offer, at all or for such a model.
 
-    ``ask_all`` asks them at once and gives, in one order, what ``take`` makes of each request's index and reply; it is
-    called in other threads.
+    >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
+    >>> refuse_unoffered(hello, Request("decode", "toy", {}, {}))
+    Refused(reason='unsupported', message='does not offer decode')
+    >>> refuse_unoffered(hello, Request("train", "toy", {"type": "wordpiece"}, {}))
+    Refused(reason='unsupported', message='trains wordpiece by another algorithm: by counts')
     """
+    if request.operation not in hello.operations:
+        return Refused("unsupported", f"does not offer {request.operation}")
+    kind = request.model.get("type") if request.operation in _TRAINING else None
+    if kind in hello.other_trainers:
+        return Refused("unsupported", f"trains {kind} by another algorithm: {hello.other_trainers[kind]}")
+    return None
 
-    def ask_all(
-        self, requests: Sequence[Request], take: Callable[[int, Reply], _Made]
-    ) -> Iterator[tuple[int, _Made]]: ...
+
+def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:
+    """Write a model in the first of the accepted formats that can express it; a user's file rather as it is.
+
+    >>> write_model(["tokspec"], {"pre_tokenizer": {"type": "whitespace_split"}})
+    ('tokspec', {'pre_tokenizer': {'type': 'whitespace_split'}})
+    >>> write_model([], {})
+    Refused(reason='unsupported', message='accepts no format')
+    """
+    reasons = []
+    own = content if isinstance(content, OwnModel) else None
+    for name in own.ordered(accepted) if own else accepted:
+        try:
+            return name, own.write(name) if own else formats.write(name, content)
+        except Unsupported as refusal:
+            reasons.append(refusal.message)
+    return Refused("unsupported", "; ".join(reasons) or "accepts no format")

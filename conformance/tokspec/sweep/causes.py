@@ -21,7 +21,7 @@ from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.shrink import shrunk
 from tokspec.protocol.messages import Answer
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.sweep.plan import Header
 from tokspec.sweep.reducing import reduced

@@ -20,9 +20,8 @@ from queue import Empty, SimpleQueue
 from typing import Any, BinaryIO
 
 from tokspec.base.errors import DataError
-from tokspec.sessions.guest import describe
-from tokspec.sessions.launch import Limits
-from tokspec.sessions.own_streams import take_streams
+from tokspec.sessions.adapter_server import describe_exception, take_streams
+from tokspec.sessions.limits import Limits
 from tokspec.sweep.counting import Counter
 from tokspec.sweep.marker import Marker
 from tokspec.sweep.plan import Unit, read_header
@@ -81,7 +80,7 @@ def _answer(counter: Counter, asked: Mapping[str, Any]) -> Mapping[str, Any]:
     except DataError as error:
         return {"fault": str(error), "of_input": True}
     except Exception as error:  # the suite's own; who started this process shows it
-        return {"fault": f"this is a fault of the suite itself: {describe(error)}", "of_input": False}
+        return {"fault": f"this is a fault of the suite itself: {describe_exception(error)}", "of_input": False}
     return {"tally": tally.to_json()}
 
 

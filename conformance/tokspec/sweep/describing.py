@@ -9,7 +9,7 @@ from tokspec.adapter import Hello
 from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
 from tokspec.judge.verdicts import declared_choices
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.limits import Limits
 from tokspec.sweep.models import content_for, digest
 from tokspec.sweep.sides import hello_of
 

@@ -16,8 +16,8 @@ from tokspec.adapters.registry import find, open_session
 from tokspec.base.errors import AdapterFault, DataError, Refusal
 from tokspec.formats.own import OwnModel
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
-from tokspec.sessions.guest import describe
-from tokspec.sessions.launch import Limits
+from tokspec.sessions.adapter_server import describe_exception
+from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.sweep.marker import LOADING, PROGRAM, Marker
 
@@ -106,7 +106,9 @@ class LocalSide:
         except Refusal as refusal:
             raise DataError(f"does not take the model as {format}: {refusal}", key=side["name"]) from None
         except BaseException as error:
-            raise DataError(f"does not load the model as {format}: {describe(error)}", key=side["name"]) from None
+            raise DataError(
+                f"does not load the model as {format}: {describe_exception(error)}", key=side["name"]
+            ) from None
         self._encode = _encoder(adapter, model, field)
 
     def ask(self, texts: Sequence[str], first: int, stage: int) -> list[Outcome]:
@@ -150,7 +152,7 @@ def _trouble(error: BaseException) -> Trouble:
         return Trouble(
             "unsupported" if error.reason == "unsupported" else "refusal", _reason(error.reason, error.message)
         )
-    return Trouble("crash", describe(error))
+    return Trouble("crash", describe_exception(error))
 
 
 def _reason(reason: str, message: str) -> str:

@@ -1,0 +1,128 @@
+"""tokfast, the fast sibling of the reference, as an implementation to be judged.
+
+Requests are read as the reference's are, and answered by tokfast. Operations that inspect what only tokref computes,
+such as all segmentations of a word, are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import tokfast
+from tokfast import FastTokenizer
+from tokref import Target, Token, Unigram, UnigramTraining
+from tokref.bpe import BpeTraining
+from tokref.unigram import Segmentation
+from tokref.values import Words
+from tokref.wordpiece import WordPieceTraining
+from tokspec.adapters.reference import ReferenceAdapter, Request
+
+__all__ = ["TokfastAdapter"]
+
+
+@dataclass(frozen=True)
+class FastRequest(Request):
+    """A request that is answered by tokfast."""
+
+    fast: FastTokenizer
+
+    @property
+    def words(self) -> Words:
+        """The words of the corpus; those of texts are counted by tokfast."""
+        corpus = self.input.get("corpus")
+        texts = corpus.get("texts") if isinstance(corpus, Mapping) and "words" not in corpus else None
+        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+            return self.fast.count_words(texts)
+        return super().words  # a list of words, or a corpus that is refused
+
+    def normalize(self, text: str) -> str:
+        """Normalize a text."""
+        return self.fast.normalize(text)
+
+    def pre_tokenize(self, text: str) -> list[tuple[str, int, int]]:
+        """Return the pieces of a text with their spans."""
+        return self.fast.pre_tokenize(text)
+
+    def encode(self, text: str) -> list[Token]:
+        """Encode a text."""
+        return self.fast.encode(text)
+
+    def decode(self, tokens: list[str]) -> str:
+        """Decode tokens."""
+        return self.fast.decode(tokens)
+
+    def tokens_of(self, ids: list[int]) -> list[str]:
+        """Return the tokens of ids."""
+        return self.fast.tokens_of(ids)
+
+    def train_bpe(self, target: Target) -> BpeTraining:
+        """Train on the words."""
+        return tokfast.train_bpe(self.words, self.tokenizer.special_tokens, target, self.choices)
+
+    def train_wordpiece(self, target: Target) -> WordPieceTraining:
+        """Train on the words."""
+        special_tokens, prefix = self.tokenizer.special_tokens, self.model.continuing_prefix
+        return tokfast.train_wordpiece(self.words, special_tokens, target, prefix)
+
+    def train_unigram(self) -> UnigramTraining:
+        """Train on the words."""
+        sizes = self.number("initial_size"), self.number("vocabulary_size")
+        return tokfast.train_unigram(self.words, *sizes, self.fraction)
+
+    def segment(self, word: str) -> Segmentation:
+        """Segment a word."""
+        return tokfast.segment(word, self.model, self.choices)
+
+    def loss(self) -> float:
+        """Return the loss of the words."""
+        return tokfast.corpus_loss(self.words, self.model, self.choices)
+
+    def loss_increase(self, token: str) -> float:
+        """Return what the loss of the words grows by without a token."""
+        return tokfast.loss_increase(self.words, self.model, token)
+
+    def prune_step(self) -> tuple[tuple[str, ...], Unigram]:
+        """Remove a fraction of the tokens."""
+        return tokfast.prune_step(self.words, self.model, self.fraction)
+
+
+class TokfastAdapter(ReferenceAdapter):
+    """tokfast with the given options; where none is given, with the documents' own.
+
+    >>> adapter = TokfastAdapter()
+    >>> model = adapter.load("tokspec", {"type": "bpe", "vocabulary": ["b", "u", "bu"], "merges": [["b", "u"]]})
+    >>> adapter.run("encode", model, {"text": "bu"})
+    {'tokens': ['bu'], 'ids': [2], 'spans': [[0, 2]]}
+    """
+
+    name: ClassVar = "tokfast"
+    operations: ClassVar = {
+        operation: ReferenceAdapter.operations[operation]
+        for operation in (
+            "normalize",
+            "pre_tokenize",
+            "encode",
+            "decode",
+            "train",
+            "count_words",
+            "training_state",
+            "pair_frequencies",
+            "pair_scores",
+            "best_pair",
+            "segment",
+            "loss",
+            "loss_increase",
+            "prune_step",
+            "training_trace",
+        )
+    }
+
+    def load(self, format: str, content: Any) -> FastTokenizer:
+        """Read a model and prepare it."""
+        return FastTokenizer(super().load(format, content), self._choices)
+
+    def request(self, model: FastTokenizer, input: Mapping[str, Any]) -> FastRequest:
+        """Return the request of a model that was loaded."""
+        return FastRequest(model.tokenizer, self._choices, input, model)

@@ -1,0 +1,116 @@
+"""What the keys of a reply mean (``spec/10-protocol.md``, PROTO-5, and the two keys of the adapter server)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tokspec.adapter import Hello
+from tokspec.base.errors import AdapterFault, DataError, MissingModule
+from tokspec.protocol.hello import parse_hello
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.wire import excerpt, shown
+from tokspec.suite.specification import load_specification
+
+__all__ = ["read_hello", "read_refusal", "read_reply"]
+
+#: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
+MESSAGE = 1000
+
+
+def read_reply(
+    message: Mapping[str, Any], line: bytes = b"", *, is_ours: bool = False, to_hello: bool = False
+) -> Reply:
+    """Give the reply that a message holds; anything else in it than one of the keys is left alone.
+
+    Args:
+        message: an object, with or without its ``id``.
+        line: from which it was read, to be shown.
+        is_ours: whether it comes from our own host, which may say more; an adapter in it can write in its name.
+        to_hello: whether it answers ``hello``; nothing but that can be misuse.
+
+    Raises:
+        DataError: our own host says, in answer to ``hello``, that the user's wish was wrong.
+
+    >>> read_reply({"id": 3, "crashed": {"message": "list index out of range"}})
+    Fault(kind='crash', message='list index out of range')
+    """
+    readers = (_OURS_AT_HELLO if to_hello else _OURS) if is_ours else _READERS
+    given = [key for key in readers if key in message]
+    if len(given) != 1:
+        what = f"both {' and '.join(given[:2])}" if given else "none of ok, refused and crashed"
+        return Fault("protocol", f"a reply has {what}: {excerpt(line)}")
+    value = message[given[0]]
+    if not isinstance(value, dict):
+        return Fault("protocol", f"the {given[0]} of a reply is not an object: {excerpt(line)}")
+    return readers[given[0]](value)
+
+
+def read_hello(reply: Reply) -> Hello:
+    """Give the description that the reply to ``hello`` holds.
+
+    Raises:
+        AdapterFault: there is none, or it is not proper.
+
+    >>> read_hello(Refused("unsupported", "not now"))
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.AdapterFault: protocol: hello is refused: 'unsupported: not now'
+    """
+    if isinstance(reply, Answer):
+        return parse_hello(reply.result)
+    if isinstance(reply, Refused):
+        raise AdapterFault("protocol", f"hello is refused: {excerpt(f'{reply.reason}: {reply.message}')}")
+    raise AdapterFault(reply.kind, reply.message)
+
+
+def read_refusal(reason: object, message: object) -> Refused | Fault:
+    """Return the reply that a refusal is; a reason that is not on the list is a fault (ERROR-1).
+
+    >>> read_refusal("unknown_symbol", "m")
+    Refused(reason='unknown_symbol', message='m')
+    >>> read_refusal("too_hard", "")
+    Fault(kind='protocol', message="the refusal has the reason 'too_hard', which is not in spec/09-errors.md")
+    """
+    if not isinstance(reason, str) or not isinstance(message, str):
+        return Fault("protocol", "the refusal needs a reason and perhaps a message, both strings")
+    if reason not in load_specification().reasons:
+        return Fault("protocol", f"the refusal has the reason {excerpt(reason)}, which is not in spec/09-errors.md")
+    return Refused(reason, message)
+
+
+def _refused(value: Mapping[str, Any]) -> Reply:
+    message = value.get("message", "")
+    return read_refusal(value.get("reason"), _cut(message) if isinstance(message, str) else message)
+
+
+def _cut(message: str) -> str:
+    more = len(message) - MESSAGE
+    return f"{message[:MESSAGE]} and {more} more characters" if more > 0 else message
+
+
+def _crashed(value: Mapping[str, Any]) -> Reply:
+    return _fault("crash", "crashed", value)
+
+
+def _broken(value: Mapping[str, Any]) -> Reply:
+    return _fault("protocol", "broken", value)
+
+
+def _fault(kind: str, key: str, value: Mapping[str, Any]) -> Fault:
+    message = value.get("message")
+    if not isinstance(message, str):
+        return Fault("protocol", f"the {key} of a reply needs a message, a string")
+    return Fault(kind, shown(message, MESSAGE))
+
+
+def _misused(value: Mapping[str, Any]) -> Reply:
+    message, key, missing = (value.get(name) for name in ("message", "key", "missing"))
+    if not isinstance(message, str) or not isinstance(key, str) or not isinstance(missing, bool):
+        return Fault("protocol", "the misuse of a reply needs message and key, strings, and missing, true or false")
+    raise (MissingModule if missing else DataError)(_cut(message), key=_cut(key))
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any]], Reply]] = {"ok": Answer, "refused": _refused, "crashed": _crashed}
+_OURS = {**_READERS, "broken": _broken}
+_OURS_AT_HELLO = {**_OURS, "misuse": _misused}

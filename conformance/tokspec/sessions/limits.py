@@ -1,0 +1,300 @@
+"""What a program may use, and the end of every process that it starts.
+
+Three things find a process that outlives its program. It is in the program's process group, which is killed as a whole.
+Or it left the group and kept the environment, in which the suite has left a mark. Or it left both, and the system hands
+it over to this process as a child, if :func:`adopt_orphans` was called and the system is Linux.
+
+A program must not outlive this process either, not even where ``kill -9`` ends it: a small process of its own, the
+orphan reaper, waits for the end of a pipe that only this process holds, and then kills the groups that are left.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psutil
+
+__all__ = [
+    "Limits",
+    "MemoryWatch",
+    "OrphanReaper",
+    "ProcessFamily",
+    "adopt_orphans",
+    "kill_group",
+    "orphan_reaper",
+    "spare_child",
+]
+
+#: The variable of the environment that holds the mark.
+VARIABLE = "TOKSPEC_SESSION"
+
+#: How often to look for processes that are left: one that is being killed may just have started another.
+ROUNDS = 3
+
+#: Processes are looked for again after so many times the seconds that it took: it reads every process there is.
+REST = 20
+
+_MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program is allowed.
+
+    ``case_seconds`` and ``start_seconds`` are of silence while a reply is outstanding, the second until ``hello`` is
+    answered and while a model is loaded. ``reply_bytes`` is the length of the longest line: a file of fixtures may have
+    as many, so that no right answer is longer; the longest of the suite has 9 kB. ``memory_mb`` is for the program and
+    the processes that it started, in megabytes of 1024 · 1024 bytes that are resident; 0 is no limit.
+    """
+
+    case_seconds: float = 10.0
+    start_seconds: float = 30.0
+    reply_bytes: int = 4 * 1024 * 1024
+    memory_mb: int = 4096
+
+
+class MemoryWatch:
+    """Watches a process that has just been started, and every process that it starts.
+
+    Args:
+        process: its number.
+        megabytes: what they may use together.
+        others: gives those that are not its descendants any more, for a process outlives its parent.
+    """
+
+    def __init__(
+        self, process: int, megabytes: int, others: Callable[[], Iterable[psutil.Process]] = lambda: ()
+    ) -> None:
+        import psutil  # here, because it takes a while, and the reference in this process does not need it
+
+        self._errors = psutil.Error
+        self._allowed = megabytes * _MEGABYTE
+        self._others = others
+        self._again_at = 0.0
+        self._family: list[psutil.Process] = []
+        try:
+            self._leader: psutil.Process | None = psutil.Process(process)
+        except psutil.Error:
+            self._leader = None  # it has ended already
+
+    def is_exceeded(self) -> bool:
+        """Whether they use more than they may, now; what several share is counted once where the system tells."""
+        self._look_for_processes()
+        if sum(self._resident(each) for each in self._family) <= self._allowed:
+            return False
+        return len(self._family) == 1 or sum(self._proportional(each) for each in self._family) > self._allowed
+
+    def kill(self) -> None:
+        """Kill all of them, those that left the program's group too."""
+        for each in self._family:
+            try:
+                each.kill()
+            except self._errors:
+                continue
+
+    def _look_for_processes(self) -> None:
+        if self._leader is None or time.monotonic() < self._again_at:
+            return
+        start = time.monotonic()
+        try:
+            self._family = list({self._leader, *self._leader.children(recursive=True), *self._others()})
+        except self._errors:
+            self._family = []
+        self._again_at = time.monotonic() + REST * (time.monotonic() - start)
+
+    def _resident(self, process: psutil.Process) -> int:
+        try:
+            return process.memory_info().rss
+        except self._errors:
+            return 0
+
+    def _proportional(self, process: psutil.Process) -> int:
+        try:
+            full = process.memory_full_info()
+        except self._errors:
+            return 0
+        return getattr(full, "pss", full.rss)
+
+
+class ProcessFamily:
+    """Every process that one session's programs started, also where one has left their group."""
+
+    def __init__(self) -> None:
+        import psutil  # here, because it takes a while, and the reference in this process does not need it
+
+        self._psutil = psutil
+        self._mark = secrets.token_hex(16)
+        self._older = frozenset(psutil.pids())
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which to start a program."""
+        return {**os.environ, VARIABLE: self._mark}
+
+    def started(self, program: int) -> None:
+        """Note a program of this session that has been started: it and its group must not outlive this process."""
+        _running.add(program)
+        orphan_reaper.tell(f"+{program}")
+
+    def ended(self, program: int) -> None:
+        """Note that a program has ended, and its group has been killed."""
+        _running.discard(program)
+        orphan_reaper.tell(f"-{program}")
+
+    def kill(self) -> None:
+        """Kill the processes of this session that are left, and orphans when no program of any session is running."""
+        for _ in range(ROUNDS):
+            left = [*self.living(), *_orphans()]
+            for process in left:
+                try:
+                    process.kill()
+                    process.wait(0.2)
+                except self._psutil.Error:
+                    continue
+            if not left:
+                return
+
+    def living(self) -> Iterator[psutil.Process]:
+        """Return those that live and have the mark, whatever their parent is."""
+        for number in set(self._psutil.pids()) - self._older:
+            try:
+                process = self._psutil.Process(number)
+                if process.environ().get(VARIABLE) == self._mark:
+                    yield process
+            except self._psutil.Error:
+                continue
+
+
+#: Programs of this process that are running, by their numbers, in all sessions together.
+_running: set[int] = set()
+
+#: The number of the process that adopts orphans; a process that it forks does not.
+_adopting: int | None = None
+
+#: Children of this process that are no orphans, though they have a session of their own.
+_children: set[int] = set()
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def spare_child(process: int) -> None:
+    """Note a child that was started here on purpose, in a session of its own, so that it is not taken for an orphan."""
+    _children.add(process)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes whose own parent has ended, where the system has that (Linux).
+
+    For programs like ``tokspec``, which start nothing but what they also end: every orphan is killed. A caller that
+    uses the suite as a library may have children of its own that are meant to live on.
+    """
+    global _adopting
+    if sys.platform == "linux" and _adopting != os.getpid():
+        import ctypes  # here, because only few commands need it
+
+        with suppress(OSError, AttributeError):
+            if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
+                _adopting = os.getpid()
+
+
+def _orphans() -> Iterator[psutil.Process]:
+    """Return the children of this process that it did not start itself: they have left its session, as daemons do.
+
+    While a program of any session is running, a process may be one that this program still needs.
+    """
+    if _adopting != os.getpid() or _running:
+        return
+    import psutil
+
+    session = os.getsid(0)
+    for child in psutil.Process().children():
+        with suppress(ProcessLookupError):
+            if child.pid not in {orphan_reaper.number, *_children} and os.getsid(child.pid) != session:
+                yield child
+
+
+class OrphanReaper:
+    """A process that kills the programs of this one when this one has ended, in whatever way.
+
+    It is started with the first program. It is told of each program by a pipe, and the end of the pipe is the end of
+    this process: the system closes it, also after ``kill -9``.
+    """
+
+    #: Kills the process groups that were noted and not crossed out. Written for a Python that starts fast.
+    PROGRAM = (
+        "import os, sys\n"
+        "groups = set()\n"
+        "for line in sys.stdin:\n"
+        "    (groups.add if line[0] == '+' else groups.discard)(int(line[1:]))\n"
+        "for group in groups:\n"
+        "    try:\n"
+        "        os.killpg(group, 9)\n"
+        "    except OSError:\n"
+        "        pass\n"
+    )
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._owner = 0
+
+    @property
+    def number(self) -> int:
+        """The number of the process, 0 if there is none."""
+        return self._process.pid if self._process else 0
+
+    def start(self) -> None:
+        """Start it, unless it has been started; a process that was forked from this one has one of its own."""
+        if self._process is None or self._owner != os.getpid():
+            self._start()
+
+    def tell(self, line: str) -> None:
+        """Write a line to it."""
+        with self._lock:
+            self.start()
+            if self._process is not None and self._process.stdin is not None:
+                with suppress(BrokenPipeError):
+                    self._process.stdin.write(f"{line}\n")
+                    self._process.stdin.flush()
+
+    def _start(self) -> None:
+        self._owner = os.getpid()
+        with suppress(OSError):
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", self.PROGRAM],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                cwd=os.sep,
+                start_new_session=True,
+            )
+            atexit.register(self.close)
+
+    def close(self) -> None:
+        """Let the reaper end; programs that still run are killed."""
+        if self._process is not None and self._owner == os.getpid() and self._process.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
+            self._process.wait()
+        self._process = None
+
+
+orphan_reaper = OrphanReaper()
+
+
+def kill_group(program: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a program and all processes of its group."""
+    with suppress(ProcessLookupError, PermissionError):  # the group is gone, or nothing but a zombie is left of it
+        os.killpg(program.pid, number)

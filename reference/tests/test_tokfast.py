@@ -1,0 +1,197 @@
+"""tokfast gives what tokref gives, on generated models, texts and corpora.
+
+``TOKFAST_EXAMPLES=20000 pytest reference/tests/test_tokfast.py`` compares that many examples of each kind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, get_args, get_type_hints
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import tokfast
+import tokref
+from tokfast import FastTokenizer
+from tokref import Choices, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
+
+from .strategies import merge_lists
+
+settings_of_all = settings(max_examples=int(os.environ.get("TOKFAST_EXAMPLES", "300")), derandomize=False)
+
+CHOICES = st.builds(
+    Choices, **{name: st.sampled_from(get_args(hint)) for name, hint in get_type_hints(Choices).items()}
+)
+
+PARTS_OF_TEXTS = [
+    *"aAbBéÉe\u0301\u0316\u0327ΣσΟİ中ﬁ²가ᄀ\u1161\u11a8\t\n\u200d\u0f73\uff9e\u0334ザ'sĠ▁.¿0\ud800…´",
+    *[" "] * 12,
+    *["ab", "aab", "<s>", "<s>", "it's", "  "],
+]
+TEXTS = st.lists(st.sampled_from(PARTS_OF_TEXTS), max_size=14).map("".join) | st.text(max_size=12)
+
+BOOLEANS = st.booleans()
+NORMALIZERS = st.recursive(
+    st.sampled_from([{"type": name} for name in ("nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip_accents")])
+    | st.fixed_dictionaries(
+        {"type": st.just("bert")},
+        optional=dict.fromkeys(("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"), BOOLEANS),
+    ),
+    lambda inner: st.builds(lambda found: {"type": "sequence", "normalizers": found}, st.lists(inner, max_size=3)),
+    max_leaves=3,
+)
+PRE_TOKENIZERS = st.recursive(
+    st.sampled_from([{"type": "bert"}, {"type": "whitespace_split"}])
+    | st.fixed_dictionaries({"type": st.just("byte_level"), "add_prefix_space": BOOLEANS, "use_regex": BOOLEANS})
+    | st.fixed_dictionaries(
+        {
+            "type": st.just("metaspace"),
+            "replacement": st.sampled_from("▁▁_a"),
+            "prepend_scheme": st.sampled_from(["always", "first", "never"]),
+            "split": BOOLEANS,
+        }
+    ),
+    lambda inner: st.builds(lambda found: {"type": "sequence", "pre_tokenizers": found}, st.lists(inner, max_size=3)),
+    max_leaves=3,
+)
+DECODERS = st.sampled_from(
+    [{"type": "byte_level"}, {"type": "metaspace"}, {"type": "wordpiece"}, {"type": "wordpiece", "prefix": "a"}]
+)
+SYMBOLS = st.lists(st.sampled_from([*"abeéAΣσ中▁_ ĠÃ©ÂĊ¡'s.", "\u0301", "\ud800"]), max_size=12, unique=True)
+UNKNOWN = st.sampled_from([None, "<unk>", "a", "missing"])
+
+
+@st.composite
+def bpe_models(draw: st.DrawFn) -> dict[str, Any]:
+    merges = draw(merge_lists() | st.just([("Ġ", "a"), ("▁", "a"), ("a", "a"), ("▁", "aa"), ("a", "b")]))
+    tokens = [
+        *draw(SYMBOLS),
+        "<unk>",
+        "<s>",
+        *(token for left, right in merges for token in (left, right, left + right)),
+    ]
+    return {"type": "bpe", "vocabulary": list(dict.fromkeys(tokens)), "merges": merges, "unknown_token": draw(UNKNOWN)}
+
+
+@st.composite
+def wordpiece_models(draw: st.DrawFn) -> dict[str, Any]:
+    prefix = draw(st.sampled_from(["##", "a", ""]))
+    starts = [*draw(SYMBOLS), *draw(st.lists(st.text("ab▁Ġ", min_size=1, max_size=4), max_size=6))]
+    tokens = ["<unk>", "<s>", *starts, *(prefix + token for token in starts[::-1] if draw(BOOLEANS))]
+    model = {"type": "wordpiece", "vocabulary": list(dict.fromkeys(tokens)), "continuing_prefix": prefix}
+    return model | {"unknown_token": draw(UNKNOWN), "max_word_length": draw(st.sampled_from([1, 5, 100]))}
+
+
+@st.composite
+def unigram_models(draw: st.DrawFn) -> dict[str, Any]:
+    texts = [*draw(SYMBOLS), *draw(st.lists(st.text("ab▁Ġ", min_size=1, max_size=4), max_size=8)), "<unk>", "<s>"]
+    kind = draw(st.sampled_from(["frequency", "log_probability"]))
+    weights = st.integers(0, 5) | st.floats(0, 9) if kind == "frequency" else st.floats(-9, 2)
+    tokens = [[text, draw(weights)] for text in dict.fromkeys(texts)]
+    return {"type": "unigram", "tokens": tokens, "weights": kind, "unknown_token": draw(UNKNOWN)}
+
+
+@st.composite
+def tokenizers(draw: st.DrawFn) -> Tokenizer:
+    content = draw(bpe_models() | wordpiece_models() | unigram_models() | st.just({}))
+    stages = {
+        "normalizer": draw(st.none() | NORMALIZERS),
+        "pre_tokenizer": draw(st.none() | PRE_TOKENIZERS),
+        "decoder": draw(st.none() | DECODERS),
+        "special_tokens": draw(st.sampled_from([[], ["<s>"], ["<s>", "<unk>"]])),
+    }
+    return from_mapping(content | stages)
+
+
+LARGE = st.integers(0, 2**53 - 1) | st.integers(2**53 - 8, 2**53 - 1)
+CORPORA = st.dictionaries(st.text("ab", max_size=9), st.integers(0, 4), max_size=7) | st.dictionaries(
+    st.text("abc#é", max_size=8), st.integers(0, 3) | LARGE, max_size=6
+)
+WORDS = st.dictionaries(st.text("abc", min_size=1, max_size=9), st.integers(0, 4) | LARGE, min_size=1, max_size=8)
+SPECIAL_TOKENS = st.lists(st.sampled_from(["<s>", "a", "ab", "##a"]), max_size=2, unique=True)
+SIZES = st.none() | st.integers(0, 14)
+TARGETS = st.builds(Target, SIZES, SIZES, st.integers(0, 3))
+
+
+def answer(function: Callable[..., Any], *values: Any) -> Any:
+    """Return the answer, or the reason of the refusal."""
+    try:
+        return function(*values)
+    except InputError as error:
+        return error.reason
+
+
+@settings_of_all
+@given(tokenizers(), st.lists(TEXTS, min_size=1, max_size=3), CHOICES)
+def test_encoding_with_spans_and_to_ids(tokenizer: Tokenizer, texts: list[str], choices: Choices) -> None:
+    fast = FastTokenizer(tokenizer, choices)
+    for text in [*texts, texts[0]]:  # once more, as what was encoded before is kept
+        tokens = answer(tokref.encode, text, tokenizer, choices)
+        assert answer(fast.encode, text) == tokens
+        assert answer(fast.encode_ids, text) == (tokens if isinstance(tokens, str) else [token.id for token in tokens])
+
+
+@settings_of_all
+@given(tokenizers(), st.lists(TEXTS, min_size=1, max_size=3), CHOICES)
+def test_the_stages_before_the_model(tokenizer: Tokenizer, texts: list[str], choices: Choices) -> None:
+    fast = FastTokenizer(tokenizer, choices)
+    for text in texts:
+        aligned = tokref.AlignedText.from_input(text)
+        assert fast.normalize(text) == tokref.normalize(aligned, tokenizer.normalizer, choices).text
+        pieces = answer(tokref.pre_tokenize, aligned, tokenizer.pre_tokenizer)
+        if not isinstance(pieces, str):
+            pieces = [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
+        assert answer(fast.pre_tokenize, text) == pieces
+    words = answer(tokref.count_words, texts, tokenizer, choices)
+    found = answer(fast.count_words, texts)
+    assert found == words
+    assert list(found) == list(words)
+
+
+@settings_of_all
+@given(tokenizers(), st.lists(st.integers(-1, 30), max_size=8), st.data(), CHOICES)
+def test_decoding(tokenizer: Tokenizer, ids: list[int], data: st.DataObject, choices: Choices) -> None:
+    fast = FastTokenizer(tokenizer, choices)
+    assert answer(fast.tokens_of, ids) == answer(tokref.tokens_of, ids, tokenizer, choices)
+    known = [] if tokenizer.model is None else list(tokenizer.model.vocabulary)
+    tokens = data.draw(st.lists(st.sampled_from([*known, *known, "Ġb", "▁", "ä¾Ĩ"]), max_size=8))
+    assert answer(fast.decode, tokens) == answer(tokref.decode, tokens, tokenizer, choices)
+
+
+@settings_of_all
+@given(CORPORA, SPECIAL_TOKENS, TARGETS, CHOICES)
+def test_training_bpe(words: dict[str, int], special_tokens: list[str], target: Target, choices: Choices) -> None:
+    arguments = words, special_tokens, target, choices
+    assert tokfast.train_bpe(*arguments) == tokref.train_bpe(*arguments)
+
+
+@settings_of_all
+@given(CORPORA, SPECIAL_TOKENS, TARGETS, st.sampled_from(["##", "a", ""]))
+@example({"cd": 2**53 - 1, "ab": 2**53 - 2}, [], Target(merge_count=1), "##")  # scores that differ by rounding alone
+def test_training_wordpiece(words: dict[str, int], special_tokens: list[str], target: Target, prefix: str) -> None:
+    arguments = words, special_tokens, target, prefix
+    assert tokfast.train_wordpiece(*arguments) == tokref.train_wordpiece(*arguments)
+
+
+@settings_of_all
+@given(WORDS, st.integers(0, 40), st.integers(0, 30), st.sampled_from([0.05, 0.1, 0.29, 0.5, 1.0, 0, 2]))
+def test_training_unigram(words: dict[str, int], initial_size: int, size: int, fraction: float) -> None:
+    arguments = words, initial_size, size, fraction
+    assert answer(tokfast.train_unigram, *arguments) == answer(tokref.train_unigram, *arguments)
+
+
+@settings_of_all
+@given(WORDS, unigram_models(), st.sampled_from([0.1, 0.29, 0.5, 1.0, 0, 2]), st.text("ab▁", max_size=4), CHOICES)
+def test_pruning_and_losses(
+    words: dict[str, int], content: dict[str, Any], fraction: float, token: str, choices: Choices
+) -> None:
+    model = from_mapping(content).model
+    assert isinstance(model, Unigram)
+    assert answer(tokfast.prune_step, words, model, fraction) == answer(tokref.prune_step, words, model, fraction)
+    assert answer(tokfast.loss_increases, words, model) == answer(unigram.loss_increases, words, model)
+    assert answer(tokfast.loss_increase, words, model, token) == answer(unigram.loss_increase, words, model, token)
+    assert answer(tokfast.corpus_loss, words, model, choices) == answer(tokref.corpus_loss, words, model, choices)
+    for word in words:
+        assert answer(tokfast.segment, word, model, choices) == answer(tokref.segment, word, model, choices)

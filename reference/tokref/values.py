@@ -1,0 +1,106 @@
+"""The values that the chapters work on: tokens, models, and the tokenizer around a model.
+
+A model is data and nothing else; the chapters hold what is done with it. :mod:`tokref.reading` makes these values from
+plain ones and refuses those that contradict themselves, so no chapter checks a model again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from tokref.errors import InputError
+
+__all__ = ["Bpe", "Component", "Pair", "Token", "Tokenizer", "Unigram", "WordPiece", "Words", "number_tokens"]
+
+Pair = tuple[str, str]
+"""Two tokens that stand side by side."""
+
+Words = Mapping[str, int]
+"""Every word of a corpus with its count, in the order in which each is first met."""
+
+
+class Token(NamedTuple):
+    """A token of an encoded text, its id (None if it has no entry), and its span in the input in code points."""
+
+    text: str
+    id: int | None
+    start: int
+    end: int
+
+
+def number_tokens(tokens: Iterable[str]) -> dict[str, int]:
+    """Return the vocabulary in which each token has its position as id (TERM-4).
+
+    >>> number_tokens(["b", "g"])
+    {'b': 0, 'g': 1}
+    """
+    return {token: position for position, token in enumerate(tokens)}
+
+
+@dataclass(frozen=True)
+class Bpe:
+    """A Byte-Pair Encoding model (``spec/04-bpe.md``). ``merges`` stand in the order of their ranks."""
+
+    vocabulary: Mapping[str, int] = field(default_factory=dict)
+    merges: tuple[Pair, ...] = ()
+    unknown_token: str | None = None
+
+
+@dataclass(frozen=True)
+class WordPiece:
+    """A WordPiece model (``spec/05-wordpiece.md``). ``max_word_length`` is in code points."""
+
+    vocabulary: Mapping[str, int] = field(default_factory=dict)
+    unknown_token: str = "[UNK]"
+    continuing_prefix: str = "##"
+    max_word_length: int = 100
+
+
+@dataclass(frozen=True)
+class Unigram:
+    """A Unigram model (``spec/06-unigram.md``). ``kind`` says what the weight of each token is (UNI-MODEL-1)."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    kind: Literal["frequency", "log_probability"] = "frequency"
+    unknown_token: str | None = None
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """The tokens with their ids."""
+        return number_tokens(self.weights)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A normalizer, pre-tokenizer or decoder: its type, and every parameter of that type."""
+
+    type: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """A model and the stages around it. Without a model it can still normalize, pre-tokenize and decode."""
+
+    model: Bpe | WordPiece | Unigram | None = None
+    normalizer: Component | None = None
+    pre_tokenizer: Component | None = None
+    decoder: Component | None = None
+    special_tokens: tuple[str, ...] = ()
+
+
+def unknown_token(model: Bpe | WordPiece | Unigram, symbols: str, start: int, end: int) -> Token:
+    """Return the unknown token for the part of the input from ``start`` to ``end``, whose text is ``symbols``.
+
+    Raises:
+        InputError: ``unknown_symbol``, where the model has no unknown token.
+    """
+    token = model.unknown_token
+    if token is None:
+        raise InputError("unknown_symbol", f"{symbols!r} is unknown and the model has no unknown token")
+    if token not in model.vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2
+        message = f"{symbols!r} is unknown and the unknown token {token!r} is not in the vocabulary"
+        raise InputError("unknown_symbol", message)
+    return Token(token, model.vocabulary[token], start, end)
