@@ -1,4 +1,4 @@
-"""Build hook of hatchling: compile the bundle, so that the wheel has one JSON file in place of the YAML of fixtures/."""
+"""Build hook of hatchling: compile the bundle, so that the wheel has one JSON file in place of fixtures/."""
 
 from __future__ import annotations
 
