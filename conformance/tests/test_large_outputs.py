@@ -106,7 +106,7 @@ def test_the_pruning_of_the_four_sentences_round_by_round(file_regression: FileR
     file_regression.check(lines(rounds), encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(tokspec.commands))
+@pytest.mark.parametrize("name", tokspec.list_commands(None))
 def test_the_help_of_every_command(name: str, file_regression: FileRegressionFixture) -> None:
     shown = CliRunner().invoke(
         tokspec, [name, "--help"], prog_name="tokspec", terminal_width=120, max_content_width=120

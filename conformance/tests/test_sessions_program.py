@@ -285,13 +285,13 @@ def test_a_program_that_chatters_after_each_answer_gives_none(open_program: Open
         ("exits_at_once", "crash", "exit status 7; standard error ends 'cannot find model.bin'"),
         ("hangs_at_once", "timeout", "no reply within 0.7 seconds"),
         ("banner", "protocol", "a line is not JSON (Expecting value at character 1): 'Welcome!'"),
-        ("wrong_protocol", "protocol", "the answer to hello has a wrong protocol: '2'; it needs the number 1"),
+        ("wrong_protocol", "protocol", "the answer to hello is wrong: protocol: 1 was expected"),
         (
             "wrong_type",
             "protocol",
-            "the answer to hello has a wrong operations: \"'encode'\"; it needs a list of strings",
+            'the answer to hello is wrong: operations: "encode" is not of type "array"',
         ),
-        ("no_version", "protocol", "the answer to hello has no version; it needs a string"),
+        ("no_version", "protocol", "the answer to hello is wrong: lacks the key version"),
     ],
 )
 def test_without_a_proper_hello_there_is_no_session(open_program: Open, mode: str, kind: str, message: str) -> None:

@@ -40,7 +40,7 @@ LETTERS = {
     Verdict.CRASH: "C",
     Verdict.TIMEOUT: "T",
     Verdict.PROTOCOL: "O",
-    Verdict.UNSTABLE: "S",
+    Verdict.STATE_LEAK: "S",
     Verdict.UNSUPPORTED: "U",
 }
 

@@ -23,7 +23,7 @@ _BY_HAND = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)
 #: Verdicts after which nothing can be learned from a run, and what to do about them.
 _INCONCLUSIVE = {
     **dict.fromkeys(_BY_HAND, "mend that, or list it by hand"),
-    Verdict.UNSTABLE: "mend that",
+    Verdict.STATE_LEAK: "mend that",
     Verdict.NOT_RUN: "run all cases that are selected",
 }
 

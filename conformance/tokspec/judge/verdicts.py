@@ -32,7 +32,7 @@ class Verdict(Enum):
     CRASH = "crash"
     TIMEOUT = "timeout"
     PROTOCOL = "protocol"
-    UNSTABLE = "state leak"
+    STATE_LEAK = "state leak"
     KNOWN_FAILURE = "known failure"
     UNSUPPORTED = "unsupported"
     NOT_RUN = "not run"

@@ -20,7 +20,7 @@ _ELEMENTS: Mapping[Verdict, str] = {
     Verdict.UNEXPECTED_PASS: "failure",
     Verdict.FAIL: "failure",
     Verdict.ERROR: "failure",
-    Verdict.UNSTABLE: "failure",
+    Verdict.STATE_LEAK: "failure",
     Verdict.CRASH: "error",
     Verdict.TIMEOUT: "error",
     Verdict.PROTOCOL: "error",

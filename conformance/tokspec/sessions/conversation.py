@@ -13,8 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.protocol.hello import PROTOCOL
-from tokspec.protocol.messages import Reply
+from tokspec.protocol.messages import PROTOCOL, Reply
 from tokspec.protocol.replies import read_hello, read_reply
 from tokspec.protocol.wire import decode_line, encode_line, excerpt
 from tokspec.sessions.limits import Limits, ProcessFamily
