@@ -305,7 +305,7 @@ def test_a_program_that_ignores_bye_and_signals_is_killed(open_program: Open, no
     assert replies(session, "b") == [right("b")]
     start = time.monotonic()
     session.close()
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 30
     assert _noted(notes, "deaf") == ["deaf"]
 
 
@@ -319,7 +319,7 @@ def test_the_children_of_a_program_end_with_it(open_program: Open, notes: Path, 
         Fault("crash", "exit status 4"),
     ]
     session.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     children = [int(child) for child in _noted(notes, "child")]
     while any(_is_running(child) for child in children) and time.monotonic() < deadline:
         time.sleep(0.01)

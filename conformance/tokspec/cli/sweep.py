@@ -108,7 +108,7 @@ class _Sweep:
         causes = ordered(total.causes.values())
         explained = [*explainer.explain(causes)] if not progress.interrupted else [*explainer.bare(causes)]
         summary = report.Summary(
-            self.plan.header, total, explained, len(self.plan.units), progress.earlier + len(progress.finished)
+            self.plan.header, total, explained, len(self.plan.units), len(done(self.sweeping.output, self.plan.units))
         )
         for file in self.sweeping.reports:
             write_whole(file, _writer(file)(summary))
