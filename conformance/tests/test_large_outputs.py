@@ -24,8 +24,7 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import Origin
+from tokspec.report.ndjson import Origin, ndjson
 from tokspec.report.text import text
 from tokspec.suite.fixtures import Model, load_suite
 

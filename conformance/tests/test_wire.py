@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokspec.adapter import Hello
+from tokspec.base.display import excerpt
 from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.protocol.replies import parse_hello
-from tokspec.protocol.wire import decode_line, encode_line, excerpt
+from tokspec.protocol.wire import decode_line, encode_line
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()) | st.sampled_from('\ud800\udfff\n"\\\x00\x7f\u2028😀'))
 VALUES = st.recursive(

@@ -11,7 +11,7 @@ import click
 
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.cli.options import choices_option, implementation_options, parse_choices
 from tokspec.cli.sweep_options import Sweeping, sweep_options
 from tokspec.cli.sweep_progress import SweepProgress

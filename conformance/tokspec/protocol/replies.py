@@ -7,9 +7,9 @@ from dataclasses import fields
 from typing import Any
 
 from tokspec.adapter import Hello
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import AdapterFault, DataError, MissingModule
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.wire import excerpt, shown
 from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 

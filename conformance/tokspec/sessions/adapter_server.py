@@ -29,10 +29,11 @@ from inspect import isclass
 from typing import Any, BinaryIO, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import AdapterFault, DataError, MissingModule, Refusal
 from tokspec.protocol.messages import write_hello
 from tokspec.protocol.plain import plain
-from tokspec.protocol.wire import decode_line, encode_line, excerpt, shown
+from tokspec.protocol.wire import decode_line, encode_line
 
 __all__ = ["AdapterCaller", "Message", "describe_exception", "main", "make_adapter", "take_streams"]
 
