@@ -1,4 +1,4 @@
-"""Measure the reference against its peers, and how it grows: ``python conformance/bench/reference_speed.py [--quick]``.
+"""Measure tokfast against its peers, and how it grows: ``python conformance/bench/reference_speed.py [--quick]``.
 
 Every figure is CPU seconds of one thread in a fresh process, so that what else the machine does counts little. The two
 sides of a line run in turn, round by round; they have to give the same result, or the line misses. Peers are those of
@@ -19,7 +19,7 @@ from reference_processes import Side, Text, fetch
 from reference_rows import Comparison, compared, grown, one_word
 from table import Row, print_table
 
-#: Tokens and words that the documents prune in some seconds.
+#: Tokens and words that tokref prunes in some seconds.
 PRUNED = ("400", "1000")
 
 
@@ -44,23 +44,21 @@ def comparisons(sizes: Sequence[float], small: float, tokens: int, words: int, e
         yield Comparison(f"encode GPT-2, {amount}", text, ours, peer, "tiktoken._educational", 4.0)
         ours, peer = Side("wordpiece_reference"), Side("wordpiece_legacy")
         yield Comparison(f"encode WordPiece, {amount}", text, ours, peer, "BertTokenizerLegacy", 3.0)
-        ours, peer = Side("unigram_reference"), Side("unigram_documents")
-        yield Comparison(f"encode Unigram, {amount}", text, ours, peer, "the documents", 3.0)
-    yield from documents(small, tokens, words, every)
+    yield from naive(small, tokens, words, every)
 
 
-def documents(megabytes: float, tokens: int, words: int, every: int) -> Iterator[Comparison]:
-    """Give the lines about training that the documents' procedures do."""
+def naive(megabytes: float, tokens: int, words: int, every: int) -> Iterator[Comparison]:
+    """Return the lines about training beside the naive reference."""
     text = Text("English", megabytes)
-    ours, peer = Side("train_merges", ("1000",)), Side("train_documents", ("1000",))
-    yield Comparison(f"learn 1000 merges, {megabytes:g} MB English", text, ours, peer, "the documents", 50.0)
+    ours, peer = Side("train_merges", ("1000",)), Side("train_naively", ("1000",))
+    yield Comparison(f"learn 1000 merges, {megabytes:g} MB English", text, ours, peer, "tokref", 50.0)
     arguments = (str(tokens), str(words), str(every))
-    ours, peer = Side("losses_reference", arguments), Side("losses_documents", arguments)
+    ours, peer = Side("losses_reference", arguments), Side("losses_naively", arguments)
     what = f"loss increases, {tokens} tokens, {words} words"
-    yield Comparison(what, text, ours, peer, f"the documents, 1 token of {every}", 200.0, scale=every)
-    ours, peer = Side("prune_reference", PRUNED), Side("prune_documents", PRUNED)
+    yield Comparison(what, text, ours, peer, f"tokref, 1 token of {every}", 200.0, scale=every)
+    ours, peer = Side("prune_reference", PRUNED), Side("prune_naively", PRUNED)
     what = "prune a step, {} tokens, {} words".format(*PRUNED)
-    yield Comparison(what, text, ours, peer, "the documents", None)
+    yield Comparison(what, text, ours, peer, "tokref", None)
 
 
 GROWING = {
@@ -112,17 +110,17 @@ def main() -> int:
     (nearest,) = get_close_matches(plan.only, plan.names(), 1, 0)
     nothing = f"no line is named {plan.only!r}; the nearest is {nearest!r}"
     fetch()
-    return print_table("The reference: CPU seconds of one thread in a fresh process", plan.rows(), nothing)
+    return print_table("tokfast: CPU seconds of one thread in a fresh process", plan.rows(), nothing)
 
 
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--quick", action="store_true", help="1 MB, a fifth of what the documents do, and one round")
+    parser.add_argument("--quick", action="store_true", help="1 MB, a fifth of what tokref does, and one round")
     parser.add_argument("--rounds", type=int, default=3, help="how often every side is measured (3)")
     parser.add_argument("--megabytes", type=float, nargs="+", default=[1.0, 5.0, 20.0], help="sizes (1 5 20)")
     parser.add_argument("--only", default="*", help="a pattern of the lines that are wanted, such as 'train*'")
-    parser.add_argument("--every", type=int, default=20, help="the documents remove one token of so many (20)")
+    parser.add_argument("--every", type=int, default=20, help="tokref removes one token of so many (20)")
     return parser.parse_args()
 
 

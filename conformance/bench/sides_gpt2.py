@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from sides_shared import CHOICES, Work, encoding, gpt2
+from sides_shared import BYTE_LEVEL, CHOICES, Work, encoding, gpt2
 
-import tokref
-from tokref import Tokenizer
+from tokfast import FastTokenizer
+from tokref import Bpe, Tokenizer
+from tokref.pre_tokenization import BYTE_CHARACTERS
 
 __all__ = ["SIDES"]
 
 
-def encode_reference(text: str, choices: str) -> Work:
+def tokenizer_gpt2() -> Tokenizer:
     ids, merges = gpt2()
-    model = tokref.Bpe(tuple(ids), merges=tuple(merges))
-    return encoding(text, Tokenizer(model, pre_tokenizer=tokref.ByteLevel()), CHOICES[choices])
+    return replace(BYTE_LEVEL, model=Bpe(ids, tuple(merges)))
+
+
+def encode_reference(text: str, choices: str) -> Work:
+    return encoding(text, tokenizer_gpt2(), CHOICES[choices])
 
 
 def encode_spans(text: str, choices: str) -> Work:
-    ids, merges = gpt2()
-    tokenizer = Tokenizer(tokref.Bpe(tuple(ids), merges=tuple(merges)), pre_tokenizer=tokref.ByteLevel())
-    tokref.encode("a", tokenizer, CHOICES[choices])
-    return lambda: [token.id for token in tokref.encode(text, tokenizer, CHOICES[choices])]
+    fast = FastTokenizer(tokenizer_gpt2(), CHOICES[choices])
+    fast.encode("a")
+    return lambda: [token.id for token in fast.encode(text)]
 
 
 def tokenizers_gpt2() -> Any:
@@ -66,7 +70,9 @@ def encode_educational(text: str) -> Work:
 
 def tiktoken_arguments() -> dict[str, Any]:
     """Give GPT-2's ranks and pattern, the latter as tiktoken publishes it."""
-    ranks = {tokref.character_bytes(token): number for token, number in gpt2()[0].items() if token != "<|endoftext|>"}
+    byte_of = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
+    ids = {token: number for token, number in gpt2()[0].items() if token != "<|endoftext|>"}
+    ranks = {bytes(map(byte_of.__getitem__, token)): number for token, number in ids.items()}
     pattern = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
     return {"mergeable_ranks": ranks, "pat_str": pattern}
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from sides_shared import CHOICES, Work, corpus, documents_module, encoding, gpt2
+from sides_gpt2 import tokenizer_gpt2
+from sides_shared import BERT, CHOICES, METASPACE, Work, encoding, words_of
 
-import tokref
-from tokref import Choices, Tokenizer
-from tokref.alignment import PlainText
+from tokfast import FastTokenizer
+from tokfast.unigram import UnigramEncoder
+from tokref import Choices, Tokenizer, Unigram, WordPiece, from_mapping
+from tokref.unigram import initial_vocabulary
+from tokref.values import number_tokens
 
 __all__ = ["SIDES"]
 
 
 def wordpiece_vocabulary(text: str) -> list[str]:
     """Make a vocabulary of the text's commonest words and word ends, and of all its characters."""
-    plain = tokref.bert_normalizer().normalize(text, Choices())
-    counts = Counter(tokref.BertPreTokenizer().pieces(PlainText(plain)))
+    counts = Counter(FastTokenizer(BERT, Choices()).count_words([text]))
     common = [word for word, _ in counts.most_common(12_000)]
     ends = Counter(f"##{word[cut:]}" for word in common for cut in range(1, len(word)))
     characters = sorted({*"".join(counts)})
@@ -32,9 +35,8 @@ def wordpiece_vocabulary(text: str) -> list[str]:
 
 
 def wordpiece_reference(text: str) -> Work:
-    model = tokref.WordPiece(tuple(wordpiece_vocabulary(text)))
-    tokenizer = Tokenizer(model, normalizer=tokref.bert_normalizer(), pre_tokenizer=tokref.BertPreTokenizer())
-    return encoding(text, tokenizer, Choices())
+    model = WordPiece(number_tokens(wordpiece_vocabulary(text)))
+    return encoding(text, replace(BERT, model=model), Choices())
 
 
 def wordpiece_legacy(text: str) -> Work:
@@ -60,33 +62,21 @@ def wordpiece_legacy(text: str) -> Work:
     return lambda: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
 
 
-def unigram_model(text: str) -> tokref.Unigram:
+def unigram_model(text: str) -> Unigram:
     """Make a model of the commonest substrings of the text's commonest words."""
-    words = tokref.count_words(corpus(text), Tokenizer(pre_tokenizer=tokref.Metaspace()), Choices())
+    words = words_of(text, METASPACE)
     common = {word: count for word, count in Counter(words).most_common(20_000) if len(word) <= 16}
-    characters = dict.fromkeys("".join(words), 1)
-    found = tokref.initial_vocabulary(common, 16_000)
-    weights = characters | dict(zip(found.vocabulary, found.weights, strict=True))
-    return tokref.Unigram(tuple(weights), weights=tuple(weights.values()))
+    return Unigram(dict.fromkeys("".join(words), 1) | initial_vocabulary(common, 16_000).weights)
 
 
 def unigram_reference(text: str) -> Work:
-    return encoding(text, Tokenizer(unigram_model(text), pre_tokenizer=tokref.Metaspace()), Choices())
-
-
-def unigram_documents(text: str) -> Work:
-    """Segment piece by piece, as the document's ``tokenize`` does."""
-    model = unigram_model(text)
-    costs, ids, encode_word = dict(model.costs), model.ids, documents_module().encode_word
-    pieces = tokref.Metaspace().pieces
-    aligned = PlainText(text)
-    return lambda: [ids[token] for piece in pieces(aligned) for token in encode_word(piece, costs)[0]]
+    return encoding(text, replace(METASPACE, model=unigram_model(text)), Choices())
 
 
 def segmentation(text: str) -> Work:
-    model = unigram_model(text)
-    words = tokref.Metaspace().pieces(PlainText(text))
-    return lambda: [tokref.segment(word, model, Choices()).tokens for word in words]
+    encoder = UnigramEncoder(unigram_model(text), Choices())
+    words = [piece for piece, _, _ in FastTokenizer(METASPACE, Choices()).pre_tokenize(text)]
+    return lambda: [encoder.segment(word).tokens for word in words]
 
 
 def one_word(text: str, kind: str, length: str) -> Work:
@@ -99,25 +89,23 @@ def _bytes_alone(choices: str) -> Callable[[str, int], tuple[Tokenizer, Choices]
     """Give what makes GPT-2's tokenizer without the pattern that cuts words."""
 
     def made(text: str, length: int) -> tuple[Tokenizer, Choices]:
-        ids, merges = gpt2()
-        model = tokref.Bpe(tuple(ids), merges=tuple(merges))
-        return Tokenizer(model, pre_tokenizer=tokref.ByteLevel(use_regex=False)), CHOICES[choices]
+        uncut = from_mapping({"pre_tokenizer": {"type": "byte_level", "use_regex": False}})
+        return replace(uncut, model=tokenizer_gpt2().model), CHOICES[choices]
 
     return made
 
 
 def _wordpiece(text: str, length: int) -> tuple[Tokenizer, Choices]:
-    model = tokref.WordPiece(tuple(wordpiece_vocabulary(text)), max_word_length=length + 1)
-    return Tokenizer(model, tokref.bert_normalizer()), Choices()
+    model = WordPiece(number_tokens(wordpiece_vocabulary(text)), max_word_length=length + 1)
+    return Tokenizer(model, BERT.normalizer), Choices()
 
 
 def _unigram(choices: str) -> Callable[[str, int], tuple[Tokenizer, Choices]]:
     """Give what makes a Unigram tokenizer that knows an unknown token and does not cut words."""
 
     def made(text: str, length: int) -> tuple[Tokenizer, Choices]:
-        model = unigram_model(text)
-        unknown = tokref.Unigram(("<unk>", *model.vocabulary), "<unk>", (0, *model.weights))
-        return Tokenizer(unknown), CHOICES[choices]
+        weights = {"<unk>": 0} | unigram_model(text).weights
+        return Tokenizer(Unigram(weights, unknown_token="<unk>")), CHOICES[choices]
 
     return made
 
@@ -136,7 +124,6 @@ SIDES: Mapping[str, Callable[..., Work]] = {
     "wordpiece_reference": wordpiece_reference,
     "wordpiece_legacy": wordpiece_legacy,
     "unigram_reference": unigram_reference,
-    "unigram_documents": unigram_documents,
     "segmentation": segmentation,
     "one_word": one_word,
 }

@@ -6,14 +6,14 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import tokref
-from tokref import Choices, Tokenizer
+from tokfast import FastTokenizer
+from tokref import Choices, Tokenizer, from_mapping
+from tokref.values import Words
 
-__all__ = ["CHOICES", "Sized", "Work", "corpus", "documents_module", "encoding", "gpt2", "words_of"]
+__all__ = ["BERT", "BYTE_LEVEL", "CHOICES", "METASPACE", "Sized", "Work", "corpus", "encoding", "gpt2", "words_of"]
 
 DOCUMENT = 1_000_000  # characters; a corpus is cut at the line ends nearest to that
 
@@ -53,8 +53,13 @@ def corpus(text: str) -> list[str]:
     return documents
 
 
-def words_of(text: str) -> tokref.Words:
-    return tokref.count_words(corpus(text), Tokenizer(pre_tokenizer=tokref.ByteLevel()), Choices())
+BYTE_LEVEL = from_mapping({"pre_tokenizer": {"type": "byte_level"}})
+METASPACE = from_mapping({"pre_tokenizer": {"type": "metaspace"}})
+BERT = from_mapping({"normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "bert"}})
+
+
+def words_of(text: str, tokenizer: Tokenizer = BYTE_LEVEL) -> Words:
+    return FastTokenizer(tokenizer, Choices()).count_words(corpus(text))
 
 
 def gpt2() -> tuple[dict[str, int], list[tuple[str, str]]]:
@@ -65,11 +70,6 @@ def gpt2() -> tuple[dict[str, int], list[tuple[str, str]]]:
 
 
 def encoding(text: str, tokenizer: Tokenizer, choices: Choices) -> Work:
-    tokref.encode_ids("a", tokenizer, choices)
-    return lambda: tokref.encode_ids(text, tokenizer, choices)
-
-
-def documents_module() -> Any:
-    """Give the literal procedures of the documents: the oracle of the reference's tests."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "reference" / "tests"))
-    return import_module("documents")
+    fast = FastTokenizer(tokenizer, choices)
+    fast.encode_ids("a")
+    return lambda: fast.encode_ids(text)

@@ -7,10 +7,14 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from sides_shared import CHOICES, Sized, Work, corpus, documents_module, words_of
+from sides_shared import BYTE_LEVEL, CHOICES, Sized, Work, corpus, words_of
 
+import tokfast
 import tokref
-from tokref import Choices, Target, Tokenizer
+from tokfast import FastTokenizer
+from tokref import Choices, Target, Unigram, from_mapping
+from tokref.unigram import initial_vocabulary, loss_increase
+from tokref.values import Words
 
 __all__ = ["SIDES"]
 
@@ -18,11 +22,11 @@ __all__ = ["SIDES"]
 def train_reference(text: str, merges: str, tie: str) -> Work:
     size = len({*text.encode()}) + int(merges)
     documents = corpus(text)
-    tokenizer = Tokenizer(pre_tokenizer=tokref.ByteLevel())
+    tokenizer = FastTokenizer(BYTE_LEVEL, Choices())
 
     def work() -> list[list[str]]:
-        words = tokref.count_words(documents, tokenizer, Choices())
-        steps = tokref.train_bpe(words, [], Target(vocabulary_size=size), CHOICES[tie]).steps
+        words = tokenizer.count_words(documents)
+        steps = tokfast.train_bpe(words, [], Target(vocabulary_size=size), CHOICES[tie]).steps
         return [[left, right] for left, right, _ in steps]
 
     return work
@@ -44,77 +48,78 @@ def train_tokenizers(text: str, merges: str) -> Work:
     return work
 
 
-def train_documents(text: str, merges: str) -> Work:
-    words = words_of(text)
-    size = len({*text.encode()}) + int(merges)
-    steps = documents_module().train_bpe
-    return lambda: [[left, right] for left, right, _ in steps(words, [], lambda found, _: found < size)[1]]
-
-
 def train_merges(text: str, merges: str) -> Work:
-    """Train on words that are counted already, as the documents' program is measured."""
+    """Train on words that are counted already."""
+    return merges_by(tokfast.train_bpe, text, merges)
+
+
+def train_naively(text: str, merges: str) -> Work:
+    return merges_by(tokref.train_bpe, text, merges)
+
+
+def merges_by(train: Callable[..., tokref.BpeTraining], text: str, merges: str) -> Work:
     words = words_of(text)
     target = Target(vocabulary_size=len({*text.encode()}) + int(merges))
-    return lambda: [[left, right] for left, right, _ in tokref.train_bpe(words, [], target, Choices()).steps]
+    return lambda: [[left, right] for left, right, _ in train(words, [], target, Choices()).steps]
 
 
 def wordpiece_training(text: str, merges: str) -> Work:
-    words = tokref.count_words(corpus(text), Tokenizer(pre_tokenizer=tokref.BertPreTokenizer()), Choices())
-    return Sized(symbols(words), lambda: tokref.train_wordpiece(words, merge_count=int(merges)).vocabulary)
+    words = words_of(text, from_mapping({"pre_tokenizer": {"type": "bert"}}))
+    target = Target(merge_count=int(merges))
+    return Sized(symbols(words), lambda: tokfast.train_wordpiece(words, [], target, "##").vocabulary)
 
 
 def unigram_training(text: str, size: str) -> Work:
     words = words_of(text)
-    train = tokref.train_unigram
-    return Sized(symbols(words), lambda: train(words, int(size), int(size) * 9 // 10, 0.1, Choices()).model.vocabulary)
+    train = tokfast.train_unigram
+    return Sized(symbols(words), lambda: tuple(train(words, int(size), int(size) * 9 // 10, 0.1).model.weights))
 
 
-def symbols(words: tokref.Words) -> int:
+def symbols(words: Words) -> int:
     """Count the symbols of distinct words, which are what training on counted words goes through."""
     return sum(map(len, words))
 
 
-def first_words(text: str, words: str) -> tokref.Words:
+def first_words(text: str, words: str) -> Words:
     return dict(islice(words_of(text).items(), int(words)))
 
 
-def losses(text: str, tokens: str, words: str) -> tuple[tokref.Words, tokref.Unigram]:
+def losses(text: str, tokens: str, words: str) -> tuple[Words, Unigram]:
     some = first_words(text, words)
-    return some, tokref.initial_vocabulary(some, int(tokens))
+    return some, initial_vocabulary(some, int(tokens))
 
 
 def losses_reference(text: str, tokens: str, words: str, every: str) -> Work:
     some, model = losses(text, tokens, words)
-    return lambda: [*tokref.loss_increases(some, model, Choices()).items()][:: int(every)]
+    return lambda: [*tokfast.loss_increases(some, model).items()][:: int(every)]
 
 
-def losses_documents(text: str, tokens: str, words: str, every: str) -> Work:
-    """Remove one token of so many, each as the documents' program does."""
+def losses_naively(text: str, tokens: str, words: str, every: str) -> Work:
+    """Remove one token of so many, and segment all words for each."""
     some, model = losses(text, tokens, words)
-    return lambda: [*documents_module().loss_increases(some, model.costs, int(every)).items()]
+    removable = [token for token in model.weights if len(token) > 1]
+    return lambda: [(token, loss_increase(some, model, token)) for token in removable[:: int(every)]]
 
 
 def prune_reference(text: str, tokens: str, words: str) -> Work:
     some = first_words(text, words)
-    return lambda: tokref.prune_step(some, tokref.initial_vocabulary(some, int(tokens)), 0.1, Choices())[0]
+    return lambda: tokfast.prune_step(some, initial_vocabulary(some, int(tokens)), 0.1)[0]
 
 
-def prune_documents(text: str, tokens: str, words: str) -> Work:
-    """Prune until there is one token less, which takes one step."""
-    some, size = first_words(text, words), int(tokens)
-    prune = documents_module().prune
-    return lambda: prune(some, size, size - 1, 0.1)[2]
+def prune_naively(text: str, tokens: str, words: str) -> Work:
+    some = first_words(text, words)
+    return lambda: tokref.prune_step(some, initial_vocabulary(some, int(tokens)), 0.1)[0]
 
 
 SIDES: Mapping[str, Callable[..., Work]] = {
     "train_reference": train_reference,
     "train_tokenizers": train_tokenizers,
-    "train_documents": train_documents,
+    "train_naively": train_naively,
     "train_merges": train_merges,
     "wordpiece_training": wordpiece_training,
     "unigram_training": unigram_training,
     "losses_reference": losses_reference,
-    "losses_documents": losses_documents,
+    "losses_naively": losses_naively,
     "prune_reference": prune_reference,
-    "prune_documents": prune_documents,
+    "prune_naively": prune_naively,
 }

@@ -14,7 +14,6 @@ import pytest
 
 from tokspec.adapters.registry import known_names
 from tokspec.cli import pytest_items  # pytester forgets what is first imported in a run
-from tokspec.suite import yaml_events  # noqa: F401  # pytester forgets what is first imported in a run
 from tokspec.suite.fixtures import Suite, load_suite
 from tokspec.suite.specification import load_specification
 

@@ -36,7 +36,9 @@ class Adapter(Protocol):
 
     ``load`` gets a model in the first of ``hello().formats`` that can express it and returns whatever ``run`` wants to
     see again. ``run`` performs one operation and returns its result as ``spec/10-protocol.md`` lists it. Both raise
-    :class:`Refusal` with a reason out of ``spec/09-errors.md``, or :class:`Unsupported`; whatever else is a crash.
+    ``Refusal(reason, message)`` with a reason of ``spec/09-errors.md``, or ``Unsupported(message)``; any other
+    exception is a crash. A model that contradicts itself may be refused in either. Every string is a ``str``, also one
+    with a lone surrogate, and a corpus is the corpus itself, never its name.
 
     >>> class Characters:
     ...     def hello(self):

@@ -14,6 +14,9 @@ HARD_TEXTS = st.text(
 )
 """Text of characters that normalizers and pre-tokenizers treat in many ways."""
 
+ASSIGNED_TEXTS = st.text(st.characters(max_codepoint=0x2FFF, exclude_categories=["Cn", "Cs"]), max_size=24)
+"""Text of characters on whose classes different versions of Unicode agree."""
+
 WORDS = st.dictionaries(st.text("ab", min_size=1, max_size=9), st.integers(1, 4), max_size=7)
 """Words of two letters with small counts."""
 

@@ -72,16 +72,14 @@ def train_on_strings(
     vocabulary = special_tokens + sorted(set("".join(words)) - set(special_tokens))
     steps: list[tuple[str, str, int]] = []
     while len(steps) < merges and len(vocabulary) < size:
-        pairs = pairs_of(lines, counts)
-
-        def order(pair: Pair, pairs: dict[Pair, tuple[int, tuple[int, int]]] = pairs) -> tuple[int, object]:
-            count, first = pairs[pair]
-            return -count, first if tie == "first_met" else [vocabulary.index(token) for token in pair]
-
-        best = min(pairs, key=order, default=None)
-        if best is None or pairs[best][0] < min_frequency:
+        rows = [
+            (-count, first if tie == "first_met" else tuple(map(vocabulary.index, pair)), pair)
+            for pair, (count, first) in pairs_of(lines, counts).items()
+        ]
+        if not rows or -min(rows)[0] < min_frequency:
             break
-        steps.append((*best, pairs[best][0]))
+        count, _, best = min(rows)
+        steps.append((*best, -count))
         lines = [replaced(line, best) for line in lines]
         vocabulary += [] if "".join(best) in vocabulary else ["".join(best)]
     return vocabulary, steps, lines
@@ -216,7 +214,9 @@ def test_no_pair_is_best_where_none_is_left() -> None:
 # Encoding
 
 
-def all_orders(symbols: list[str], rank: Callable[[str, str], int | None]) -> list[tuple[list[tuple[int, int]], list[str]]]:
+def all_orders(
+    symbols: list[str], rank: Callable[[str, str], int | None]
+) -> list[tuple[list[tuple[int, int]], list[str]]]:
     """Return every way to merge one place after the other until none is left: ranks and places, and the result."""
     ways = []
     for place, pair in enumerate(pairwise(symbols)):

@@ -1,50 +1,112 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
-from tokref import Bpe, Choices, InputError, Tokenizer, decode, from_mapping, join_wordpiece, tokens_of
+from tokref import Bpe, Choices, InputError, Tokenizer, decode, from_mapping, tokens_of
+from tokref.decoding import join_tokens
+from tokref.pre_tokenization import BYTE_CHARACTERS
 
-BYTE_LEVEL = from_mapping({"decoder": {"type": "byte_level"}})
-METASPACE = from_mapping({"decoder": {"type": "metaspace"}})
-WORDPIECE = from_mapping({"decoder": {"type": "wordpiece"}})
-TWO = Tokenizer(Bpe(("a", "b")))
+from .strategies import TEXTS
+
+
+def decoder(type: str, **parameters: str) -> Tokenizer:
+    return from_mapping({"decoder": {"type": type, **parameters}})
+
+
+NONE = Tokenizer()
+BYTE_LEVEL = decoder("byte_level")
+METASPACE = decoder("metaspace")
+WORDPIECE = decoder("wordpiece")
+TWO = Tokenizer(Bpe({"a": 0, "b": 1}))
+REMOVED = Choices(metaspace_leading_space="removed")
+REMOVED_FROM_FIRST = Choices(metaspace_leading_space="removed_from_first_token")
+SKIPPED = Choices(unknown_id="skipped")
 
 
 @pytest.mark.parametrize(
     ("tokenizer", "tokens", "expected"),
     [
-        (Tokenizer(), [], ""),
-        (Tokenizer(), ["a", "##b"], "a ##b"),
+        (NONE, [], ""),
+        (NONE, ["a", "##b"], "a ##b"),
+        (NONE, ["a", "", "b"], "a  b"),
+        (TWO, ["b", "a"], "b a"),
         (BYTE_LEVEL, [], ""),
         (BYTE_LEVEL, ["Ġä", "¾Ĩ", "!"], " 來!"),
-        (BYTE_LEVEL, ["ä¾", "a"], "\ufffda"),
-        (BYTE_LEVEL, ["íłĢ"], "\ufffd\ufffd\ufffd"),
+        (BYTE_LEVEL, ["ä¾", "a"], "\ufffda"),  # the beginning of a sequence becomes one replacement character
+        (BYTE_LEVEL, ["íłĢ"], "\ufffd\ufffd\ufffd"),  # no byte of a surrogate begins a valid sequence
+        (BYTE_LEVEL, ["ï»¿a"], "\ufeffa"),
         (BYTE_LEVEL, ["中", "Ġ"], "中 "),
+        (BYTE_LEVEL, ["Ġ中"], "Ġ中"),  # the whole token stands for itself
+        (METASPACE, [], ""),
         (METASPACE, ["▁a", "▁▁b"], " a  b"),
+        (decoder("metaspace", replacement="_"), ["_a", "▁b"], " a▁b"),
+        (WORDPIECE, [], ""),
         (WORDPIECE, ["##s", "hug", "##s", "pug"], "##s hugs pug"),
+        (decoder("wordpiece", prefix="@"), ["a", "@b", "##c"], "ab ##c"),
+        (decoder("wordpiece", prefix=""), ["a", "b", "##c"], "ab##c"),
     ],
 )
 def test_tokens_become_text(tokenizer: Tokenizer, tokens: list[str], expected: str) -> None:
     assert decode(tokens, tokenizer, Choices()) == expected
 
 
-def test_the_space_at_the_start_is_a_choice() -> None:
-    removed = Choices(metaspace_leading_space="removed")
-    assert decode(["▁▁a", "▁b"], METASPACE, removed) == " a b"
-    assert decode(["a", "▁b"], METASPACE, removed) == "a b"
+@pytest.mark.parametrize(
+    ("choices", "tokens", "expected"),
+    [
+        (Choices(), ["▁▁a", "▁b"], "  a b"),
+        (REMOVED, ["▁▁a", "▁b"], " a b"),
+        (REMOVED, ["a", "▁b"], "a b"),
+        (REMOVED, [" a"], " a"),
+        (REMOVED_FROM_FIRST, ["▁▁a▁", "▁b"], "a b"),
+    ],
+)
+def test_the_space_at_the_start_is_a_choice(choices: Choices, tokens: list[str], expected: str) -> None:
+    assert decode(tokens, METASPACE, choices) == expected
 
 
-def test_another_prefix() -> None:
-    assert join_wordpiece(["a", "@b"], "@") == "ab"
+@given(TEXTS)
+def test_bytes_become_their_text_however_they_are_cut(text: str) -> None:
+    written = [BYTE_CHARACTERS[byte] for byte in text.encode()]
+    assert join_tokens(written, BYTE_LEVEL.decoder, Choices()) == text
+    assert join_tokens(["".join(written)], BYTE_LEVEL.decoder, Choices()) == text
 
 
-def test_an_unknown_token_or_id_is_refused_or_skipped() -> None:
-    with pytest.raises(InputError, match=r"^unknown_id: token 'x' is not in the vocabulary$"):
+def test_a_token_with_a_lone_surrogate_has_no_bytes() -> None:
+    with pytest.raises(InputError) as caught:
+        decode(["a", "Ġ\udfff"], BYTE_LEVEL, Choices())
+    message = "the lone surrogate U+DFFF has no UTF-8; replace it"
+    assert (caught.value.reason, caught.value.message) == ("invalid_input", message)
+
+
+@pytest.mark.parametrize(
+    ("ids", "tokenizer", "message"),
+    [
+        ([0, 2], TWO, "id 2 has no entry in a vocabulary of 2"),
+        ([-1], TWO, "id -1 has no entry in a vocabulary of 2"),
+        ([0], NONE, "id 0 has no entry in a vocabulary of 0"),
+        ([0], Tokenizer(Bpe()), "id 0 has no entry in a vocabulary of 0"),
+    ],
+)
+def test_an_unknown_id_is_refused_or_skipped(ids: list[int], tokenizer: Tokenizer, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        tokens_of(ids, tokenizer, Choices())
+    assert (caught.value.reason, caught.value.message) == ("unknown_id", message)
+    assert tokens_of(ids[-1:], tokenizer, SKIPPED) == []
+
+
+def test_skipped_ids_leave_the_others() -> None:
+    assert tokens_of([1, 2, -1, 0], TWO, SKIPPED) == ["b", "a"]
+
+
+def test_an_unknown_token_is_refused_or_skipped() -> None:
+    with pytest.raises(InputError) as caught:
         decode(["a", "x"], TWO, Choices())
-    with pytest.raises(InputError, match=r"^unknown_id: id 2 has no entry in a vocabulary of 2$"):
-        tokens_of([0, 2], TWO, Choices())
-    with pytest.raises(InputError, match=r"^unknown_id: id -1 has no entry in a vocabulary of 2$"):
-        tokens_of([-1], TWO, Choices())
-    skipped = Choices(unknown_id="skipped")
-    assert decode(["a", "x", "b"], TWO, skipped) == "a b"
-    assert tokens_of([1, 2, -1, 0], TWO, skipped) == ["b", "a"]
+    assert (caught.value.reason, caught.value.message) == ("unknown_id", "token 'x' is not in the vocabulary")
+    assert decode(["a", "x", "b"], TWO, SKIPPED) == "a b"
+    assert decode(["x"], TWO, SKIPPED) == ""
+
+
+@pytest.mark.parametrize("tokenizer", [NONE, Tokenizer(Bpe())])
+def test_without_a_vocabulary_every_token_is_decoded(tokenizer: Tokenizer) -> None:
+    assert decode(["x", "y"], tokenizer, Choices()) == "x y"

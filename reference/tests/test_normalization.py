@@ -19,7 +19,7 @@ def component(type: str, **parameters: Any) -> Component:
 
 
 FORMS = ["nfc", "nfd", "nfkc", "nfkd"]
-PLAIN = Choices(final_sigma="plain")
+CONTEXTUAL, PLAIN = Choices(), Choices(final_sigma="plain")
 NORMALIZERS = {
     **{form: component(form) for form in FORMS},
     "lowercase": component("lowercase"),
@@ -33,7 +33,7 @@ NORMALIZERS = {
 }
 
 
-def text_of(normalizer: Component | None, text: str, choices: Choices = Choices()) -> str:
+def text_of(normalizer: Component | None, text: str, choices: Choices = CONTEXTUAL) -> str:
     return normalize(AlignedText.from_input(text), normalizer, choices).text
 
 
@@ -65,7 +65,7 @@ def by_hand(name: str, text: str, choices: Choices) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in NORMALIZERS if not name.startswith("bert")])
-@pytest.mark.parametrize("choices", [Choices(), PLAIN], ids=["contextual", "plain"])
+@pytest.mark.parametrize("choices", [CONTEXTUAL, PLAIN], ids=["contextual", "plain"])
 @given(text=TEXTS | HARD_TEXTS)
 def test_the_text_is_that_of_pythons_own_functions(name: str, choices: Choices, text: str) -> None:
     assert text_of(NORMALIZERS[name], text, choices) == by_hand(name, text, choices)

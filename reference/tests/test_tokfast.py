@@ -11,12 +11,13 @@ from typing import Any, get_args, get_type_hints
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import merge_lists
 
 import tokfast
 import tokref
 from tokfast import FastTokenizer
 from tokref import Choices, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
+
+from .strategies import merge_lists
 
 settings_of_all = settings(max_examples=int(os.environ.get("TOKFAST_EXAMPLES", "300")), derandomize=False)
 

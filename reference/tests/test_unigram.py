@@ -146,7 +146,9 @@ def test_substrings_are_counted_place_by_place(words: dict[str, int]) -> None:
     }
     assert strict_substrings(words) == strict
     longer = [row for row in frequencies.items() if len(row[0]) >= 2]
-    by_frequency = [row for frequency in sorted({f for _, f in longer}, reverse=True) for row in longer if row[1] == frequency]
+    by_frequency = [
+        row for frequency in sorted({f for _, f in longer}, reverse=True) for row in longer if row[1] == frequency
+    ]
     assert ranked_substrings(words) == by_frequency
 
 
@@ -223,7 +225,7 @@ def test_the_best_segmentation_is_the_most_probable_of_all(model: Unigram, word:
     probabilities = exact_probabilities(model)
     best = best_product(word, probabilities)
     if best is None:
-        with pytest.raises(InputError, match="^no_segmentation: "):
+        with pytest.raises(InputError, match=r"^no_segmentation: "):
             segment(word, model, ZERO)
     else:
         tokens, score = segment(word, model, ZERO)
@@ -235,9 +237,16 @@ def test_the_best_segmentation_is_the_most_probable_of_all(model: Unigram, word:
 @given(LOGARITHMS, st.text("ab", max_size=8))
 def test_each_row_of_the_table_is_the_best_of_a_beginning(model: Unigram, word: str) -> None:
     table = viterbi(word, model)
-    bests = [best_way(word[:end], {token: -weight for token, weight in model.weights.items()}) for end in range(1, len(word) + 1)]
+    bests = [
+        best_way(word[:end], {token: -weight for token, weight in model.weights.items()})
+        for end in range(1, len(word) + 1)
+    ]
     assert [row and row.tokens for row in table] == [best and best[1] for best in bests]
-    assert all(row is None or math.isclose(row.value, math.exp(-best[0])) for row, best in zip(table, bests, strict=True) if best)
+    assert all(
+        row is None or math.isclose(row.value, math.exp(-best[0]))
+        for row, best in zip(table, bests, strict=True)
+        if best
+    )
 
 
 def logarithms(**weights: float) -> Unigram:
@@ -338,7 +347,10 @@ def test_the_spelled_unknown_token_is_one_with_unknown_characters_beside_it() ->
 
 
 def test_where_no_token_has_a_probability_an_unknown_character_costs_ten() -> None:
-    assert encode("xa", Unigram({"<unk>": 0, "a": 0}, "frequency", "<unk>"), "run") == [("<unk>", 0, 0, 1), ("a", 1, 1, 2)]
+    assert encode("xa", Unigram({"<unk>": 0, "a": 0}, "frequency", "<unk>"), "run") == [
+        ("<unk>", 0, 0, 1),
+        ("a", 1, 1, 2),
+    ]
 
 
 @pytest.mark.parametrize("option", ["piece", "run"])
@@ -387,7 +399,10 @@ def test_increases_are_differences_of_whole_losses(words: dict[str, int], model:
 
 
 @settings(max_examples=30)
-@given(st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(0, 4), min_size=1, max_size=5), st.integers(0, 20))
+@given(
+    st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(0, 4), min_size=1, max_size=5),
+    st.integers(0, 20),
+)
 def test_increases_are_those_in_fractions(words: dict[str, int], size: int) -> None:
     words = words | {"abc": 1}  # at least one word occurs
     model = initial_vocabulary(words, size)
@@ -457,15 +472,18 @@ def test_the_loss_of_a_word_that_no_segmentation_covers_is_refused() -> None:
         lambda: corpus_loss({"ab": 0}, Unigram({"a": 1}), Choices()),
         lambda: prune_step({"ab": 0}, Unigram({"a": 1}), 0.5),
     ):
-        with pytest.raises(InputError, match="^no_segmentation: 'ab' cannot be written with the tokens of the vocabulary$"):
+        with pytest.raises(InputError) as caught:
             ask()
+        assert str(caught.value) == "no_segmentation: 'ab' cannot be written with the tokens of the vocabulary"
 
 
 # Pruning
 
 
 @given(WORDS, COVERING, st.sampled_from([0.05, 0.1, 0.25, 0.5, 1.0]))
-def test_pruning_removes_what_raises_the_whole_loss_least(words: dict[str, int], model: Unigram, fraction: float) -> None:
+def test_pruning_removes_what_raises_the_whole_loss_least(
+    words: dict[str, int], model: Unigram, fraction: float
+) -> None:
     increases = []
     for position, token in enumerate(model.weights):
         if len(token) > 1:

@@ -115,9 +115,7 @@ def test_the_toy_corpus() -> None:
     st.integers(0, 16),
     PREFIXES,
 )
-def test_training_is_that_on_strings(
-    words: dict[str, int], special_tokens: list[str], size: int, prefix: str
-) -> None:
+def test_training_is_that_on_strings(words: dict[str, int], special_tokens: list[str], size: int, prefix: str) -> None:
     vocabulary, steps, lines = train_on_strings(words, special_tokens, size, prefix)
     training = train_wordpiece(words, special_tokens, Target(vocabulary_size=size), prefix)
     assert (list(training.vocabulary), list(training.steps)) == (vocabulary, steps)

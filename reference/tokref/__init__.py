@@ -1,6 +1,6 @@
 """The minimal reference implementation of the tokspec specification: the specification as code, to be read beside it.
 
-One module a chapter, in the order of the prose, after the values that they share:
+One module per chapter, in the order of the prose, after the values that they share:
 
 =====================  ==================================================================
 ``values``             tokens, models, and the tokenizer around a model

@@ -35,14 +35,14 @@ Split = tuple[tuple[str, ...], int]
 
 @dataclass(frozen=True)
 class Target:
-    """When training stops: at a size of the vocabulary, at a number of merges, or below a count."""
+    """When training stops: at a size of the vocabulary or a number of merges, or where the highest count is too low."""
 
     vocabulary_size: int | None = None
     merge_count: int | None = None
     min_frequency: int = 1
 
     def is_reached(self, vocabulary_size: int, merge_count: int) -> bool:
-        """Say whether one of the two numbers is reached; of two targets the first that is met counts."""
+        """Say whether one of the two numbers is reached; :func:`train_bpe` looks at ``min_frequency``."""
         if self.vocabulary_size is not None and vocabulary_size >= self.vocabulary_size:
             return True
         return self.merge_count is not None and merge_count >= self.merge_count
@@ -95,7 +95,8 @@ def best_pair(words: Iterable[Split], vocabulary: Sequence[str], choices: Choice
     if choices.bpe_training_tie == "first_met":  # BPE-TRAIN-8
         return tied[0], highest
     ids = number_tokens(vocabulary)
-    return min(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]])), highest
+    smallest = min(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
+    return smallest, highest
 
 
 def merge_pair(tokens: Sequence[str], pair: Pair, merged: str) -> tuple[str, ...]:
@@ -161,6 +162,7 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
             tokens.append(Token(symbol, model.vocabulary[symbol], start, stop))
         elif model.unknown_token is not None:  # BPE-ENC-6
             unknown = unknown_token(model, symbol, start, stop)
+            # No merge joins an unknown character to its neighbours, so the one before it is a token of its own.
             is_run = begin > 0 and piece.text[begin - 1] not in model.vocabulary
             if is_run and choices.bpe_unknown_run == "fused":  # BPE-ENC-7
                 tokens[-1] = tokens[-1]._replace(end=stop)
@@ -172,6 +174,7 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
             raise InputError(
                 "unknown_symbol", f"{symbol!r} is not in the vocabulary and the model has no unknown token"
             )
+        # What is left is the option dropped_after_merging: the character gives no token.
         begin = end
     return tokens
 

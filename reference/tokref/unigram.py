@@ -2,7 +2,7 @@
 
 A word is segmented by the Viterbi algorithm: from left to right, the best segmentation up to each position follows
 from the best ones up to the positions before it. Training begins with many substrings and removes, step by step, the
-tokens whose loss hurts least: those without which the best segmentations of the words cost hardly more.
+tokens whose removal raises the loss least: those without which the words can be written at hardly more cost.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def segmentations(word: str, model: Unigram) -> list[Segmentation]:
 
 
 def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:
-    """Write all endings of the word, from the shortest to the word itself; each begins with a token."""
+    """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``."""
     ways: dict[int, list[tuple[str, ...]]] = {len(word): [()]}
     for start in reversed(range(len(word))):
         ways[start] = [
@@ -178,6 +178,16 @@ def viterbi(word: str, model: Unigram) -> list[Segmentation | None]:
     return table
 
 
+def _start(choices: Choices) -> float:
+    return 1.0 if choices.unigram_score_start == "one" else 0.0  # UNI-SCORE-1
+
+
+def _finite(value: float) -> float:
+    if math.isinf(value):  # UNI-LOSS-3
+        raise InputError("invalid_input", "the answer is infinite: a word needs a token of probability 0")
+    return value
+
+
 def segment(word: str, model: Unigram, choices: Choices) -> Segmentation:
     """Return the segmentation with the highest probability (UNI-SEG-2), and its score.
 
@@ -187,16 +197,8 @@ def segment(word: str, model: Unigram, choices: Choices) -> Segmentation:
     >>> segment("aa", Unigram({"a": 3, "aa": 1}), Choices(unigram_score_start="zero"))
     Segmentation(tokens=('a', 'a'), value=0.5753641449035618)
     """
-    found = _segment(word, token_costs(model))
-    return Segmentation(found.tokens, _finite(_start(choices) + found.value))
-
-
-def _segment(word: str, costs: Costs) -> Segmentation:
-    best = _best_up_to(word, costs)
-    last = best[len(word)]
-    if last is None:  # UNI-UNK-2
-        raise InputError("no_segmentation", f"{word!r} cannot be written with the tokens of the vocabulary")
-    return Segmentation(tuple(word[start:end] for start, end in _follow_back(best, len(word))), last.cost)
+    tokens, cost = _segment(word, token_costs(model))
+    return Segmentation(tokens, _finite(_start(choices) + cost))
 
 
 class _Last(NamedTuple):
@@ -204,6 +206,15 @@ class _Last(NamedTuple):
 
     start: int
     cost: float
+
+
+def _segment(word: str, costs: Costs) -> tuple[tuple[str, ...], float]:
+    """Return the tokens of the best segmentation, and what they cost together."""
+    best = _best_up_to(word, costs)
+    last = best[len(word)]
+    if last is None:  # UNI-UNK-2
+        raise InputError("no_segmentation", f"{word!r} cannot be written with the tokens of the vocabulary")
+    return tuple(word[start:end] for start, end in _follow_back(best, len(word))), last.cost
 
 
 def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> list[_Last | None]:
@@ -273,6 +284,19 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
 # Training
 
 
+class _SegmentedWord(NamedTuple):
+    """A word of the corpus, its count, its best segmentation, and what that costs."""
+
+    word: str
+    occurrences: int
+    tokens: tuple[str, ...]
+    cost: float
+
+
+def _segment_words(words: Words, costs: Costs) -> list[_SegmentedWord]:
+    return [_SegmentedWord(word, count, *_segment(word, costs)) for word, count in words.items()]
+
+
 def corpus_loss(words: Words, model: Unigram, choices: Choices) -> float:
     """Return the loss of a corpus (UNI-LOSS-1).
 
@@ -285,9 +309,22 @@ def corpus_loss(words: Words, model: Unigram, choices: Choices) -> float:
     costs = token_costs(model)
     loss = 0.0
     for word, count in words.items():
-        score = _start(choices) + _segment(word, costs).value
-        loss += count * score if count else 0.0  # 0 times infinity is no number
+        score = _start(choices) + _segment(word, costs)[1]
+        loss += count * score if count else 0.0  # 0 times infinity is NaN
     return _finite(loss)
+
+
+def _increase(token: str, words: list[_SegmentedWord], costs: Costs) -> float:
+    """Add up what each word costs more without the token; where scores start makes no difference (UNI-LOSS-2)."""
+    without = {other: cost for other, cost in costs.items() if other != token}
+    increase = 0.0
+    for word, count, tokens, cost in words:
+        if token not in tokens:
+            continue
+        _, cost_without = _segment(word, without)
+        if count and cost_without > cost:  # not where both are infinite
+            increase += count * (cost_without - cost)
+    return increase
 
 
 def loss_increase(words: Words, model: Unigram, token: str) -> float:
@@ -339,7 +376,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3
+    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3: probabilities are computed from weights
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:
@@ -356,37 +393,3 @@ def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -
             break
         sizes.append(len(model.weights))
     return UnigramTraining(model, tuple(sizes))
-
-
-class _SegmentedWord(NamedTuple):
-    text: str
-    weight: int
-    tokens: tuple[str, ...]
-    cost: float
-
-
-def _segment_words(words: Words, costs: Costs) -> list[_SegmentedWord]:
-    return [_SegmentedWord(word, count, *_segment(word, costs)) for word, count in words.items()]
-
-
-def _increase(token: str, words: list[_SegmentedWord], costs: Costs) -> float:
-    """Add up what each word costs more without the token; where scores start makes no difference (UNI-LOSS-2)."""
-    without = {other: cost for other, cost in costs.items() if other != token}
-    increase = 0.0
-    for word, count, tokens, cost in words:
-        if token not in tokens:
-            continue
-        cost_without = _segment(word, without).value
-        if count and cost_without > cost:  # not where both are infinite
-            increase += count * (cost_without - cost)
-    return increase
-
-
-def _start(choices: Choices) -> float:
-    return 1.0 if choices.unigram_score_start == "one" else 0.0  # UNI-SCORE-1
-
-
-def _finite(value: float) -> float:
-    if math.isinf(value):  # UNI-LOSS-3
-        raise InputError("invalid_input", "the answer is infinite: a word needs a token of probability 0")
-    return value

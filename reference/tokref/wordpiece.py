@@ -2,7 +2,7 @@
 
 A token that continues a word carries a prefix, ``##``. Training is that of BPE with two differences: the words are
 split into characters of which all but the first carry the prefix, and the pair to merge is the one with the highest
-score, not the highest count. Encoding needs no merges: it takes the longest token that fits, and goes on behind it.
+score, not the highest count. Encoding needs no merges: it takes the longest token that fits and continues after it.
 """
 
 from __future__ import annotations

@@ -71,6 +71,14 @@ function translated(call) {
   }
 }
 
+// The library has one decoder for all its encodings, which keeps bytes that a call leaves incomplete. Decoding a whole
+// token takes them out, so that no request has what is left of the one before.
+const whole = new GptEncoding({
+  bytePairRankDecoder: [[0x61]],
+  tokenSplitRegex: R50K_TOKEN_SPLIT_REGEX,
+  specialTokensEncoder: new Map(),
+});
+
 const operations = {
   encode({ encoding, names }, input) {
     const ids = translated(() => encoding.encode(text(input.text), { allowedSpecial: new Set([ALL_SPECIAL_TOKENS]) }));
@@ -82,6 +90,7 @@ const operations = {
     const known = new Map([...names].map(([id, token]) => [token, id]));
     const ids = input.ids ?? input.tokens.map((token) => known.get(text(token)));
     need(!ids.includes(undefined), "decodes ids, and a token that is not in the vocabulary has none");
+    whole.decode([0]);
     return { text: translated(() => encoding.decode(ids)) };
   },
 };

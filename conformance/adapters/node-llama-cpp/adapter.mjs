@@ -58,6 +58,8 @@ const operations = {
     const ids = input.ids ?? input.tokens.map((token) => names.indexOf(text(token)));
     need(!ids.includes(-1), "decodes ids, and a token that is not in the vocabulary has none");
     need(ids.every((id) => id < 2 ** 31), "takes ids of 32 bits");
+    // Ids behind the model's own are those of tokens that the file alone has: to the model they are unknown.
+    need(!ids.some((id) => id in names && names[id] === undefined), "the model has no such token", "unknown_id");
     return { text: model.detokenize(ids, true) };
   },
 };

@@ -32,10 +32,10 @@ pub fn ids(value: &Value) -> Outcome<Vec<u32>> {
     list.ok_or_else(|| unsupported("takes a list of ids"))
 }
 
-/// The text of bytes that a library gives.
+/// The text of bytes that a library gives; one that gives other bytes has failed to make any.
 pub fn utf8(bytes: Vec<u8>) -> Outcome<String> {
     let wrong = "gives bytes that are not UTF-8, and leaves it to its callers what becomes of them";
-    String::from_utf8(bytes).map_err(|_| unsupported(wrong))
+    String::from_utf8(bytes).map_err(|_| Refusal("invalid_input", wrong.to_string()))
 }
 
 /// What an adapter is made of; `hello` has its operations put in.

@@ -18,9 +18,6 @@ from tokspec.adapter import Hello, Unsupported
 
 __all__ = ["BertLegacyAdapter"]
 
-#: Its words end at them, and cleaning leaves them.
-_SEPARATORS = frozenset("\u2028\u2029")
-
 #: The special tokens that the tokenizer has unless it is told that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("sep_token", "pad_token", "cls_token", "mask_token"))
 
@@ -73,8 +70,6 @@ class BertLegacyAdapter:
         normalizer = model.get("normalizer", {}) if isinstance(model, Mapping) else model[1].get("normalizer", {})
         if normalizer.get("type") != "bert":
             raise Unsupported("has the normalizer of BERT and no other")
-        if not _SEPARATORS.isdisjoint(input["text"]):
-            raise Unsupported("makes no spaces of U+2028 and U+2029, and splits there (NORM-BERT-2)")
         basic = self._library.BasicTokenizer(**_options(normalizer), do_split_on_punc=False)
         text = basic._clean_text(input["text"])
         if basic.tokenize_chinese_chars:
@@ -106,9 +101,7 @@ def _options(normalizer: Mapping[str, Any]) -> dict[str, Any]:
 def _encode(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(model, Mapping):
         raise Unsupported("is WordPiece, and knows no other models")
-    tokenizer, beside = model
-    if "pre_tokenizer" not in beside and input["text"].split() != ([input["text"]] if input["text"] else []):
-        raise Unsupported("splits at white space, whether there is a pre-tokenizer or not")
+    tokenizer, _ = model
     tokens = tokenizer.tokenize(input["text"])
     return {"tokens": tokens, "ids": tokenizer.convert_tokens_to_ids(tokens)}
 

@@ -38,9 +38,6 @@ _REASONS = {
     "No more step could be performed": "invalid_input",
 }
 
-#: Characters that stand for their own bytes.
-_PLAIN = frozenset(map(chr, range(0x21, 0x7F)))
-
 #: The pattern of a text that is not cut.
 _WHOLE = r"(?s:.+)"
 
@@ -101,7 +98,7 @@ class FfbpeAdapter:
 
     def _trained(self, operation: str, model: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
         if "vocabulary_size" in input:
-            raise Unsupported("begins with all 256 bytes, and counts them in a target for the vocabulary (BPE-TRAIN-2)")
+            raise Unsupported("has a target for merges alone: its size counts all 256 bytes")
         trainer = self._trainer(model, input)
         if operation == "best_pair":
             for _ in range(input.get("steps", 0) + 1):
@@ -121,10 +118,6 @@ class FfbpeAdapter:
             raise Unsupported("has a least frequency of 1 or more")
         if any(len(token.encode()) == 1 for token in special):
             raise Unsupported("has all bytes as tokens, and takes none of them for a special one")
-        if unit == "byte" and any(set(word) - _PLAIN for word, _ in corpus.get("words", ())):
-            raise Unsupported("cuts words into bytes, and in this model they are of characters")
-        if unit == "unicode" and not json.dumps(corpus, ensure_ascii=False).isascii():
-            raise Unsupported("begins with bytes, and merges those of a character first (BPE-TRAIN-2)")
         trainer = self._library.BpeTrainer(
             special,
             unit=unit,
@@ -180,8 +173,6 @@ def _merges(trainer: Any) -> list[list[Any]]:
         files = Path(folder) / "vocab.json", Path(folder) / "merges.txt"
         trainer.save_files(*files)
         lines = files[1].read_bytes().decode().split("\n")[:-1]  # a token may be a carriage return
-    if any(escaped in line for line in lines for escaped in "{␣"):
-        raise Unsupported("saves merges with some characters escaped")
     return [[*pair.split(" "), int(count)] for pair, count in (line.split(" => ") for line in lines)]
 
 

@@ -164,7 +164,7 @@ class ReferenceAdapter:
         if unit != "code_point":
             raise DataError(f"{self.name} counts in code points, not in the unit {unit!r}", key="offset_unit")
         try:
-            self.choices = Choices.from_mapping(options)
+            self._choices = Choices.from_mapping(options)
         except InputError as error:
             raise DataError(error.message, key="choices") from error
 
@@ -176,7 +176,7 @@ class ReferenceAdapter:
             language="Python",
             operations=tuple(self.operations),
             formats=("tokspec",),
-            choices={**asdict(self.choices), "offset_unit": "code_point"},
+            choices={**asdict(self._choices), "offset_unit": "code_point"},
             encode_fields=("tokens", "ids", "spans"),
             unicode=unicodedata.unidata_version,
         )
@@ -192,7 +192,7 @@ class ReferenceAdapter:
 
     def request(self, model: Any, input: Mapping[str, Any]) -> Request:
         """Return the request of a model that was loaded."""
-        return Request(model, self.choices, input)
+        return Request(model, self._choices, input)
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Perform one operation."""

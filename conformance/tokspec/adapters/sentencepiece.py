@@ -106,6 +106,8 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         return {"text": processor.decode_pieces(list(input["tokens"]))}
     if any(id >= 2**31 for id in input["ids"]):
         raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
+    if processor.piece_to_id(NO_UNKNOWN) in input["ids"] and processor.id_to_piece(processor.unk_id()) == NO_UNKNOWN:
+        raise Refusal("unknown_id", f"{processor.unk_id()} is what the format has for a model without an unknown token")
     try:
         return {"text": processor.decode(list(input["ids"]))}
     except IndexError as error:

@@ -79,8 +79,10 @@ class EducationalAdapter:
         return _RUN[operation](encoding, ranks, input)
 
     def _train(self, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
-        if isinstance(model, tuple) or "vocabulary_size" in input:
-            raise Unsupported("begins with all 256 bytes, and takes no smaller size for a target (BPE-TRAIN-2)")
+        if isinstance(model, tuple):
+            raise Unsupported("trains models without a vocabulary")
+        if "vocabulary_size" in input:
+            raise Unsupported("has a target for merges alone: its size counts all 256 bytes")
         if "min_frequency" in input:
             raise Unsupported("has no least frequency of a pair")
         data, pattern = self._data(model, input["corpus"])
@@ -95,8 +97,6 @@ class EducationalAdapter:
                 raise Unsupported(f"takes a text, and more than {_MOST_WORDS} words are too many to repeat")
             if any(count == 0 for _, count in corpus["words"]):
                 raise Unsupported("takes a text, and a word with the count 0 stands in none")
-            if not all(word.isascii() for word, _ in corpus["words"]):
-                raise Unsupported("begins with bytes, and merges those of a character first (BPE-TRAIN-2)")
             words = [word for word, count in corpus["words"] for _ in range(count)]
             return "\n".join(words), r"[^\n]+"
         if model.get("pre_tokenizer", {}).get("type") != "byte_level" or len(corpus["texts"]) != 1:

@@ -121,8 +121,8 @@ class TokfastAdapter(ReferenceAdapter):
 
     def load(self, format: str, content: Any) -> FastTokenizer:
         """Read a model and prepare it."""
-        return FastTokenizer(super().load(format, content), self.choices)
+        return FastTokenizer(super().load(format, content), self._choices)
 
     def request(self, model: FastTokenizer, input: Mapping[str, Any]) -> FastRequest:
         """Return the request of a model that was loaded."""
-        return FastRequest(model.tokenizer, self.choices, input, model)
+        return FastRequest(model.tokenizer, self._choices, input, model)

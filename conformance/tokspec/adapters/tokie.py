@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
 __all__ = ["TokieAdapter"]
 
@@ -72,7 +72,7 @@ class TokieAdapter:
         """Perform one operation.
 
         Raises:
-            Unsupported: with the reason.
+            Refusal: ``invalid_input`` where the library gives nothing, and ``unsupported`` with the reason.
         """
         require_unicode(input)
         tokenizer, vocabulary = model
@@ -87,7 +87,7 @@ class TokieAdapter:
             raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
         text = tokenizer.decode(list(ids))
         if text is None:
-            raise Unsupported("gives no text for bytes that are not UTF-8")
+            raise Refusal("invalid_input", "gives no text for bytes that are not UTF-8")
         return {"text": text}
 
 

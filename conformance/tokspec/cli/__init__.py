@@ -29,6 +29,7 @@ ALLOCATIONS = 50_000
 
 #: For each command the module of this package in which it is, and its name there.
 _COMMANDS = {
+    "cases": ("browse", "cases_command"),
     "check": ("check", "check_command"),
     "compare": ("compare", "compare_command"),
     "coverage": ("coverage", "coverage_command"),

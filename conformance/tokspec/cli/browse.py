@@ -1,4 +1,4 @@
-"""``tokspec list`` and ``tokspec show``: what the suite holds."""
+"""``tokspec list``, ``show`` and ``cases``: what is in the suite."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import click
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError
 from tokspec.cli.options import fixtures_option, selection_options
-from tokspec.suite.fixtures import Case, Suite, load_suite
+from tokspec.suite.cases import Case, Suite, write_bundle
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
 
-__all__ = ["list_command", "show_command"]
+__all__ = ["cases_command", "list_command", "show_command"]
 
 
 @click.command("list")
@@ -71,6 +72,16 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
             printed = f" {shorten(compact(entry['printed']), 60)}"
             erratum = f" {entry['erratum']}" if "erratum" in entry else ""
             yield f"      {entry['at'] or '/'}: {entry['relation']}{erratum}{printed}"
+
+
+@click.command("cases")
+@click.option("--bundle", "file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE")
+@fixtures_option
+def cases_command(file: Path, fixtures: Path | None) -> None:
+    """Write all cases as one JSON file, the bundle, for runners in other languages."""
+    suite = load_suite(fixtures)
+    write_bundle(file, suite, load_specification())
+    click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(file))}")
 
 
 @click.command("show")

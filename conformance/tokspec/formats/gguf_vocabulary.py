@@ -27,7 +27,7 @@ from tokspec.base.errors import Unsupported
 from tokspec.formats.files import pack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
-from tokspec.formats.pieces import MARK, Piece, pieces_of, spaces_of
+from tokspec.formats.pieces import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
 from tokspec.formats.text import refuse_surrogates
 from tokspec.formats.vocabulary import refuse_untrained
 
@@ -50,6 +50,7 @@ class _Vocabulary:
     flags: Mapping[str, bool] = field(default_factory=dict)
     merges: tuple[str, ...] = ()
     pre_tokenizer: str = "default"
+    maps_white_space: bool = False
 
 
 def write(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +93,8 @@ def _llama(model: Mapping[str, Any]) -> _Vocabulary:
         raise Unsupported(f"{FORMAT} has {MARK!r} for every space, and this model has no metaspace")
     flags = {"add_space_prefix": spaces.add_dummy_prefix}
     if model["type"] == "unigram":
-        return _Vocabulary("t5", pieces, {**flags, "remove_extra_whitespaces": spaces.remove_extra_whitespaces})
+        removes = spaces.remove_extra_whitespaces
+        return _Vocabulary("t5", pieces, {**flags, "remove_extra_whitespaces": removes}, maps_white_space=removes)
     if spaces.remove_extra_whitespaces:
         raise Unsupported(f"{FORMAT} drops no white space in a BPE model, and this pre-tokenizer does")
     if "unknown_token" in model:
@@ -155,6 +157,8 @@ def _file(vocabulary: _Vocabulary) -> bytes:
         writer.add_token_merges(vocabulary.merges)
         for name, value in {"add_bos_token": False, "add_eos_token": False, **vocabulary.flags}.items():
             writer.add_bool(f"tokenizer.ggml.{name}", value)
+        if vocabulary.maps_white_space:
+            writer.add_precompiled_charsmap(WHITE_SPACE)
         for id, piece in enumerate(vocabulary.pieces):
             if piece.kind == "UNKNOWN":
                 writer.add_unk_token_id(id)

@@ -6,10 +6,12 @@ border of pieces that makes no difference, and where one does the model is refus
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from struct import pack, unpack
 from typing import Any
+from zlib import decompress
 
 from tokspec.base.errors import Unsupported
 from tokspec.formats.ranks import refuse_other_merges
@@ -17,10 +19,24 @@ from tokspec.formats.text import refuse_surrogates
 from tokspec.formats.vocabulary import refuse_untrained, tokens_of
 from tokspec.formats.weights import log_probabilities
 
-__all__ = ["MARK", "NO_UNKNOWN", "PRE_TOKENIZERS", "Piece", "Spaces", "pieces_of", "spaces_of"]
+__all__ = ["MARK", "NO_UNKNOWN", "PRE_TOKENIZERS", "WHITE_SPACE", "Piece", "Spaces", "pieces_of", "spaces_of"]
 
 #: The character that stands for a space.
 MARK = "▁"
+
+#: A map of characters, as SentencePiece compiles it, that makes U+0020 of all other white space (PRE-SPACE-1).
+#: A test compiles it again where the library is installed.
+WHITE_SPACE = decompress(
+    b64decode(
+        "eNol02VM1VEYx/HfvcMXV0TxhW+cgU7FADs2YyYqJqJiKwaK3V03uNywwUBUwBZbwcZuZ3cHGHO7ig0W+v3rf/vsnLP/s53zPM858pMUJFlKS4WL"
+        "S/4lpCIWKSBAxmd1FpKS/cyyNmERa5Yt2qzUKswDzSpGQFEjqJdk6yfZu0iO7lJcuOTsKMU3l1xhknu65JktecdLJYlnK5VCWZRBuf9HUNoSqTxj"
+        "RVRAMCqB7VQZ1VAVoQhBDVRHLdREHdRGPdRFA9THlu9S+m+pEfOGIBU1RlPseiVxTDVDS7QAR1YrtEFrkI7aoj3agdTUAZ3RCaStCHRFJCiBuqEH"
+        "okB51BN90BuUSn0xAP0xENEYjEGIwRAMw1AMRyxGYgRGYxTGYgwoq8ZhIiZgMiZhKqaA8msaZmIGaIVmYS7mwGb0EA7Y4UQcXIiHB27MgxcLMB+L"
+        "sBC0TYuRiAQsw1KswHKsRBJWIRlrsBqpSMFao/dYj3XYiA3YjE1IN3qIbdiKHdhu9A47sQe7kYG92IdMHMB+HMJBHMFhHEUWjuMYTuIETuMUzuIM"
+        "zuMcLuKC8S/IpEuMV3AZ13AVN3Adt3ATd3Ab93AXD3Afj/AQT/AYz/AUL/AcOcgGV1Iv8Qav8daI8ZmUbTUpJ8mkd6x9yMV7fMQHfMYnfMUX5OEb"
+        "uP7Kx0/8AE9Bv/AHBf/e3l/HPpV4"
+    )
+)
 
 #: SentencePiece wants an unknown token. This one stands after the last token of a model that has none.
 NO_UNKNOWN = "<no unknown token>"
@@ -77,6 +93,11 @@ def spaces_of(model: Mapping[str, Any], format: str) -> Spaces:
         _refuse_crossing(tokens_of(model), format)
     if spaces.add_dummy_prefix and model.get("special_tokens"):
         raise Unsupported(f"{format} puts {MARK!r} before the whole text only, and before a special token too")
+    decoder = model.get("decoder", {})
+    if decoder.get("type") == "metaspace" and not spaces.add_dummy_prefix:
+        raise Unsupported(
+            f"{format} drops a first {MARK!r} in decoding just where it puts one, and this model has none"
+        )
     if spaces.escape_whitespaces and any(" " in token for token in model.get("special_tokens", ())):
         raise Unsupported(f"{format} has {MARK!r} for every space before it looks for special tokens")
     return spaces

@@ -1,6 +1,7 @@
 """``sentencepiece.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
 
-The normalizer is the identity; pre-tokenizers are what SentencePiece does with spaces (:mod:`tokspec.formats.pieces`).
+The normalizer is the identity, or for white-space split a map of white space to U+0020; pre-tokenizers are what
+SentencePiece does with spaces (:mod:`tokspec.formats.pieces`).
 Special tokens are user-defined pieces. A model without an unknown token has the piece ``<no unknown token>`` after its
 last: whoever meets its id in a result has met an unknown symbol. Scores are the weights as numbers of 32 bits; those of
 a BPE model are its ids, negative. The decoder is told beside the file; where nothing is, it is ``metaspace``.
@@ -11,12 +12,13 @@ It cannot express, and the writer refuses as ``unsupported``:
 * a pre-tokenizer other than none, metaspace with ``▁``, and the sequence of white-space split and metaspace of T5;
 * a pre-tokenizer that splits, with a token across a split or without ``▁``: SentencePiece does not split;
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
+* a metaspace decoder where no ``▁`` is put before the text: whether the first one is dropped is one flag for both;
 * an unknown or special token that is not in the vocabulary; an empty token, and one with U+0000;
 * merges that do not follow from the order of the tokens (:mod:`tokspec.formats.ranks`);
 * a weight that has no logarithm, or is beyond numbers of 32 bits.
 
 SentencePiece dissents for some texts, whatever the file says: it puts ``▁`` also before a text that begins with a space
-or with ``▁`` (PRE-META-2), knows no white space but U+0020 (PRE-SPACE-1), and decodes every ``▁`` as a space.
+or with ``▁`` (PRE-META-2), and decodes every ``▁`` as a space.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from tokspec.base.errors import DataError
 from tokspec.formats.files import beside, pack, unpack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
-from tokspec.formats.pieces import MARK, NO_UNKNOWN, PRE_TOKENIZERS, Piece, Spaces, pieces_of, spaces_of
+from tokspec.formats.pieces import MARK, NO_UNKNOWN, PRE_TOKENIZERS, WHITE_SPACE, Piece, Spaces, pieces_of, spaces_of
 from tokspec.formats.ranks import merges_of
 from tokspec.formats.weights import is_weight
 
@@ -71,6 +73,9 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     message.normalizer_spec.name = "identity"
     for key, value in asdict(spaces).items():
         setattr(message.normalizer_spec, key, value)
+    if spaces.remove_extra_whitespaces:
+        message.normalizer_spec.name = "user_defined"
+        message.normalizer_spec.precompiled_charsmap = WHITE_SPACE
     told = {key: value for key, value in model.items() if key == "decoder"}
     return pack({FORMAT: message.SerializeToString(deterministic=True)}, told)
 
@@ -111,7 +116,7 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
         if getattr(trainer, key):
             yield f"trainer_spec.{key}", "true"
     for spec in ("normalizer_spec", "denormalizer_spec"):
-        if getattr(message, spec).precompiled_charsmap:
+        if getattr(message, spec).precompiled_charsmap not in (b"", WHITE_SPACE):
             yield f"{spec}.precompiled_charsmap", "a table of characters"
     for index, piece in enumerate(message.pieces):
         if kinds.Name(piece.type) not in _KINDS:

@@ -146,4 +146,4 @@ def _entry(document: Document, index: int, raw: Mapping[str, Any]) -> KnownFailu
         message = f"{raw['expires']!r} is no date; write it as 2030-12-31"
         raise document.error((*path, "expires"), message) from None
     given = {key: raw[key] for key in ("case", "verdict", "digest", "reason", "link") if key in raw}
-    return KnownFailure(**given, expires=expires, line=document.line(path))
+    return KnownFailure(**given, expires=expires, line=document.lines[path])

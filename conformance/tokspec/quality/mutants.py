@@ -15,8 +15,7 @@ from typing import Any
 from tokspec.base.errors import DataError
 from tokspec.quality.mutated import source
 from tokspec.suite.specification import load_specification
-from tokspec.suite.strict_yaml import Document, read_yaml
-from tokspec.suite.yaml_scalars import KeyPath
+from tokspec.suite.strict_yaml import Document, KeyPath, read_yaml
 
 __all__ = ["Mutant", "load_mutants", "mutants_folder", "selected"]
 

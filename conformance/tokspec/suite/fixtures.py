@@ -1,6 +1,6 @@
-"""The fixtures as values: cases, their models and corpora, loaded strictly.
+"""The fixtures: cases, their models and corpora, read strictly from YAML, or from the bundle of an installed suite.
 
-A :class:`Case` knows what is expected; what an implementation is asked is its operation, model and input alone.
+Whatever breaks a rule of ``fixtures/README.md`` or of the schema is one line with file, line and key.
 """
 
 from __future__ import annotations
@@ -11,71 +11,28 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded
 from tokspec.base.paths import fixtures_folder
-from tokspec.suite.fixture_checks import OUTCOMES, check_case, validate, value_at
+from tokspec.suite import schema
+from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, read_bundle
 from tokspec.suite.specification import Specification, load_specification
-from tokspec.suite.strict_yaml import LARGEST, Document, parse_yaml
-from tokspec.suite.yaml_scalars import KeyPath
+from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
 
 __all__ = ["Case", "Model", "Suite", "load_suite"]
+
+#: What may be expected of a case; it has one of these keys.
+OUTCOMES = ("expect", "one_of", "by_choice", "error")
 
 #: What models and corpora are called.
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-@dataclass(frozen=True)
-class Model:
-    """A model in the neutral form, under a name that no other model of the suite has."""
-
-    name: str
-    content: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Case:
-    """One case of a fixture file. ``outcome`` has the one key of ``OUTCOMES`` that the case has."""
-
-    id: str
-    clauses: tuple[str, ...]
-    why: str
-    source: tuple[Mapping[str, str], ...]
-    model: Model
-    operation: str
-    input: Mapping[str, Any]
-    outcome: Mapping[str, Any]
-    stated: tuple[Mapping[str, Any], ...]
-    worked: tuple[Mapping[str, str], ...]
-    tolerance: Mapping[str, float]
-    tags: tuple[str, ...]
-    verified_by: tuple[str, ...]
-    file: str
-    line: int
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The files of the documents from which the case comes, each once."""
-        return tuple(dict.fromkeys(entry["document"] for entry in self.source if "document" in entry))
-
-
-@dataclass(frozen=True)
-class Suite:
-    """All cases, in the order of their files, by id; ``hash`` is the SHA-256 of the files that were read for them."""
-
-    cases: Mapping[str, Case]
-    hash: str = ""
-
-    def __len__(self) -> int:
-        return len(self.cases)
-
-
 def load_suite(folder: Path | None = None) -> Suite:
-    """Read every fixture below a folder; the suite's own unless one is given.
+    """Read every case below a folder; the suite's own unless one is given.
 
     Raises:
         DataError: the first thing that is wrong, with file, line and key.
@@ -84,6 +41,8 @@ def load_suite(folder: Path | None = None) -> Suite:
     {'text': 'bug'}
     """
     root = folder or fixtures_folder()
+    if folder is None and (bundle := root / "bundle.json").is_file():
+        return read_bundle(bundle)
     if not os.path.isdir(root):
         raise DataError("is not a folder; give one with fixture files in it", str(root))
     with _without_collection():
@@ -128,7 +87,7 @@ class _Loader:
 
     def add_file(self, file: Path) -> None:
         document = self.read(file)
-        validate(document, document.value)
+        _validate(document, document.value)
         value = document.value
         default = self.model(document, ("model",), f"{document.file}:model") if "model" in value else None
         for index, raw in enumerate(value["cases"]):
@@ -136,7 +95,7 @@ class _Loader:
             if raw["id"] in self.cases:
                 other = self.cases[raw["id"]]
                 raise document.error((*path, "id"), f"{raw['id']} is used by {other.file}:{other.line}; ids are unique")
-            check_case(document, path, raw, self.specification)
+            _check_case(document, path, raw, self.specification)
             model = self.model(document, (*path, "model"), f"{raw['id']}:model") if "model" in raw else default
             if model is None:
                 raise document.error(path, "has no model; give the case or the file one, {} if it needs none")
@@ -174,11 +133,12 @@ class _Loader:
             tags=tuple(raw.get("tags", [])),
             verified_by=tuple(raw["verified_by"]),
             file=document.file,
-            line=document.line(path),
+            line=document.lines[path],
+            since=raw.get("since", FIRST_VERSION),
         )
 
     def model(self, document: Document, path: KeyPath, inline_name: str) -> Model:
-        value = value_at(document.value, path)
+        value = _value_at(document.value, path)
         if isinstance(value, str):
             return Model(value, self.part(document, path, "models", value))
         return Model(inline_name, _unhex(document, path, value))
@@ -192,7 +152,7 @@ class _Loader:
             if not os.path.isfile(file):
                 raise document.error(path, f"names {name}, but there is no file {folder}/{name}.yaml")
             read = self.read(file)
-            validate(read, read.value, "model" if folder == "models" else "corpus_inline")
+            _validate(read, read.value, "model" if folder == "models" else "corpus_inline")
             self.named[file] = _unhex(read, (), {key: value for key, value in read.value.items() if key != "about"})
         return self.named[file]
 
@@ -213,3 +173,79 @@ def _unhexed(document: Document, path: KeyPath, value: Any) -> Any:
         except ValueError:
             raise document.error((*path, "hex"), "is no UTF-8 in hexadecimal digits") from None
     return {key: _unhexed(document, (*path, key), item) for key, item in value.items()}
+
+
+def _validate(document: Document, value: Any, part: str = "") -> None:
+    """Check a value by the schema, or by a part of it.
+
+    Raises:
+        DataError: the first thing that is wrong, with file, line and key.
+    """
+    for path, message in schema.errors(value, part):
+        case = _value_at(value, path) if path[:1] == ("cases",) and len(path) == 2 else None
+        if isinstance(case, dict) and sum(key in case for key in OUTCOMES) != 1:
+            message = f"needs exactly one of {', '.join(OUTCOMES)}"
+        raise document.error(path, message)
+
+
+def _value_at(value: Any, path: KeyPath) -> Any:
+    """Return what stands at a path."""
+    for part in path:
+        value = value[part]
+    return value
+
+
+def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], specification: Specification) -> None:
+    """Check what a schema cannot: that whatever is named exists, and that every option has its answer.
+
+    Raises:
+        DataError: the first thing that is wrong, with file, line and key.
+    """
+    for index, clause in enumerate(raw["clauses"]):
+        found = specification.clauses.get(clause)
+        if found is None or found.level == "RETIRED":
+            raise document.error((*path, "clauses", index), f"{clause} is not a live clause of the specification")
+    for index, entry in enumerate(raw.get("source", [])):
+        if entry.get("document", "") not in ("", *specification.documents.values()):
+            raise document.error((*path, "source", index), f"{entry['document']} is not a document of spec/00-terms.md")
+    for index, entry in enumerate(raw.get("stated", [])):
+        if entry.get("erratum", "E-1") not in specification.errata:
+            raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
+    _check_alike(document, path, raw)
+    if "by_choice" in raw:
+        _check_choice(document, (*path, "by_choice"), raw["by_choice"], raw["operation"], specification)
+
+
+def _check_choice(
+    document: Document, path: KeyPath, by_choice: Mapping[str, Any], operation: str, specification: Specification
+) -> None:
+    ((name, options),) = by_choice.items()
+    choice = specification.choices.get(name)
+    if choice is None:
+        raise document.error((*path, name), "is not a choice of spec/08-choices.md")
+    if set(options) != set(choice.options):
+        raise document.error((*path, name), f"needs an answer for each of {', '.join(choice.options)}")
+    for option, outcome in options.items():
+        here = (*path, name, option)
+        if "by_choice" in outcome:
+            _check_choice(document, (*here, "by_choice"), outcome["by_choice"], operation, specification)
+        _check_results(document, here, outcome, operation)
+
+
+def _check_results(document: Document, path: KeyPath, outcome: Mapping[str, Any], operation: str) -> None:
+    """Check the results of one option; a schema that chooses by the operation does not reach them."""
+    results = {(*path, "one_of", index): result for index, result in enumerate(outcome.get("one_of", ()))}
+    if "expect" in outcome:
+        results[*path, "expect"] = outcome["expect"]
+    for place, result in results.items():
+        for inner, message in schema.errors(result, f"operations/{operation}/result"):
+            raise document.error((*place, *inner), message)
+    _check_alike(document, path, outcome)
+
+
+def _check_alike(document: Document, path: KeyPath, outcome: Mapping[str, Any]) -> None:
+    """Check that the right answers of a ``one_of`` have the same keys: any of them is compared as the first is."""
+    first, *others = outcome.get("one_of", [{}])
+    for index, other in enumerate(others, 1):
+        if other.keys() != first.keys():
+            raise document.error((*path, "one_of", index), f"needs the keys of the first, {', '.join(first)}")

@@ -36,10 +36,10 @@ func Unsupported(format string, values ...any) error {
 	return Refusal{"unsupported", fmt.Sprintf(format, values...)}
 }
 
-// Text is the result of an operation that makes text; what is not UTF-8 is none.
+// Text is the result of an operation that makes text; a library that gives something else has failed to make any.
 func Text(made string) (Result, error) {
 	if !utf8.ValidString(made) {
-		return nil, Unsupported("gives bytes that are not UTF-8, and leaves it to its callers what becomes of them")
+		return nil, Refusal{"invalid_input", "gives bytes that are not UTF-8, and leaves it to its callers what becomes of them"}
 	}
 	return Result{"text": made}, nil
 }

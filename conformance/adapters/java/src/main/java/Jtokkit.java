@@ -78,7 +78,7 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
     try {
       return Map.of("ids", model.encoding.encode(input.text).boxed());
     } catch (UnsupportedOperationException refusal) { // it encodes no special tokens
-      throw Protocol.unsupported(refusal.getMessage());
+      throw new Protocol.Refusal("invalid_input", refusal.getMessage());
     }
   }
 

@@ -4,24 +4,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 import opennlp.tools.tokenize.WordpieceTokenizer;
 
 /** An adapter for the WordPiece of Apache OpenNLP. It translates and computes nothing. */
-final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
-  /** Where the library cuts a text, whatever the model says. */
-  private static final Pattern CUT = Pattern.compile("[\\s\\p{Punct}]");
-
-  /** Pre-tokenizers that cut there, or at some of it. */
+final class OpenNlp implements Protocol.Adapter<WordpieceTokenizer> {
+  /** Pre-tokenizers that cut at white space, as the library always does, and perhaps at punctuation. */
   private static final Set<String> CUTS = Set.of("bert", "whitespace_split");
-
-  /** The library's tokenizer, and what is told beside the file. */
-  record Model(WordpieceTokenizer tokenizer, Beside beside) {}
 
   /** What is told beside the file. */
   record Beside(
       JsonElement normalizer,
-      List<String> special_tokens,
       PreTokenizer pre_tokenizer,
       String unknown_token,
       String continuing_prefix,
@@ -40,7 +32,7 @@ final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
   }
 
   @Override
-  public Model load(String format, JsonElement content) {
+  public WordpieceTokenizer load(String format, JsonElement content) {
     Beside beside = Protocol.beside(content, Beside.class);
     if (beside.normalizer != null) {
       throw Protocol.unsupported("has no normalizer");
@@ -52,28 +44,20 @@ final class OpenNlp implements Protocol.Adapter<OpenNlp.Model> {
       throw Protocol.unsupported("always has [UNK] and ##");
     }
     Set<String> vocabulary = Set.of(Protocol.file(content, format).split("\n"));
-    return new Model(new WordpieceTokenizer(vocabulary, beside.max_word_length), beside);
+    return new WordpieceTokenizer(vocabulary, beside.max_word_length);
   }
 
   @Override
-  public Map<String, Protocol.Operation<Model>> operations() {
+  public Map<String, Protocol.Operation<WordpieceTokenizer>> operations() {
     return Map.of("encode", OpenNlp::encode);
   }
 
-  private static Map<String, ?> encode(Model model, JsonElement raw) {
+  private static Map<String, ?> encode(WordpieceTokenizer model, JsonElement raw) {
     String text = Protocol.read(raw, Input.class).text;
     if (text == null) {
       throw Protocol.unsupported("encodes a text");
     }
-    PreTokenizer cut = model.beside.pre_tokenizer;
-    if ((cut == null || !cut.type.equals("bert")) && CUT.matcher(text).find()) {
-      throw Protocol.unsupported("always cuts at white space and punctuation");
-    }
-    List<String> special = model.beside.special_tokens;
-    if (special != null && special.stream().anyMatch(text::contains)) {
-      throw Protocol.unsupported("matches no special tokens");
-    }
-    String[] tokens = model.tokenizer.tokenize(text);
+    String[] tokens = model.tokenize(text);
     // It puts [CLS] before them and [SEP] behind.
     return Map.of("tokens", Arrays.copyOfRange(tokens, 1, tokens.length - 1));
   }

@@ -1,0 +1,27 @@
+"""Build hook of hatchling: compile the bundle, so that the wheel has one JSON file in place of fixtures/."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class BundleHook(BuildHookInterface[Any]):
+    """Adds ``tokspec/fixtures/bundle.json``; an editable installation reads the checkout."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Write the bundle beside the build's other files."""
+        if version == "editable":
+            return
+        sys.path.insert(0, str(Path(self.root) / "conformance"))
+        from tokspec.suite.cases import write_bundle
+        from tokspec.suite.fixtures import load_suite
+        from tokspec.suite.specification import load_specification
+
+        file = Path(self.directory) / "bundle.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_bundle(file, load_suite(), load_specification())
+        build_data["force_include"][str(file)] = "tokspec/fixtures/bundle.json"

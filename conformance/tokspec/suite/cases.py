@@ -1,0 +1,153 @@
+"""The cases of the suite as values, and the bundle: all of them as one JSON file.
+
+A :class:`Case` knows what is expected; what an implementation is asked is its operation, model and input alone.
+
+The bundle is written when the wheel is built, for the installed package, and by ``tokspec cases --bundle`` for runners
+in other languages. Every case stands in it complete, with its model, its corpus, and its place in the fixtures.
+``fixtures/README.md`` describes the keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tokspec import __version__
+from tokspec.base.errors import DataError
+from tokspec.suite.specification import Specification
+
+__all__ = ["BUNDLE_FORMAT", "FIRST_VERSION", "Case", "Model", "Suite", "compile_bundle", "read_bundle", "write_bundle"]
+
+BUNDLE_FORMAT = 1
+"""The version of the form of a bundle; a change that breaks its readers raises it."""
+
+FIRST_VERSION = "0.1.0"
+"""The version of the suite in which a case first stood, unless it says another."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model in the neutral form, under a name that no other model of the suite has."""
+
+    name: str
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case of a fixture file. ``outcome`` has the one key of ``OUTCOMES`` that the case has."""
+
+    id: str
+    clauses: tuple[str, ...]
+    why: str
+    source: tuple[Mapping[str, str], ...]
+    model: Model
+    operation: str
+    input: Mapping[str, Any]
+    outcome: Mapping[str, Any]
+    stated: tuple[Mapping[str, Any], ...]
+    worked: tuple[Mapping[str, str], ...]
+    tolerance: Mapping[str, float]
+    tags: tuple[str, ...]
+    verified_by: tuple[str, ...]
+    file: str
+    line: int
+    since: str = FIRST_VERSION
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The files of the documents from which the case comes, each once."""
+        return tuple(dict.fromkeys(entry["document"] for entry in self.source if "document" in entry))
+
+
+@dataclass(frozen=True)
+class Suite:
+    """All cases, in the order of their files, by id; ``hash`` is the SHA-256 of the files that were read for them."""
+
+    cases: Mapping[str, Case]
+    hash: str = ""
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+
+def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]:
+    """Return the bundle of a suite: the same suite gives the same bundle.
+
+    ``hash`` is the SHA-256 of everything below it, written as JSON with sorted keys and no spaces.
+    """
+    content = {
+        "fixtures": suite.hash,
+        "clauses": [asdict(clause) for clause in specification.clauses.values()],
+        "choices": [asdict(choice) for choice in specification.choices.values()],
+        "errata": [asdict(erratum) for erratum in specification.errata.values()],
+        "reasons": specification.reasons,
+        "documents": specification.documents,
+        "cases": [_bundled(case) for case in suite.cases.values()],
+    }
+    canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    return {"tokspec_bundle": BUNDLE_FORMAT, "version": __version__, "hash": digest, **content}
+
+
+def write_bundle(file: Path, suite: Suite, specification: Specification) -> None:
+    """Write the bundle of a suite, with a line for each entry of its lists, so that two versions can be compared."""
+    lines = []
+    for key, value in compile_bundle(suite, specification).items():
+        if isinstance(value, list):
+            entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in value)
+            lines.append(f'"{key}":[\n{entries}\n]')
+        else:
+            lines.append(f'"{key}":{json.dumps(value, ensure_ascii=False, separators=(",", ":"))}')
+    file.write_text("{" + ",\n".join(lines) + "}\n", "utf-8", newline="\n")
+
+
+def read_bundle(file: Path) -> Suite:
+    """Return the cases of a bundle.
+
+    Raises:
+        DataError: the file is not a bundle that this version reads.
+    """
+    try:
+        bundle = json.loads(file.read_text("utf-8"), object_hook=_unhex)
+    except ValueError as error:
+        raise DataError(f"is not JSON: {error}", str(file)) from None
+    if not isinstance(bundle, dict) or bundle.get("tokspec_bundle") != BUNDLE_FORMAT:
+        raise DataError(f"is not a bundle of format {BUNDLE_FORMAT}; install the suite again", str(file))
+    cases = [_case(raw) for raw in bundle["cases"]]
+    return Suite({case.id: case for case in cases}, bundle["fixtures"])
+
+
+def _case(raw: dict[str, Any]) -> Case:
+    lists = {key: tuple(raw.get(key, ())) for key in ("clauses", "source", "stated", "worked", "tags", "verified_by")}
+    model = Model(raw.pop("model_name"), raw["model"])
+    return Case(**{"tolerance": {}, **raw, **lists, "model": model})
+
+
+def _bundled(case: Case) -> dict[str, Any]:
+    """Write a case with what it has; ``model`` is the model itself, and ``model_name`` names it."""
+    raw = {**asdict(case), "model": case.model.content, "model_name": case.model.name}
+    return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in ("model", "input")}
+
+
+def _hex(value: Any) -> Any:
+    """Write strings that JSON cannot carry safely in the form of PROTO-2."""
+    if isinstance(value, str):
+        return value if value.isascii() or _is_safe(value) else {"hex": value.encode("utf-8", "surrogatepass").hex()}
+    if isinstance(value, Mapping):
+        return {key: _hex(item) for key, item in value.items()}
+    return [_hex(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _is_safe(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _unhex(value: dict[str, Any]) -> Any:
+    if value.keys() == {"hex"}:
+        return bytes.fromhex(value["hex"]).decode("utf-8", "surrogatepass")
+    return value
