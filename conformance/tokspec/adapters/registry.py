@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import DataError, MissingModule
-from tokspec.protocol.wire import excerpt, shown
 from tokspec.sessions.adapter_server import make_adapter
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits

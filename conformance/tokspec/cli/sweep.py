@@ -11,7 +11,7 @@ import click
 
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.cli.options import choices_option, implementation_options, parse_choices
 from tokspec.cli.sweep_options import Sweeping, sweep_options
 from tokspec.cli.sweep_progress import SweepProgress
@@ -108,7 +108,7 @@ class _Sweep:
         causes = ordered(total.causes.values())
         explained = [*explainer.explain(causes)] if not progress.interrupted else [*explainer.bare(causes)]
         summary = report.Summary(
-            self.plan.header, total, explained, len(self.plan.units), progress.earlier + len(progress.finished)
+            self.plan.header, total, explained, len(self.plan.units), len(done(self.sweeping.output, self.plan.units))
         )
         for file in self.sweeping.reports:
             write_whole(file, _writer(file)(summary))
