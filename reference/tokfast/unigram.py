@@ -48,6 +48,7 @@ class _Trie:
     def __init__(self, costs: Mapping[str, float]) -> None:
         self._root = _Node()
         self._longest = max(map(len, costs), default=0)
+        self._characters = {token for token in costs if len(token) == 1}
         for token, cost in costs.items():
             self.set_cost(token, cost)
 
@@ -79,11 +80,14 @@ class _Trie:
                 if character not in node:
                     break
                 node = node[character]
-                if node.cost is not None:
-                    best, found = costs[end], base + node.cost
+                cost = node.cost
+                if cost is not None:
+                    found = base + cost
+                    best = costs[end]
                     if best is None or best > found:
-                        starts[end], costs[end] = start, found
-            if unknown_cost is not None and (word[start] not in root or root[word[start]].cost is None):
+                        starts[end] = start
+                        costs[end] = found
+            if unknown_cost is not None and word[start] not in self._characters:
                 best, found = costs[start + 1], base + unknown_cost
                 if best is None or best > found:
                     starts[start + 1], costs[start + 1] = start, found
@@ -126,17 +130,25 @@ class UnigramEncoder:
         self._start = _start(choices)
         self._trie = _Trie(costs)
         self._unknown_cost: float | None = None
+        self._fused_id: int | None = None  # of the token of which those in a row are one
         if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
             self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+            self._fused_id = self._ids.get(model.unknown_token)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
-        if self._unknown_cost is not None:
-            return [part.id for part in self.parts(piece)]
-        starts, costs = self._trie.best_path(piece)
+        starts, costs = self._trie.best_path(piece, self._unknown_cost)
         if costs[-1] is None:  # UNI-UNK-1
             return [self._unknown_part(piece, 0, len(piece)).id]
-        return [self._ids[piece[begin:end]] for begin, end in follow_back(starts)]
+        fused = self._fused_id
+        ids: list[int | None] = []
+        for begin, end in follow_back(starts):
+            id = self._ids.get(piece[begin:end])
+            if id is None:
+                id = self._unknown_part(piece[begin:end], begin, end).id
+            if fused is None or id != fused or ids[-1:] != [fused]:
+                ids.append(id)
+        return ids
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""

@@ -23,7 +23,7 @@ _OPTIONS = [
     click.option(
         "--against",
         metavar="NAME",
-        help="Compare with it; with tokfast, the fast sibling of the reference, unless given.",
+        help="Compare with it; with tokfast unless given.",
     ),
     click.option("--against-cmd", "against_program", metavar="COMMAND", help="Compare with a program."),
     click.option("--model", "model", type=_PATH, required=True, metavar="FILE", help="tokenizer.json or another."),
