@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.report.matrix_runs import read_list
+from tokspec.report.matrix import read_list
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from tokfast.values import Part
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, initial_vocabulary, token_costs
+from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, token_costs
 from tokref.values import Unigram, Words, unknown_token
 
 __all__ = [
     "UnigramEncoder",
     "corpus_loss",
+    "initial_vocabulary",
     "loss_increase",
     "loss_increases",
     "prune_step",
@@ -129,7 +131,12 @@ class UnigramEncoder:
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
-        return [part.id for part in self.parts(piece)]
+        if self._unknown_cost is not None:
+            return [part.id for part in self.parts(piece)]
+        starts, costs = self._trie.best_path(piece)
+        if costs[-1] is None:  # UNI-UNK-1
+            return [self._unknown_part(piece, 0, len(piece)).id]
+        return [self._ids[piece[begin:end]] for begin, end in follow_back(starts)]
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
@@ -215,6 +222,25 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     removed = dict.fromkeys(sorted(increases, key=increases.__getitem__)[:number])  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
     return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3
+
+
+def initial_vocabulary(words: Words, size: int) -> Unigram:
+    """Return the model of all characters and the most frequent substrings, as tokref's function does.
+
+    >>> initial_vocabulary({"aba": 1, "ba": 1}, 3).weights
+    {'a': 3, 'b': 2, 'ba': 2}
+    """
+    characters: dict[str, int] = {}
+    longer: dict[str, int] = {}
+    for word, count in words.items():
+        size_of_word = len(word)
+        for start, character in enumerate(word):
+            characters[character] = characters.get(character, 0) + count  # UNI-INIT-3
+            for end in range(start + 2, size_of_word + 1):
+                substring = word[start:end]
+                longer[substring] = longer.get(substring, 0) + count
+    ranked = sorted(longer.items(), key=itemgetter(1), reverse=True)  # UNI-INIT-4: the sort is stable in reverse, too
+    return Unigram(characters | dict(ranked[: max(size - len(characters), 0)]))  # UNI-INIT-5
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:

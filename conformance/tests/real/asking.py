@@ -16,7 +16,7 @@ from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.base.errors import DataError
 from tokspec.formats.vocabulary import tokens_of
 from tokspec.protocol.messages import Answer, Refused, Request
-from tokspec.report.matrix_runs import Listed, read_list
+from tokspec.report.matrix import Listed, read_list
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
