@@ -48,8 +48,8 @@ def test_the_suite_is_found_from_there(bare: Path) -> None:
     nothing = subprocess.run([python, "-P", "-c", "import tokspec"], capture_output=True, text=True, check=False)
     assert nothing.returncode == 1
     assert nothing.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'tokspec'"
-    command = command_elsewhere(python, "tokspec.quality.trivial:Trivial")
-    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.quality.trivial:Trivial")
+    command = command_elsewhere(python, "tokspec.quality.chance:Trivial")
+    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.quality.chance:Trivial")
 
 
 def test_an_adapter_of_the_standard_library_alone_answers_there(bare: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tokspec.protocol.messages import Request
 from tokspec.sessions.program import partition
 
-TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]
+TOKSPEC = [sys.executable, "-m", "tokspec"]
 
 SILENT = """
 import json, os, pathlib, sys, time

@@ -12,16 +12,14 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.runner import Run, run
 from tokspec.judge.truncate import LONGEST, Extract, kept
 from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
-from tokspec.report.ndjson import LARGEST, ndjson
-from tokspec.report.origin import Origin
-from tokspec.report.reading import read_report
+from tokspec.report.ndjson import LARGEST, Origin, ndjson, read_report
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
 from tokspec.suite.fixtures import load_suite

@@ -24,8 +24,7 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import Origin
+from tokspec.report.ndjson import Origin, ndjson
 from tokspec.report.text import text
 from tokspec.suite.fixtures import Model, load_suite
 
@@ -106,7 +105,7 @@ def test_the_pruning_of_the_four_sentences_round_by_round(file_regression: FileR
     file_regression.check(lines(rounds), encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(tokspec.commands))
+@pytest.mark.parametrize("name", tokspec.list_commands(None))
 def test_the_help_of_every_command(name: str, file_regression: FileRegressionFixture) -> None:
     shown = CliRunner().invoke(
         tokspec, [name, "--help"], prog_name="tokspec", terminal_width=120, max_content_width=120

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
-from tokspec.judge.smoke import Step, steps
-from tokspec.judge.smoke_questions import QUESTIONS
+from tokspec.judge.smoke import QUESTIONS, Step, steps
 from tokspec.protocol.messages import Answer, Request
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema

@@ -40,7 +40,7 @@ LETTERS = {
     Verdict.CRASH: "C",
     Verdict.TIMEOUT: "T",
     Verdict.PROTOCOL: "O",
-    Verdict.UNSTABLE: "S",
+    Verdict.STATE_LEAK: "S",
     Verdict.UNSUPPORTED: "U",
 }
 
@@ -133,7 +133,7 @@ def _left(mark: str) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
         try:
             if process.environ().get(VARIABLE) == mark:
-                process.wait(5.0)
+                process.wait(60.0)
         except psutil.TimeoutExpired:
             yield process
         except psutil.Error:

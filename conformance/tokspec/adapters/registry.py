@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import DataError, MissingModule
-from tokspec.protocol.wire import excerpt, shown
 from tokspec.sessions.adapter_server import make_adapter
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
@@ -36,7 +36,8 @@ class Found:
     """An adapter that is named and not imported yet.
 
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
-    ``path`` where modules are searched, and ``is_ours`` whether it is the reference, which needs no other process.
+    ``path`` where modules are searched, and ``is_ours`` whether it is the reference or its fast sibling, which need no
+    other process.
     ``python`` is that of another environment in which it is, if it is there.
     """
 
@@ -141,7 +142,7 @@ def find(spec: str) -> Found:
     if len(points) > 1:
         raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=shown(spec))
     (point,) = points.values()
-    is_ours = point.name == "reference" and _package(point) == "tokspec"
+    is_ours = point.name in ("reference", "tokfast") and _package(point) == "tokspec"
     return Found(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
 
 

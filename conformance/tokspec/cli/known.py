@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.base.files import read_bounded
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import read_bounded, write_whole
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST

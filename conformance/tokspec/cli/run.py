@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tokspec.base.errors import AdapterFault
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     Target,
@@ -27,8 +27,7 @@ from tokspec.judge.diagnosis import first_diverging_stage
 from tokspec.judge.runner import Run, fault_at_start, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.failure import describe
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import origin
+from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import text
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session

@@ -8,9 +8,9 @@ import marshal
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tokspec.base.display import excerpt
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.protocol.messages import Answer, Reply
-from tokspec.protocol.wire import excerpt
 
 __all__ = ["LONGEST", "Extract", "kept", "kept_difference"]
 

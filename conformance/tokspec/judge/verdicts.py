@@ -9,12 +9,12 @@ from enum import Enum
 from typing import Any
 
 from tokspec.adapter import Hello
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import Difference, first_difference, resolve
 from tokspec.judge.truncate import Extract, kept, kept_difference
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.offsets import convert
-from tokspec.protocol.wire import excerpt, shown
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Case
 from tokspec.suite.specification import load_specification
@@ -32,7 +32,7 @@ class Verdict(Enum):
     CRASH = "crash"
     TIMEOUT = "timeout"
     PROTOCOL = "protocol"
-    UNSTABLE = "state leak"
+    STATE_LEAK = "state leak"
     KNOWN_FAILURE = "known failure"
     UNSUPPORTED = "unsupported"
     NOT_RUN = "not run"

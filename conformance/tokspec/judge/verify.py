@@ -45,7 +45,7 @@ def verified(
     results = list(run.results)
     for company, replies in _again(run.hello, asked, _same(run.hello, start), seed):
         for index, reply in replies.items():
-            if results[index].verdict is not Verdict.UNSTABLE:
+            if results[index].verdict is not Verdict.STATE_LEAK:
                 results[index] = _compared(results[index], reply, company)
         progress(company)
     return replace(run, results=tuple(results))
@@ -109,7 +109,7 @@ def _compared(result: Result, reply: Reply, company: str) -> Result:
         return result
     first, other = (shorten(compact(_seen(each))) for each in (result.reply, reply))
     detail = f"was {first} at first, and {other} {company}"
-    return replace(result, verdict=Verdict.UNSTABLE, detail=detail, difference=None)
+    return replace(result, verdict=Verdict.STATE_LEAK, detail=detail, difference=None)
 
 
 def _seen(reply: Reply | None) -> Any:

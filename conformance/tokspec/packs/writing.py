@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tokspec.base.whole_files import opened_whole
+from tokspec.base.files import opened_whole
 from tokspec.packs.header import Header
 from tokspec.packs.notation import write_value
 from tokspec.packs.record import Record, written

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import AdapterFault
-from tokspec.protocol.wire import DEEPEST, DIGITS, SURROGATE, excerpt, shown
+from tokspec.protocol.wire import DEEPEST, DIGITS, SURROGATE
 
 __all__ = ["plain"]
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from tokspec.adapter import Hello
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import AdapterFault, DataError, MissingModule
-from tokspec.protocol.hello import parse_hello
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.wire import excerpt, shown
+from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["read_hello", "read_refusal", "read_reply"]
+__all__ = ["parse_hello", "read_hello", "read_refusal", "read_reply"]
 
 #: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
 MESSAGE = 1000
@@ -62,6 +63,24 @@ def read_hello(reply: Reply) -> Hello:
     if isinstance(reply, Refused):
         raise AdapterFault("protocol", f"hello is refused: {excerpt(f'{reply.reason}: {reply.message}')}")
     raise AdapterFault(reply.kind, reply.message)
+
+
+def parse_hello(message: Mapping[str, Any]) -> Hello:
+    """Read the answer to ``hello``; keys that the protocol does not know are left alone.
+
+    Raises:
+        AdapterFault: ``protocol``, naming what the schema does not allow.
+
+    >>> parse_hello({"protocol": 1, "name": "mytok", "version": "0.3", "language": "C",
+    ...              "operations": ["encode"], "formats": ["tokspec"]}).name
+    'mytok'
+    """
+    for path, error in schema.errors(message, "hello", every=False):
+        place = f"{'/'.join(map(str, path))}: " if path else ""
+        raise AdapterFault("protocol", shown(f"the answer to hello is wrong: {place}{error}", MESSAGE))
+    given = {field.name: message[field.name] for field in fields(Hello) if field.name in message}
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    return Hello(**values)
 
 
 def read_refusal(reason: object, message: object) -> Refused | Fault:

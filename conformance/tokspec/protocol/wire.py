@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from math import isinf
 from typing import Any, NoReturn
 
+from tokspec.base.display import excerpt
 from tokspec.base.errors import AdapterFault, Unsupported
 
-__all__ = ["SURROGATE", "decode_line", "encode_line", "excerpt", "hexed", "shown"]
+__all__ = ["SURROGATE", "decode_line", "encode_line", "hexed"]
 
 #: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
 DEEPEST = 64
@@ -27,8 +28,6 @@ VALUES = 500_000
 #: Digits of an integer.
 DIGITS = 300
 
-#: Characters of untrusted text that a message shows.
-EXCERPT = 200
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(rb"[0-9]{300}")
@@ -202,31 +201,3 @@ def _deeper_than(limit: int, value: Any) -> bool:
         if not level:
             return False
     return True
-
-
-def excerpt(untrusted: str | bytes, length: int = EXCERPT) -> str:
-    """Quote the beginning of a text in printable ASCII; what follows is counted.
-
-    >>> excerpt("\\x1b[2Jbug")
-    "'\\\\x1b[2Jbug'"
-    >>> excerpt(b"x" * 300, 5)
-    "'xxxxx' and 295 more bytes"
-    """
-    unit = "bytes" if isinstance(untrusted, bytes) else "characters"
-    start = untrusted[:length]
-    text = start.decode("utf-8", "backslashreplace") if isinstance(start, bytes) else start
-    more = len(untrusted) - length
-    return ascii(text) + (f" and {more} more {unit}" if more > 0 else "")
-
-
-def shown(untrusted: str, length: int = EXCERPT) -> str:
-    """Show the beginning of a text in printable ASCII, without quotes; text that is shown already stays as it is.
-
-    >>> shown("\\x1b[2J it's a \\\\x1b[2J bug")
-    "\\\\x1b[2J it's a \\\\x1b[2J bug"
-    >>> shown("x" * 300, 5)
-    'xxxxx and 295 more characters'
-    """
-    start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
-    more = len(untrusted) - length
-    return start + (f" and {more} more characters" if more > 0 else "")

@@ -29,10 +29,11 @@ from inspect import isclass
 from typing import Any, BinaryIO, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import AdapterFault, DataError, MissingModule, Refusal
-from tokspec.protocol.hello import greeting
+from tokspec.protocol.messages import write_hello
 from tokspec.protocol.plain import plain
-from tokspec.protocol.wire import decode_line, encode_line, excerpt, shown
+from tokspec.protocol.wire import decode_line, encode_line
 
 __all__ = ["AdapterCaller", "Message", "describe_exception", "main", "make_adapter", "take_streams"]
 
@@ -105,7 +106,7 @@ class AdapterCaller:
 
     def hello(self) -> Message:
         """Ask for its description."""
-        return self._guarded(lambda: _greeting(self._adapter.hello()))
+        return self._guarded(lambda: _read_description(self._adapter.hello()))
 
     def load(self, name: str, format: str, content: Any) -> Message:
         """Give it a model."""
@@ -145,9 +146,9 @@ def _answered(call: Callable[[], Message]) -> Message:
         return {"refused": {"reason": _text(refusal.reason), "message": _text(refusal.message)}}
 
 
-def _greeting(hello: Any) -> Message:
+def _read_description(hello: Any) -> Message:
     if isinstance(hello, Hello):
-        return _result(greeting(hello))
+        return _result(write_hello(hello))
     found = excerpt(type(hello).__name__)
     return {"broken": {"message": f"hello returned a value of type {found}; it needs a tokspec.adapter.Hello"}}
 

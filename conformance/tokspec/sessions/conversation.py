@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from tokspec.adapter import Hello
+from tokspec.base.display import excerpt
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.protocol.hello import PROTOCOL
-from tokspec.protocol.messages import Reply
+from tokspec.protocol.messages import PROTOCOL, Reply
 from tokspec.protocol.replies import read_hello, read_reply
-from tokspec.protocol.wire import decode_line, encode_line, excerpt
+from tokspec.protocol.wire import decode_line, encode_line
 from tokspec.sessions.limits import Limits, ProcessFamily
 from tokspec.sessions.process import LineTooLong, Process, Wait
 

@@ -24,8 +24,8 @@ from contextlib import suppress
 from io import FileIO
 from typing import NamedTuple, TypeVar, cast
 
+from tokspec.base.display import excerpt, shown
 from tokspec.base.errors import DataError
-from tokspec.protocol.wire import excerpt, shown
 from tokspec.sessions.limits import Limits, MemoryWatch, ProcessFamily, kill_group
 
 __all__ = ["LineTooLong", "Process", "Wait", "drive"]
