@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tokspec.report.matrix_runs import matrix, read_list
+from tokspec.report.matrix import matrix, read_list
 
 from tokspec.judge.verdicts import Verdict
 from tokspec.suite.fixtures import Suite, load_suite

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokspec.report.matrix_runs import Listed, read_list
+from tokspec.report.matrix import Listed, read_list
 
 from tokspec.adapters.registry import open_session
 from tokspec.protocol.messages import Refused, Request
