@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokspec.adapter import Hello
-from tokspec.base.display import excerpt
+from tokspec.base.display import quote
 from tokspec.base.errors import AdapterFault, Unsupported
+from tokspec.protocol.json_values import decode_line, encode_line
 from tokspec.protocol.replies import parse_hello
-from tokspec.protocol.wire import decode_line, encode_line
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()) | st.sampled_from('\ud800\udfff\n"\\\x00\x7f\u2028😀'))
 VALUES = st.recursive(
@@ -133,9 +133,9 @@ def test_lines_that_are_faults(line: bytes, message: str) -> None:
 
 
 def test_an_excerpt_is_short_printable_ascii() -> None:
-    assert excerpt("it's\u202e\x07") == '"it\'s\\u202e\\x07"'
-    assert excerpt("x" * 250) == f"'{'x' * 200}' and 50 more characters"
-    assert excerpt("\u0e02".encode() * 2, 4) == "'\\u0e02\\\\xe0' and 2 more bytes"
+    assert quote("it's\u202e\x07") == '"it\'s\\u202e\\x07"'
+    assert quote("x" * 250) == f"'{'x' * 200}' and 50 more characters"
+    assert quote("\u0e02".encode() * 2, 4) == "'\\u0e02\\\\xe0' and 2 more bytes"
 
 
 GREETING = {

@@ -69,7 +69,7 @@ class Vocabulary:
         if len({token for token, _ in entries}) != len(entries):
             raise Refused("invalid_model")
         if not logarithms and any(weight < 0 for _, weight in entries):
-            raise Refused("invalid_model")
+            raise Refused("invalid_model")  # UNI-MODEL-3
         self.entries = list(entries)
         self.logarithms = logarithms
         total = sum(Fraction(str(weight)) for _, weight in entries)

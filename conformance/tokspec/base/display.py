@@ -7,7 +7,7 @@ import re
 import unicodedata
 from typing import Any
 
-__all__ = ["compact", "excerpt", "shorten", "shown", "visible"]
+__all__ = ["compact", "escape", "quote", "shorten", "visible"]
 
 #: Characters of untrusted text that a message shows.
 EXCERPT = 200
@@ -55,12 +55,12 @@ def shorten(text: str, longest: int = 160) -> str:
     return f"{text[: longest // 2]} … {text[-(longest // 2) :]}"
 
 
-def excerpt(untrusted: str | bytes, length: int = EXCERPT) -> str:
+def quote(untrusted: str | bytes, length: int = EXCERPT) -> str:
     """Quote the beginning of a text in printable ASCII; what follows is counted.
 
-    >>> excerpt("\\x1b[2Jbug")
+    >>> quote("\\x1b[2Jbug")
     "'\\\\x1b[2Jbug'"
-    >>> excerpt(b"x" * 300, 5)
+    >>> quote(b"x" * 300, 5)
     "'xxxxx' and 295 more bytes"
     """
     unit = "bytes" if isinstance(untrusted, bytes) else "characters"
@@ -70,12 +70,12 @@ def excerpt(untrusted: str | bytes, length: int = EXCERPT) -> str:
     return ascii(text) + (f" and {more} more {unit}" if more > 0 else "")
 
 
-def shown(untrusted: str, length: int = EXCERPT) -> str:
+def escape(untrusted: str, length: int = EXCERPT) -> str:
     """Show the beginning of a text in printable ASCII, without quotes; text that is shown already stays as it is.
 
-    >>> shown("\\x1b[2J it's a \\\\x1b[2J bug")
+    >>> escape("\\x1b[2J it's a \\\\x1b[2J bug")
     "\\\\x1b[2J it's a \\\\x1b[2J bug"
-    >>> shown("x" * 300, 5)
+    >>> escape("x" * 300, 5)
     'xxxxx and 295 more characters'
     """
     start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])

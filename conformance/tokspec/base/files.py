@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from tokspec.base.errors import DataError
 
-__all__ = ["opened_whole", "read_bounded", "write_whole"]
+__all__ = ["open_whole", "read_bounded", "write_whole"]
 
 _MEGABYTE = 1024**2
 
@@ -62,12 +62,12 @@ def write_whole(file: Path, content: str | bytes) -> None:
     ...     Path(folder, "a.txt").read_text()
     'bug'
     """
-    with opened_whole(file) as stream:
+    with open_whole(file) as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def opened_whole(file: Path) -> Iterator[BinaryIO]:
+def open_whole(file: Path) -> Iterator[BinaryIO]:
     """Open a file that is written in pieces and appears, in place of another, when all of them are.
 
     Raises:
@@ -75,7 +75,7 @@ def opened_whole(file: Path) -> Iterator[BinaryIO]:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with opened_whole(Path(folder, "a.txt")) as stream:
+    ...     with open_whole(Path(folder, "a.txt")) as stream:
     ...         _ = stream.write(b"bug")
     ...         before = Path(folder, "a.txt").exists()
     ...     before, Path(folder, "a.txt").exists()

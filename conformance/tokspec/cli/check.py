@@ -146,7 +146,7 @@ class Checking:
         known = self.ratchet.counting
         if known and known.entries:
             listed = known.unsupported(finished.results)
-            judged = tuple(known.judged(result, date.today()) for result in finished.results)
+            judged = tuple(known.apply_to(result, date.today()) for result in finished.results)
             finished = replace(finished, results=judged, problems=(*finished.problems, *listed))
         return self.ratchet.applied(finished, {case.id for case in cases_of(self.pack)})
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from tokspec.base.display import compact, visible
 from tokspec.base.errors import DataError
-from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, known_failures
+from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, parse_known_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
 from tokspec.suite.strict_yaml import Document, parse_yaml
 
-__all__ = ["UNEXPLAINED", "Retired", "by_hand", "flow", "rewritten", "updated"]
+__all__ = ["UNEXPLAINED", "Retired", "format_entry", "format_manual_entries", "rewrite", "update_known_failures"]
 
 #: The reason that a new entry gets; a person writes a better one.
 UNEXPLAINED = "not explained yet"
@@ -36,7 +36,7 @@ _INCONCLUSIVE = {
 _OVER = {Verdict.UNEXPECTED_PASS: "passes now", Verdict.UNSUPPORTED: "is unsupported now"}
 
 
-def updated(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -> str:
+def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -> str:
     """Give the new text of the file.
 
     Entries of cases that were not run stay as they are. Of an entry that fails no longer, is not offered any more, or
@@ -58,15 +58,15 @@ def updated(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -
     over = _over(known, run, cases)
     wanted = _wanted(known, run, over)
     retired = [Retired(case, why, _written_reason(known.entries[case])) for case, why in over.items()]
-    new = rewritten(text, known.file, wanted, retired)
+    new = rewrite(text, known.file, wanted, retired)
     _refuse_other(new, known.file, wanted)
     return new
 
 
-def by_hand(run: Run) -> list[str]:
+def format_manual_entries(run: Run) -> list[str]:
     """Write an entry for each case that only a person may list, as a line of the file."""
     return [
-        f"  - {flow(KnownFailure(result.case.id, result.verdict.value, digest(result), UNEXPLAINED))}"
+        f"  - {format_entry(KnownFailure(result.case.id, result.verdict.value, digest(result), UNEXPLAINED))}"
         for result in run.results
         if result.verdict in _BY_HAND
     ]
@@ -80,7 +80,7 @@ def _refuse_inconclusive(run: Run, known: KnownFailures) -> None:
 
 
 def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:
-    return known_failures(parse_yaml(text, file)).entries if text else {}
+    return parse_known_failures(parse_yaml(text, file)).entries if text else {}
 
 
 def _over(known: KnownFailures, run: Run, cases: Collection[str]) -> Mapping[str, str]:
@@ -156,7 +156,7 @@ class _Layout:
     indent: str
 
 
-def rewritten(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: Sequence[Retired]) -> str:
+def rewrite(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: Sequence[Retired]) -> str:
     """Give the text with the entries that are wanted; of those that are there only what was seen is changed.
 
     Args:
@@ -168,7 +168,7 @@ def rewritten(text: str, file: str, wanted: Mapping[str, KnownFailure], retired:
     Raises:
         DataError: the entries do not stand in lines of their own.
 
-    >>> rewritten("known_failures: []  # at last", "x", {"a": KnownFailure("a", "fail", "0", "?")}, [])
+    >>> rewrite("known_failures: []  # at last", "x", {"a": KnownFailure("a", "fail", "0", "?")}, [])
     'known_failures:  # at last\\n  - case: "a"\\n    verdict: "fail"\\n    digest: "0"\\n    reason: "?"\\n'
     """
     text = text or _BEGUN
@@ -187,10 +187,10 @@ def rewritten(text: str, file: str, wanted: Mapping[str, KnownFailure], retired:
     return "".join(f"{line}\n" for line in (*layout.head, key, *lines, *layout.tail))
 
 
-def flow(entry: KnownFailure) -> str:
+def format_entry(entry: KnownFailure) -> str:
     """Write an entry in one line.
 
-    >>> flow(KnownFailure("a", "crash", "0123456789abcdef", "?"))
+    >>> format_entry(KnownFailure("a", "crash", "0123456789abcdef", "?"))
     '{case: "a", verdict: "crash", digest: "0123456789abcdef", reason: "?"}'
     """
     return f"{{{', '.join(_fields(entry))}}}"

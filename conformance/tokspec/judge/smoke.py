@@ -14,7 +14,7 @@ from tokspec.sessions.session import Session
 from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["CONTRADICTORY", "QUESTIONS", "Question", "Step", "steps"]
+__all__ = ["CONTRADICTORY", "QUESTIONS", "Question", "Step", "try_adapter"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Step:
     note: str
 
 
-def steps(session: Session) -> Iterator[Step]:
+def try_adapter(session: Session) -> Iterator[Step]:
     """Try an open session step by step."""
     hello = session.hello
     yield Step("hello", True, f"{hello.name} {hello.version} ({hello.language})")

@@ -13,8 +13,8 @@ from tokspec.adapters.registry import open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.known_failures import KnownFailures, read_known_failures
-from tokspec.judge.runner import Run, fault_at_start, run
-from tokspec.judge.verdicts import Verdict, tally
+from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.verdicts import Verdict, count_verdicts
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Suite
 from tokspec.suite.specification import load_specification
@@ -99,7 +99,7 @@ def _row(one: Listed, suite: Suite) -> Row:
         with open_session(one.impl, one.command) as session:
             judged = run(session, cases, known=one.known)
     except AdapterFault as fault:
-        judged = fault_at_start(one.name, cases, fault)
+        judged = fail_at_start(one.name, cases, fault)
     except DataError as error:
         return Row(one, None, error.message)
     return Row(
@@ -156,7 +156,7 @@ def _cells(run: Run) -> list[str]:
 
 def _chapter(run: Run, chapter: str) -> str:
     clauses = load_specification().clauses
-    counts = tally(result for result in run.results if clauses[result.case.clauses[0]].chapter == chapter)
+    counts = count_verdicts(result for result in run.results if clauses[result.case.clauses[0]].chapter == chapter)
     asked = sum(counts.values()) - counts[Verdict.UNSUPPORTED]
     return f"{counts[Verdict.PASS]}/{asked}" if asked else "·"
 

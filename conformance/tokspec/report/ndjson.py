@@ -22,8 +22,8 @@ from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.json_values import decode_line, encode_line
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.wire import decode_line, encode_line
 from tokspec.report.bare import bare_case
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Case

@@ -9,7 +9,7 @@ import click
 
 from tokspec.base.display import shorten, visible
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Result, Verdict, tally
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts
 from tokspec.suite.specification import load_specification
 
 __all__ = ["headline", "reasons", "rows", "table", "text"]
@@ -72,7 +72,7 @@ def _clause_rows(
 
 
 def _cells(results: Sequence[Result], shown: Sequence[Verdict]) -> list[str]:
-    counts = tally(results)
+    counts = count_verdicts(results)
     return [str(counts[verdict] or "·") for verdict in shown]
 
 
