@@ -26,6 +26,8 @@ from tokspec.report.ndjson import Origin, ndjson
 from tokspec.report.text import text
 from tokspec.suite.fixtures import Model, load_suite
 
+pytestmark = pytest.mark.slow
+
 CASES = load_suite().cases
 SYLLABLES = ("ba", "ke", "li", "mo", "nu", "ra", "st", "ing", "er", "o", "th", "é", "日", "s")
 
