@@ -55,42 +55,40 @@ MUTANTS = """\
 - id: killed
   clause: WP-ENC-3
   fault: "Words may be of any length."
-  in: wordpiece_encoding
-  old: "len(piece) > model.max_word_length"
+  in: wordpiece
+  old: "size > model.max_word_length"
   new: "False"
 - id: unnoticed
   clause: WP-ENC-1
   fault: "A word of 99 letters is unknown."
-  in: wordpiece_encoding
-  old: "len(piece) > model.max_word_length"
-  new: "len(piece) > model.max_word_length or len(piece) == 99"
+  in: wordpiece
+  old: "size > model.max_word_length"
+  new: "size > model.max_word_length or size == 99"
 - id: noticed-elsewhere
   clause: WP-ENC-2
   fault: "A word of exactly the greatest length is unknown."
-  in: wordpiece_encoding
-  old: "len(piece) > model.max_word_length"
-  new: "len(piece) >= model.max_word_length"
+  in: wordpiece
+  old: "size > model.max_word_length"
+  new: "size >= model.max_word_length"
 - id: same
   clause: WP-ENC-1
   fault: "It is asked the other way round."
   equivalent: "The two comparisons mean the same."
-  in: wordpiece_encoding
-  old: "len(piece) > model.max_word_length"
-  new: "model.max_word_length < len(piece)"
+  in: wordpiece
+  old: "size > model.max_word_length"
+  new: "model.max_word_length < size"
 - id: not-the-same
   clause: WP-ENC-1
   fault: "A word with an unknown letter is refused."
   permitted: "It is needed for a test."
-  in: wordpiece_encoding
-  old: "  # WP-ENC-2"
-  new: "\\n            raise ValueError(piece)"
+  in: wordpiece
+  old: "if end == begin:  # WP-ENC-2"
+  new: "if end == begin:\\n            raise ValueError(piece)"
 """
 
 MUTANTS_OF_THE_SUITE = load_mutants(mutants_folder() or Path())
 
-KILLED = Mutant(
-    "x", "WP-ENC-3", "x", "wordpiece_encoding", "len(piece) > model.max_word_length", "False", place="x.yaml:3"
-)
+KILLED = Mutant("x", "WP-ENC-3", "x", "wordpiece", "size > model.max_word_length", "False", place="x.yaml:3")
 
 
 @pytest.fixture
@@ -183,14 +181,14 @@ def test_several_processes_come_to_the_same(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("len(piece) > 7", "x", "x.yaml:1: z: wordpiece_encoding has the old text 0 times, not 1; the reference has changed"),
-        ("model.unknown(", "x", "x.yaml:1: z: wordpiece_encoding has the old text 2 times, not 1; the reference has changed"),
-        ("start = 0", "start = 0", "x.yaml:1: z: changes nothing"),
-        ("start = 0", "start =", "x.yaml:1: z: is no Python: invalid syntax"),
+        ("size > 7", "x", "x.yaml:1: z: wordpiece has the old text 0 times, not 1; the reference has changed"),
+        ("return [unknown_token(", "x", "x.yaml:1: z: wordpiece has the old text 2 times, not 1; the reference has changed"),
+        ("begin = 0", "begin = 0", "x.yaml:1: z: changes nothing"),
+        ("begin = 0", "begin =", "x.yaml:1: z: is no Python: invalid syntax"),
     ],
 )  # fmt: skip
 def test_a_mutant_that_does_not_fit_is_an_error(folder: Path, old: str, new: str, message: str) -> None:
-    text = f'- {{id: z, clause: WP-ENC-1, fault: x, in: wordpiece_encoding, old: "{old}", new: "{new}"}}\n'
+    text = f'- {{id: z, clause: WP-ENC-1, fault: x, in: wordpiece, old: "{old}", new: "{new}"}}\n'
     (folder / "mutants/x.yaml").write_text(text)
     result = asked(folder)
     assert (str(result.exception), result.output) == (message, "")
@@ -243,25 +241,23 @@ def test_a_slip_of_a_mutant_is_no_kill() -> None:
 
 
 def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:
-    broken = Mutant("x", "WP-ENC-3", "x", "wordpiece_encoding", "__all__ = [", "1 / 0\n__all__ = [", place="x.yaml:3")
+    broken = Mutant("x", "WP-ENC-3", "x", "wordpiece", "__all__ = [", "1 / 0\n__all__ = [", place="x.yaml:3")
     with pytest.raises(DataError) as caught:
         judged(broken, [])
-    assert str(caught.value) == (
-        "x.yaml:3: x: wordpiece_encoding cannot be imported: ZeroDivisionError: division by zero"
-    )
+    assert str(caught.value) == ("x.yaml:3: x: wordpiece cannot be imported: ZeroDivisionError: division by zero")
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an alarm may meet a destructor
 def test_a_mutant_that_does_not_end_is_killed_and_not_asked_for_ever() -> None:
-    endless = replace(KILLED, old="start = token.end", new="pass")
+    endless = replace(KILLED, old="begin = end", new="pass")
     outcome = judged(endless, list(load_suite().cases.values()), full=True, seconds=0.05)
     assert [kill.verdict for kill in outcome.kills] == ["timeout"] * 3
     assert outcome.asked < len(load_suite())
 
 
 def test_the_reference_itself_stays_as_it_is() -> None:
-    wrong = mutated("wordpiece_encoding", KILLED.changed(), {})
+    wrong = mutated("wordpiece", KILLED.changed(), {})
     model = {"type": "wordpiece", "vocabulary": ["[UNK]", "a", "##a"], "max_word_length": 1}
     answers = [
         adapter.run("encode", adapter.load("tokspec", model), {"text": "aa"})["tokens"]

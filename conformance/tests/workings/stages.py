@@ -23,6 +23,20 @@ class NotCovered(Exception):
     """No program here computes this."""
 
 
+def check_request(operation: str, model: Model, request: Mapping[str, Any]) -> None:
+    """Look at what ERROR-3 says of requests.
+
+    Raises:
+        Refused: a number is out of its bounds, or training has no target.
+    """
+    sizes = [request.get(key, 0) for key in ("vocabulary_size", "merge_count", "min_frequency", "initial_size")]
+    if min(sizes) < 0 or not 0 < request.get("fraction", 1) <= 1:
+        raise Refused("invalid_input")
+    trains = operation in ("train", "training_trace") and model.get("type") in ("bpe", "wordpiece")
+    if trains and not {"vocabulary_size", "merge_count"} & request.keys():
+        raise Refused("invalid_input")
+
+
 def text_of(piece: Sequence[Letter]) -> str:
     return "".join(character for character, _, _ in piece)
 

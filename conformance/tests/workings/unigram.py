@@ -68,6 +68,8 @@ class Vocabulary:
     def __init__(self, entries: Sequence[tuple[str, float]], logarithms: bool) -> None:
         if len({token for token, _ in entries}) != len(entries):
             raise Refused("invalid_model")
+        if not logarithms and any(weight < 0 for _, weight in entries):
+            raise Refused("invalid_model")  # UNI-MODEL-3
         self.entries = list(entries)
         self.logarithms = logarithms
         total = sum(Fraction(str(weight)) for _, weight in entries)

@@ -36,6 +36,7 @@ _REASONS = {
     "Out of vocabulary bytes": "unknown_symbol",
     "Out of vocabulary idx": "unknown_id",
     "No more step could be performed": "invalid_input",
+    "is smaller than the current vocabulary size": "invalid_input",
 }
 
 #: The pattern of a text that is not cut.
@@ -104,6 +105,8 @@ class FfbpeAdapter:
             for _ in range(input.get("steps", 0) + 1):
                 trainer.step()
             return _last(_merges(trainer))
+        if "merge_count" not in input:
+            raise Unsupported("needs a number of merges")
         trainer.train(trainer.vocab_size + input["merge_count"])
         merges = _merges(trainer)
         if operation == "training_trace":
@@ -114,7 +117,7 @@ class FfbpeAdapter:
     def _trainer(self, model: Mapping[str, Any], input: Mapping[str, Any]) -> Any:
         unit, pattern = _unit(model)
         special, corpus = model.get("special_tokens", []), input["corpus"]
-        if input.get("min_frequency") == 0:
+        if input.get("min_frequency", 1) < 1:
             raise Unsupported("has a least frequency of 1 or more")
         if any(len(token.encode()) == 1 for token in special):
             raise Unsupported("has all bytes as tokens, and takes none of them for a special one")
@@ -138,7 +141,7 @@ def _translated(call: Callable[[], _Value]) -> _Value:
     """Call the library, and turn the exceptions that are refusals into refusals; others are crashes."""
     try:
         return call()
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         for part, reason in _REASONS.items():
             if part in str(error):
                 raise Refusal(reason, str(error)) from error

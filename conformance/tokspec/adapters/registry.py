@@ -36,7 +36,8 @@ class Found:
     """An adapter that is named and not imported yet.
 
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
-    ``path`` where modules are searched, and ``is_ours`` whether it is the reference, which needs no other process.
+    ``path`` where modules are searched, and ``is_ours`` whether it is the reference or its fast sibling, which need no
+    other process.
     ``python`` is that of another environment in which it is, if it is there.
     """
 
@@ -141,7 +142,7 @@ def find(spec: str) -> Found:
     if len(points) > 1:
         raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=escape(spec))
     (point,) = points.values()
-    is_ours = point.name == "reference" and _package(point) == "tokspec"
+    is_ours = point.name in ("reference", "tokfast") and _package(point) == "tokspec"
     return Found(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
 
 

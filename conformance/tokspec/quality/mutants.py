@@ -58,8 +58,8 @@ class Mutant:
         Raises:
             DataError: the old text is not there so often, nothing changes, or the new text is no Python.
 
-        >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "wordpiece_encoding", "start = 0", "start = 1")
-        >>> fault.changed().count("start = 1")
+        >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "wordpiece", "begin = 0", "begin = 1")
+        >>> fault.changed().count("begin = 1")
         1
         """
         try:

@@ -29,8 +29,8 @@ def mutated(module: str, text: str, choices: Mapping[str, str]) -> Adapter:
     Raises:
         DataError: what comes of it cannot be imported.
 
-    >>> wrong = source("wordpiece_encoding").replace("> model.max_word_length", ">= model.max_word_length")
-    >>> adapter = mutated("wordpiece_encoding", wrong, {})
+    >>> wrong = source("wordpiece").replace("> model.max_word_length", ">= model.max_word_length")
+    >>> adapter = mutated("wordpiece", wrong, {})
     >>> model = adapter.load("tokspec", {"type": "wordpiece", "vocabulary": ["[UNK]", "a"], "max_word_length": 1})
     >>> adapter.run("encode", model, {"text": "a"})["tokens"]
     ['[UNK]']
@@ -52,7 +52,7 @@ def source(module: str) -> str:
     Raises:
         DataError: there is no such module.
 
-    >>> "class WordPiece" in source("model")
+    >>> "class WordPiece" in source("values")
     True
     """
     found = find_spec(_full_name(module))

@@ -45,7 +45,7 @@ class Kill:
 class Outcome:
     """What a mutant came to: the number of cases that name its clause, how many it was asked, and those that it failed.
 
-    >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "wordpiece_encoding", "start = 0", "start = 1")
+    >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "wordpiece", "begin = 0", "begin = 1")
     >>> Outcome(fault, 4, 9, (Kill("some-case", "fail", False),)).right
     False
     """
