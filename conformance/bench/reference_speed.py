@@ -36,6 +36,7 @@ def comparisons(sizes: Sequence[float], small: float, tokens: int, words: int, e
             yield Comparison(what, text, ours, Side("encode_tokenizers"), "tokenizers, encode", 2.0)
             yield Comparison(what, text, ours, Side("encode_tokenizers_ids"), "tokenizers, ids", 2.0)
             yield Comparison(what, text, ours, Side("encode_tiktoken"), "tiktoken", 0.25)
+    yield from short_documents(small)
     for kind in ("English", "mixed"):
         text, amount = Text(kind, small), f"{small:g} MB {kind}"
         ours, peer = Side("encode_spans", ("listed",)), Side("encode_tokenizers")
@@ -45,6 +46,32 @@ def comparisons(sizes: Sequence[float], small: float, tokens: int, words: int, e
         ours, peer = Side("wordpiece_reference"), Side("wordpiece_legacy")
         yield Comparison(f"encode WordPiece, {amount}", text, ours, peer, "BertTokenizerLegacy", 3.0)
     yield from naive(small, tokens, words, every)
+
+
+#: Lengths of short documents, in characters, and what they are called.
+SHORT = {"5000": "5 kB", "500": "500 bytes"}
+
+
+def short_documents(megabytes: float) -> Iterator[Comparison]:
+    """Return the lines about short documents, each a call, and about all of them as one batch of the peer's.
+
+    What a cache keeps from one call to the next counts here, and what every call costs by itself. There is no target:
+    these lines are to show where a peer is faster.
+    """
+    for kind in ("English", "mixed"):
+        text = Text(kind, megabytes)
+        for size, called in SHORT.items():
+            what, ours = (
+                f"encode GPT-2, {called} documents, {megabytes:g} MB {kind}",
+                Side("documents_reference", (size,)),
+            )
+            for peer, name in (
+                ("documents_tokenizers", "tokenizers, encode"),
+                ("batch_tokenizers", "tokenizers, batch"),
+                ("documents_tiktoken", "tiktoken"),
+                ("batch_tiktoken", "tiktoken, batch"),
+            ):
+                yield Comparison(what, text, ours, Side(peer, (size,)), name, None)
 
 
 def naive(megabytes: float, tokens: int, words: int, every: int) -> Iterator[Comparison]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from sides_shared import BYTE_LEVEL, CHOICES, Work, encoding, gpt2
+from sides_shared import BYTE_LEVEL, CHOICES, Work, corpus, encoding, gpt2
 
 from tokfast import FastTokenizer
 from tokref import Bpe, Tokenizer
@@ -55,11 +55,46 @@ def encode_tokenizers_ids(text: str) -> Work:
     return lambda: encode([text], add_special_tokens=False)[0].ids
 
 
+def tiktoken_gpt2() -> Any:
+    return import_module("tiktoken").Encoding("gpt2", **tiktoken_arguments(), special_tokens={})
+
+
 def encode_tiktoken(text: str) -> Work:
-    tiktoken = import_module("tiktoken")
-    encoding = tiktoken.Encoding("gpt2", **tiktoken_arguments(), special_tokens={})
+    encoding = tiktoken_gpt2()
     encoding.encode_ordinary("a")
     return lambda: encoding.encode_ordinary(text)
+
+
+def documents_reference(text: str, size: str) -> Work:
+    """Encode one short document after the other, each by a call of its own."""
+    fast, documents = FastTokenizer(tokenizer_gpt2(), CHOICES["listed"]), corpus(text, int(size))
+    fast.encode_ids("a")
+    return lambda: [fast.encode_ids(document) for document in documents]
+
+
+def documents_tokenizers(text: str, size: str) -> Work:
+    tokenizer, documents = tokenizers_gpt2(), corpus(text, int(size))
+    tokenizer.encode("a")
+    return lambda: [tokenizer.encode(document).ids for document in documents]
+
+
+def documents_tiktoken(text: str, size: str) -> Work:
+    encode, documents = tiktoken_gpt2().encode_ordinary, corpus(text, int(size))
+    encode("a")
+    return lambda: [encode(document) for document in documents]
+
+
+def batch_tokenizers(text: str, size: str) -> Work:
+    """Encode all documents by one call, which leaves the spans out."""
+    encode, documents = tokenizers_gpt2().encode_batch_fast, corpus(text, int(size))
+    encode(["a"], add_special_tokens=False)
+    return lambda: [encoding.ids for encoding in encode(documents, add_special_tokens=False)]
+
+
+def batch_tiktoken(text: str, size: str) -> Work:
+    encode, documents = tiktoken_gpt2().encode_ordinary_batch, corpus(text, int(size))
+    encode(["a"], num_threads=1)
+    return lambda: encode(documents, num_threads=1)
 
 
 def encode_educational(text: str) -> Work:
@@ -84,4 +119,9 @@ SIDES: Mapping[str, Callable[..., Work]] = {
     "encode_tokenizers_ids": encode_tokenizers_ids,
     "encode_tiktoken": encode_tiktoken,
     "encode_educational": encode_educational,
+    "documents_reference": documents_reference,
+    "documents_tokenizers": documents_tokenizers,
+    "documents_tiktoken": documents_tiktoken,
+    "batch_tokenizers": batch_tokenizers,
+    "batch_tiktoken": batch_tiktoken,
 }

@@ -9,10 +9,9 @@ from dataclasses import replace
 from sides_gpt2 import tokenizer_gpt2
 from sides_shared import BERT, CHOICES, METASPACE, Work, encoding, words_of
 
-from tokfast import FastTokenizer
+from tokfast import FastTokenizer, initial_vocabulary
 from tokfast.unigram import UnigramEncoder
 from tokref import Choices, Tokenizer, Unigram, WordPiece, from_mapping
-from tokref.unigram import initial_vocabulary
 from tokref.values import number_tokens
 
 __all__ = ["SIDES"]
@@ -66,7 +65,7 @@ def unigram_model(text: str) -> Unigram:
     """Make a model of the commonest substrings of the text's commonest words."""
     words = words_of(text, METASPACE)
     common = {word: count for word, count in Counter(words).most_common(20_000) if len(word) <= 16}
-    return Unigram(dict.fromkeys("".join(words), 1) | initial_vocabulary(common, 16_000).weights)
+    return Unigram({**dict.fromkeys("".join(words), 1), **initial_vocabulary(common, 16_000).weights})
 
 
 def unigram_reference(text: str) -> Work:
@@ -104,7 +103,7 @@ def _unigram(choices: str) -> Callable[[str, int], tuple[Tokenizer, Choices]]:
     """Give what makes a Unigram tokenizer that knows an unknown token and does not cut words."""
 
     def made(text: str, length: int) -> tuple[Tokenizer, Choices]:
-        weights = {"<unk>": 0} | unigram_model(text).weights
+        weights = {"<unk>": 0, **unigram_model(text).weights}
         return Tokenizer(Unigram(weights, unknown_token="<unk>")), CHOICES[choices]
 
     return made

@@ -43,11 +43,11 @@ CHOICES: Mapping[str, Choices] = {
 }
 
 
-def corpus(text: str) -> list[str]:
-    """Cut a text into documents."""
+def corpus(text: str, size: int = DOCUMENT) -> list[str]:
+    """Cut a text into documents, at the line ends behind so many characters."""
     documents, begin = [], 0
     while begin < len(text):
-        end = text.find("\n", begin + DOCUMENT) + 1 or len(text)
+        end = text.find("\n", begin + size) + 1 or len(text)
         documents.append(text[begin:end])
         begin = end
     return documents

@@ -13,7 +13,7 @@ import tokfast
 import tokref
 from tokfast import FastTokenizer
 from tokref import Choices, Target, Unigram, from_mapping
-from tokref.unigram import initial_vocabulary, loss_increase
+from tokref.unigram import loss_increase
 from tokref.values import Words
 
 __all__ = ["SIDES"]
@@ -86,7 +86,7 @@ def first_words(text: str, words: str) -> Words:
 
 def losses(text: str, tokens: str, words: str) -> tuple[Words, Unigram]:
     some = first_words(text, words)
-    return some, initial_vocabulary(some, int(tokens))
+    return some, tokfast.initial_vocabulary(some, int(tokens))
 
 
 def losses_reference(text: str, tokens: str, words: str, every: str) -> Work:
@@ -103,12 +103,12 @@ def losses_naively(text: str, tokens: str, words: str, every: str) -> Work:
 
 def prune_reference(text: str, tokens: str, words: str) -> Work:
     some = first_words(text, words)
-    return lambda: tokfast.prune_step(some, initial_vocabulary(some, int(tokens)), 0.1)[0]
+    return lambda: tokfast.prune_step(some, tokfast.initial_vocabulary(some, int(tokens)), 0.1)[0]
 
 
 def prune_naively(text: str, tokens: str, words: str) -> Work:
     some = first_words(text, words)
-    return lambda: tokref.prune_step(some, initial_vocabulary(some, int(tokens)), 0.1)[0]
+    return lambda: tokref.prune_step(some, tokref.unigram.initial_vocabulary(some, int(tokens)), 0.1)[0]
 
 
 SIDES: Mapping[str, Callable[..., Work]] = {

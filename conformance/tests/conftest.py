@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
+import psutil
 import pytest
+from hypothesis import settings
 
 from tokspec.cli import main
 from tokspec.sessions.limits import orphan_reaper
 
+settings.register_profile("without a clock", deadline=None)  # which a busy machine would miss
+settings.load_profile("without a clock")
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; programs here would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+#: The variable of the environment by which processes that tests started are found.
+MARK = "TOKSPEC_TESTS"
+
 
 @pytest.fixture(scope="session", autouse=True)
-def reaper() -> None:
-    """Start what kills the programs of a test run that is killed, so that no test is the one to start it."""
-    orphan_reaper.start()
+def nothing_is_left_running() -> Iterator[None]:
+    """Check once, after all tests, that no process is left of any that they started, whatever its parent is now."""
+    orphan_reaper.start()  # lives as long as this process, so that no test is the one to start it
+    mark = secrets.token_hex(16)
+    os.environ[MARK] = mark
+    yield
+    del os.environ[MARK]
+    left = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get(MARK) == mark and process.pid != orphan_reaper.number:
+                try:
+                    process.wait(30.0)
+                except psutil.TimeoutExpired:
+                    left.append(process.cmdline())
+    assert left == []
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).resolve().parents[1] / "bench"
 
 
@@ -50,6 +52,27 @@ def compared(target: float | None = 2.0, rounds: int = 3) -> Any:
 )
 def test_examples_hold(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
+
+
+def test_short_documents_and_batches_have_lines() -> None:
+    """One long text shows what a cache within it is good for, and hides what every call costs."""
+    speed, sides = import_module("reference_speed"), import_module("sides_gpt2")
+    lines = list(speed.short_documents(1))
+    shown = {(line.what, line.peer_name) for line in lines}
+    for kind in ("English", "mixed"):
+        for size in ("5 kB", "500 bytes"):
+            for peer in ("tokenizers, encode", "tokenizers, batch", "tiktoken", "tiktoken, batch"):
+                assert (f"encode GPT-2, {size} documents, 1 MB {kind}", peer) in shown
+    assert {side.name for line in lines for side in (line.ours, line.peer)} <= sides.SIDES.keys()
+    assert set(lines) <= set(speed.comparisons([1], 1, 10, 10, 1))
+
+
+def test_the_caches_of_tokfast_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = import_module("tokfast.values")
+    monkeypatch.setattr(values, "LIMIT", 3)
+    cache = values.Cache(str)
+    assert [cache[number] for number in range(8)] == list("01234567")
+    assert len(cache) <= 3
 
 
 @pytest.mark.parametrize(

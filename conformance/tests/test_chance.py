@@ -12,11 +12,12 @@ from click.testing import CliRunner
 
 from tokspec.cli import tokspec
 from tokspec.protocol.messages import Answer, Refused
-from tokspec.quality.chance import KNOW_NOTHING, Chance, chance
-from tokspec.quality.trivial import IMPLEMENTATIONS, replies
+from tokspec.quality.chance import IMPLEMENTATIONS, KNOW_NOTHING, Chance, chance, replies
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Case, Suite, load_suite
 from tokspec.suite.specification import load_specification
+
+pytestmark = pytest.mark.slow
 
 CASES = load_suite().cases
 BUG = CASES["bpe-toy-encode-bug"]

@@ -20,7 +20,7 @@ from tokspec.adapters.registry import known_names
 from tokspec.cli import tokspec as group
 from tokspec.suite.specification import load_specification
 
-TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]
+TOKSPEC = [sys.executable, "-m", "tokspec"]
 
 SOURCE = "000_369ec34b9276d350.plain.txt"
 
@@ -277,13 +277,13 @@ def test_a_run_ends_after_so_many_failures(folder: Path, status_and_message: Cal
     ]
 
 
-@pytest.mark.parametrize("name", sorted(group.commands))
+@pytest.mark.parametrize("name", group.list_commands(None))
 def test_every_command_explains_itself(name: str) -> None:
     text = CliRunner().invoke(group, [name, "--help"], prog_name="tokspec").output
     assert text.startswith(f"Usage: tokspec {name} ")
     undocumented = [
         option.name
-        for option in group.commands[name].params
+        for option in group.get_command(None, name).params
         if option.param_type_name == "option"
         and not getattr(option, "help", None)
         and not hasattr(option.type, "choices")
@@ -358,17 +358,34 @@ def test_a_run_that_is_ended_says_so_and_leaves_nothing_behind(
 ) -> None:
     program = shlex.join([sys.executable, "-c", SILENT])
     running = subprocess.Popen(
-        [*TOKSPEC, "run", *ONE, "--cmd", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*TOKSPEC, "run", *ONE, "--cmd", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # which may be ignored here, as under nohup
     )
-    deadline = time.monotonic() + 60
-    while not (folder / "greeted").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.2)
-    running.send_signal(number)
-    output, said = running.communicate(timeout=60)
+    try:
+        deadline = time.monotonic() + 60
+        while not (folder / "greeted").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        running.send_signal(number)
+        output, said = running.communicate(timeout=60)
+    finally:
+        running.kill()
     assert (running.returncode, output, said) == (status, b"", message)
     with pytest.raises(ProcessLookupError):
         os.kill(int((folder / "started").read_text("utf-8")), 0)
+
+
+def test_an_interruption_of_the_imports_has_its_status_too(folder: Path) -> None:
+    waits = "import pathlib, time\npathlib.Path('importing').touch()\ntime.sleep(600)\n"
+    (folder / "click.py").write_text(waits, "utf-8")
+    running = subprocess.Popen([*TOKSPEC, "run"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not (folder / "importing").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    output, said = running.communicate(timeout=60)
+    assert (running.returncode, output, said) == (130, b"", b"tokspec: interrupted\n")
 
 
 @pytest.mark.parametrize(

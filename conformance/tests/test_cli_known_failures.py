@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SELECTED = ["--select", "bpe-toy-encode-bug", "--select", "bpe-toy-encode-mug"]
 
 ADAPTERS = '''
@@ -64,7 +66,7 @@ def _adapters(tmp_path: Path) -> None:
 
 
 def tokspec(folder: Path, *arguments: str) -> tuple[int, list[str], str]:
-    command = [sys.executable, "-c", "from tokspec.cli import main; main()", *arguments]
+    command = [sys.executable, "-m", "tokspec", *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     return done.returncode, done.stdout.splitlines(), done.stderr
 

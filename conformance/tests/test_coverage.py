@@ -97,8 +97,8 @@ def test_a_covered_suite_is_printed_whole(fixtures: Path, specified: Callable[..
     specified(clause("BPE-ENC-1"), clause("ENC-2"), clause("PROTO-4", "SHOULD"))
     assert printed("--fixtures", str(fixtures)) == (
         0,
-        "BPE-ENC-1  MUST      2 cases  encode_bpe\n"
-        "ENC-2      MUST      1 cases  encode, encode_ids\n"
+        "BPE-ENC-1  MUST      2 cases  bpe.encode_bpe\n"
+        "ENC-2      MUST      1 cases  pipeline.encode\n"
         "PROTO-4    SHOULD    0 cases  —\n"
         "3 clauses: 2 with cases, 0 lacking something\n",
     )
@@ -108,10 +108,10 @@ def test_cases_are_named_below_their_clauses(fixtures: Path, specified: Callable
     specified(clause("BPE-ENC-1"), clause("ENC-2"))
     assert printed("--cases", "--fixtures", str(fixtures)) == (
         0,
-        "BPE-ENC-1  MUST      2 cases  encode_bpe\n"
+        "BPE-ENC-1  MUST      2 cases  bpe.encode_bpe\n"
         "           two-letters\n"
         "           one-letter\n"
-        "ENC-2      MUST      1 cases  encode, encode_ids\n"
+        "ENC-2      MUST      1 cases  pipeline.encode\n"
         "           two-letters\n"
         "2 clauses: 2 with cases, 0 lacking something\n",
     )
@@ -121,18 +121,18 @@ def test_what_is_lacking_is_said_and_is_exit_status_1(fixtures: Path, specified:
     specified(clause("BPE-ENC-1"), clause("BPE-ENC-3"), clause("UNI-NEW-1"))
     assert printed("--fixtures", str(fixtures)) == (
         1,
-        "BPE-ENC-1  MUST      2 cases  encode_bpe\n"
-        "BPE-ENC-3  MUST      0 cases  merge_symbols  LACKS cases\n"
+        "BPE-ENC-1  MUST      2 cases  bpe.encode_bpe\n"
+        "BPE-ENC-3  MUST      0 cases  bpe.merge_symbols  LACKS cases\n"
         "UNI-NEW-1  MUST      0 cases  —  LACKS cases and a function\n"
         "3 clauses: 1 with cases, 2 lacking something\n",
     )
 
 
-def test_functions_are_named_in_the_order_of_their_names(fixtures: Path, specified: Callable[..., None]) -> None:
-    specified(clause("SPECIAL-4"))
-    assert functions_by_clause()["SPECIAL-4"] == ("encode", "split_special_tokens")
+def test_functions_are_named_in_the_order_of_the_source(fixtures: Path, specified: Callable[..., None]) -> None:
+    specified(clause("PRE-BYTE-6"))
+    assert functions_by_clause()["PRE-BYTE-6"] == ("pre_tokenization.utf_8", "pre_tokenization._write_bytes")
     assert printed("--fixtures", str(fixtures))[1].splitlines()[0] == (
-        "SPECIAL-4  MUST      0 cases  encode, split_special_tokens  LACKS cases"
+        "PRE-BYTE-6  MUST      0 cases  pre_tokenization.utf_8, pre_tokenization._write_bytes  LACKS cases"
     )
 
 

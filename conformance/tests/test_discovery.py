@@ -11,7 +11,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.adapters.registry import find, known_names, open_session, the_reference
+from tokspec.adapters.registry import find, find_reference, known_names, open_session
 from tokspec.base.errors import DataError
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.program import ProgramSession
@@ -91,7 +91,7 @@ def test_a_name_that_two_packages_announce_is_nobodys(tmp_path: Path, monkeypatc
         find("reference")
     ours = "tokspec: tokspec.adapters.reference:ReferenceAdapter"
     assert str(error.value) == f"reference: is announced twice, as {ours} and zz: zz:Adapter; give module:object"
-    with open_session(the_reference(), None) as session:  # which has no need of its name
+    with open_session(find_reference(), None) as session:  # which has no need of its name
         assert session.hello == ReferenceAdapter().hello()
 
 
@@ -181,9 +181,9 @@ def test_only_the_reference_itself_needs_no_process() -> None:
 
 
 def test_the_reference_is_found_by_its_name_and_without_a_look_at_other_packages() -> None:
-    assert the_reference() == find("reference")
+    assert find_reference() == find("reference")
     program = (
-        "import sys; from tokspec.adapters.registry import the_reference; the_reference().make(); print(*sys.modules)"
+        "import sys; from tokspec.adapters.registry import find_reference; find_reference().make(); print(*sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "importlib.metadata" not in ended.stdout.split()

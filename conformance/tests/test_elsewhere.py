@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.adapters.environments import command_elsewhere, python_of
+from tokspec.adapters.environments import find_python, server_command
 from tokspec.adapters.registry import find, open_session
 from tokspec.base.errors import DataError
 from tokspec.protocol.messages import Answer, Request
+
+pytestmark = pytest.mark.slow
 
 MODEL = {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]]}
 
@@ -25,17 +27,17 @@ def bare(tmp_path: Path) -> Path:
 
 def test_an_environment_is_a_folder_or_its_python(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = bare / "bin" / "python"
-    assert python_of(str(bare)) == str(python)
-    assert python_of(str(python)) == str(python)
+    assert find_python(str(bare)) == str(python)
+    assert find_python(str(python)) == str(python)
     monkeypatch.chdir(bare.parent)
-    assert python_of("bare") == str(python)
+    assert find_python("bare") == str(python)
     monkeypatch.setenv("HOME", str(bare.parent))
-    assert python_of("~/bare") == str(python)
+    assert find_python("~/bare") == str(python)
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        python_of(str(tmp_path))
+        find_python(str(tmp_path))
     message = "is no environment: it has neither bin/python nor Scripts/python.exe"
     assert str(caught.value) == f"{tmp_path}: {message}"
     with pytest.raises(DataError) as caught:
@@ -44,12 +46,12 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_suite_is_found_from_there(bare: Path) -> None:
-    python = python_of(str(bare))
+    python = find_python(str(bare))
     nothing = subprocess.run([python, "-P", "-c", "import tokspec"], capture_output=True, text=True, check=False)
     assert nothing.returncode == 1
     assert nothing.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'tokspec'"
-    command = command_elsewhere(python, "tokspec.quality.trivial:Trivial")
-    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.quality.trivial:Trivial")
+    command = server_command(python, "tokspec.quality.chance:Trivial")
+    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.quality.chance:Trivial")
 
 
 def test_an_adapter_of_the_standard_library_alone_answers_there(bare: Path) -> None:

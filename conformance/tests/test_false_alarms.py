@@ -1,4 +1,4 @@
-"""No case blames an implementation for a choice: whatever options are taken together, the reference passes.
+"""No case blames an implementation for a choice: whatever options are taken together, the reference and tokfast pass.
 
 There are 18,432 combinations of options, and a case depends on few of them. Which ones is watched: an option that neither
 the reference nor the expected outcome looks at changes nothing, so that one run stands for all combinations that differ
@@ -16,13 +16,17 @@ from typing import Any
 
 import pytest
 
+from tokfast import FastTokenizer
 from tokref import Choices, Tokenizer
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.adapters.tokfast import FastRequest, TokfastAdapter
 from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import Case, load_suite
 from tokspec.suite.specification import load_specification
+
+pytestmark = pytest.mark.slow
 
 CASES = list(load_suite().cases.values())
 OPTIONS = {name: tuple(choice.options) for name, choice in load_specification().choices.items()}
@@ -72,6 +76,13 @@ class Chooser(ReferenceAdapter):
         return [*row[: places.start], *(UNITS[self.unit](text[:place]) for place in row[places])]
 
 
+class FastChooser(Chooser, TokfastAdapter):
+    """tokfast in the same way; a model is prepared anew for every request, as it is prepared for one set of choices."""
+
+    def request(self, model: FastTokenizer, input: Mapping[str, Any]) -> FastRequest:
+        return super().request(FastTokenizer(model.tokenizer, self._choices), input)
+
+
 def looked_at(outcome: Mapping[str, Any], options: Mapping[str, str]) -> Iterator[str]:
     """Name the choices that lead to an outcome."""
     while "by_choice" in outcome:
@@ -95,11 +106,13 @@ def combinations(case: Case, adapter: Chooser, session: InProcessSession) -> Ite
             yield taken, finished
 
 
-def test_every_case_passes_with_all_combinations_of_options() -> None:
-    adapter = Chooser()
+@pytest.mark.parametrize("kind", [Chooser, FastChooser])
+def test_every_case_passes_with_all_combinations_of_options(kind: type[Chooser]) -> None:
+    adapter = kind()
+    cases = [case for case in CASES if case.operation in adapter.operations]
     failing, whole = [], math.prod(map(len, OPTIONS.values()))
     with InProcessSession(adapter) as session:
-        for case in CASES:
+        for case in cases:
             covered = 0
             for taken, finished in combinations(case, adapter, session):
                 covered += math.prod(len(options) for name, options in OPTIONS.items() if name not in taken)

@@ -161,8 +161,10 @@ def test_the_older_tokenizer_json() -> None:
 
 
 def as_tokenizer_json(model: dict[str, Any]) -> dict[str, Any]:
-    """What ``tokenizer.json`` keeps of a model: no missing type, no frequencies, no unknown token without tokens."""
+    """What ``tokenizer.json`` keeps of a model: no missing type, no empty vocabulary, no frequencies, no unknown token without tokens."""
     model = {"type": "bpe", **model}
+    if model.get("vocabulary") == []:
+        model = {key: value for key, value in model.items() if key not in ("vocabulary", "merges")}
     if model["type"] == "unigram" and "tokens" not in model:
         return {key: value for key, value in model.items() if key != "unknown_token"}
     if model["type"] == "unigram":

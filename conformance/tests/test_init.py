@@ -18,6 +18,8 @@ import pytest
 from tokspec.suite.specification import load_specification
 from tokspec.templates import TEMPLATES
 
+pytestmark = pytest.mark.slow
+
 #: The program that each language needs, and whether its build is slow or needs a registry.
 TOOLS = {
     "python": (sys.executable, False),
@@ -41,7 +43,7 @@ PROGRAMS = [pytest.param(name, marks=_marks(name)) for name in TOOLS if TEMPLATE
 
 def run(command: str, folder: Path, seconds: float = 120) -> tuple[int, str, str]:
     """Run a line as it is shown to users; ``tokspec`` is the one under test."""
-    ours = f"{shlex.quote(sys.executable)} -c 'from tokspec.cli import main; main()'"
+    ours = f"{shlex.quote(sys.executable)} -m tokspec"
     line = re.sub(r"^tokspec\b", lambda _: ours, command)
     done = subprocess.run(
         line, shell=True, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds

@@ -15,7 +15,9 @@ import pytest
 from tokspec.protocol.messages import Request
 from tokspec.sessions.program import partition
 
-TOKSPEC = [sys.executable, "-c", "from tokspec.cli import main; main()"]
+pytestmark = pytest.mark.slow
+
+TOKSPEC = [sys.executable, "-m", "tokspec"]
 
 SILENT = """
 import json, os, pathlib, sys, time

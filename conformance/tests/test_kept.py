@@ -12,16 +12,14 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.runner import Run, run
-from tokspec.judge.truncate import LONGEST, Extract, kept
+from tokspec.judge.truncate import LONGEST, Extract, truncate_reply
 from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
-from tokspec.report.ndjson import LARGEST, ndjson
-from tokspec.report.origin import Origin
-from tokspec.report.reading import read_report
+from tokspec.report.ndjson import LARGEST, Origin, ndjson, read_report
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
 from tokspec.suite.fixtures import load_suite
@@ -50,10 +48,10 @@ def written(folder: Path, *results: Result) -> list[Result]:
 
 def test_what_is_not_long_is_kept_as_it_is() -> None:
     longest = Answer({"text": "a" * (LONGEST - len('{"text":""}'))})
-    assert kept(longest) is longest
-    assert isinstance(kept(Answer({"text": longest.result["text"] + "a"})), Extract)
+    assert truncate_reply(longest) is longest
+    assert isinstance(truncate_reply(Answer({"text": longest.result["text"] + "a"})), Extract)
     for reply in (Refused("unsupported", "x" * 100_000), Fault("crash", "x" * 100_000)):
-        assert kept(reply) is reply
+        assert truncate_reply(reply) is reply
 
 
 @pytest.mark.parametrize(
@@ -65,7 +63,7 @@ def test_nothing_long_is_taken_for_short(part: Any) -> None:
     for value in (text, [part] * 6_000, [[part]] * 6_000, {str(index): part for index in range(6_000)}):
         answer = {"value": value}
         is_long = len(json.dumps(answer, separators=(",", ":"))) > LONGEST
-        assert isinstance(kept(Answer(answer)), Extract) == is_long
+        assert isinstance(truncate_reply(Answer(answer)), Extract) == is_long
 
 
 def test_every_right_answer_of_the_suite_has_ample_room() -> None:
@@ -77,14 +75,14 @@ def test_every_right_answer_of_the_suite_has_ample_room() -> None:
 
 def test_an_extract_tells_size_beginning_and_digest() -> None:
     sha256 = hashlib.sha256(TEXT.encode()).hexdigest()
-    assert kept(Answer(LONG)) == Extract({"bytes": 80_012, "beginning": BEGINNING, "sha256": sha256})
-    assert kept(Answer({"tokens": ["a"] * 19_999 + ["b"]})) != kept(Answer(LONG))
+    assert truncate_reply(Answer(LONG)) == Extract({"bytes": 80_012, "beginning": BEGINNING, "sha256": sha256})
+    assert truncate_reply(Answer({"tokens": ["a"] * 19_999 + ["b"]})) != truncate_reply(Answer(LONG))
 
 
 def test_a_long_wrong_answer_is_shown_by_its_beginning_before_and_after_it_is_written(tmp_path: Path) -> None:
     result = judged(Answer(LONG))
     assert result.detail == f"answers otherwise, in 80012 bytes that begin {BEGINNING}"
-    assert (result.reply, result.difference) == (kept(Answer(LONG)), Difference(("tokens", 0), "b", "a"))
+    assert (result.reply, result.difference) == (truncate_reply(Answer(LONG)), Difference(("tokens", 0), "b", "a"))
     assert describe(result, "again")[-5:] == [
         '  input     encode "bug"',
         '  expected  tokens: ["b", "ug"]',
@@ -133,7 +131,7 @@ def test_of_a_long_key_too(tmp_path: Path) -> None:
 def test_a_long_answer_passes_or_is_refused_like_a_short_one() -> None:
     right = {**BUG.outcome["expect"], "ids": [1] * 100_000}
     passed = judged(Answer(right))
-    assert (passed.verdict, passed.detail, passed.reply) == (Verdict.PASS, "", kept(Answer(right)))
+    assert (passed.verdict, passed.detail, passed.reply) == (Verdict.PASS, "", truncate_reply(Answer(right)))
     due = judged(Answer(LONG), "bpe-unknown-token-not-there")
     assert due.detail == f"answers where a refusal as unknown_symbol is due, in 80012 bytes that begin {BEGINNING}"
 

@@ -12,7 +12,7 @@ import pytest
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.judge.known_failures import KnownFailures, digest, read_known_failures
-from tokspec.judge.known_failures_update import by_hand, updated
+from tokspec.judge.known_failures_update import format_manual_entries, update_known_failures
 from tokspec.judge.runner import Run, run
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import load_suite
@@ -100,8 +100,8 @@ def test_what_crashes_is_not_known_as_a_wrong_answer(tmp_path: Path) -> None:
 def test_an_entry_counts_until_its_date(tmp_path: Path) -> None:
     entries = known(tmp_path, TEXT + '    expires: "2030-06-30"\n')
     failed = judged(Spelling()).results[1]
-    assert entries.judged(failed, date(2030, 6, 30)).verdict.value == "known failure"
-    late = entries.judged(failed, date(2030, 7, 1))
+    assert entries.apply_to(failed, date(2030, 6, 30)).verdict.value == "known failure"
+    late = entries.apply_to(failed, date(2030, 7, 1))
     assert (late.verdict.value, late.detail) == (
         "fail",
         "answers otherwise (known until 2030-06-30, says known.yaml:5)",
@@ -145,7 +145,7 @@ def test_a_file_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str
 
 
 def test_a_file_is_begun(tmp_path: Path) -> None:
-    text = updated("", KnownFailures(), judged(Spelling()), SUITE)
+    text = update_known_failures("", KnownFailures(), judged(Spelling()), SUITE)
     assert text == (
         "# Failures that are known; `tokspec run --update-known-failures` keeps this file.\n"
         "known_failures:\n"
@@ -160,8 +160,8 @@ def test_a_file_is_begun(tmp_path: Path) -> None:
 def test_an_update_changes_what_was_seen_and_nothing_that_people_wrote(tmp_path: Path) -> None:
     entries = known(tmp_path)
     otherwise = judged(SpellingOtherwise(), entries)
-    assert updated(TEXT, entries, otherwise, SUITE) == TEXT.replace(MUG, digest(otherwise.results[1]))
-    assert updated(TEXT, entries, judged(Spelling(), entries), SUITE) == TEXT
+    assert update_known_failures(TEXT, entries, otherwise, SUITE) == TEXT.replace(MUG, digest(otherwise.results[1]))
+    assert update_known_failures(TEXT, entries, judged(Spelling(), entries), SUITE) == TEXT
 
 
 def test_an_update_keeps_flow_style(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_an_update_keeps_flow_style(tmp_path: Path) -> None:
     text = f"known_failures:\n  - {entry}\n"
     entries = known(tmp_path, text)
     otherwise = judged(SpellingOtherwise(), entries)
-    assert updated(text, entries, otherwise, SUITE) == text.replace(MUG, digest(otherwise.results[1]))
+    assert update_known_failures(text, entries, otherwise, SUITE) == text.replace(MUG, digest(otherwise.results[1]))
 
 
 def test_entries_are_sorted_with_their_comments(tmp_path: Path) -> None:
@@ -177,14 +177,14 @@ def test_entries_are_sorted_with_their_comments(tmp_path: Path) -> None:
         letter = "b"
 
     entries = known(tmp_path)
-    text = updated(TEXT, entries, judged(Both(), KnownFailures()), SUITE)
+    text = update_known_failures(TEXT, entries, judged(Both(), KnownFailures()), SUITE)
     assert text.index("encode-bug") < text.index("# The m is hard.") < text.index("encode-mug")
     assert text.endswith(TEXT.partition("known_failures:\n")[2])
 
 
 def test_an_entry_that_passes_leaves_its_reason(tmp_path: Path) -> None:
     entries = known(tmp_path)
-    assert updated(TEXT, entries, judged(ReferenceAdapter(), entries), SUITE) == (
+    assert update_known_failures(TEXT, entries, judged(ReferenceAdapter(), entries), SUITE) == (
         "# Ours.\n\nknown_failures: []\n"
         "  # The m is hard.\n"
         '  # bpe-toy-encode-mug passes now; it was listed because: "m is written M"\n'
@@ -193,7 +193,7 @@ def test_an_entry_that_passes_leaves_its_reason(tmp_path: Path) -> None:
 
 def test_an_entry_of_no_case_leaves_its_reason(tmp_path: Path) -> None:
     text = TEXT.replace("toy-encode-mug", "toy-encode-jug")
-    assert updated(text, known(tmp_path, text), judged(ReferenceAdapter()), SUITE).endswith(
+    assert update_known_failures(text, known(tmp_path, text), judged(ReferenceAdapter()), SUITE).endswith(
         '  # bpe-toy-encode-jug is no case of the suite any more; it was listed because: "m is written M"\n'
     )
 
@@ -201,14 +201,14 @@ def test_an_entry_of_no_case_leaves_its_reason(tmp_path: Path) -> None:
 def test_nothing_is_learned_from_a_crash(tmp_path: Path) -> None:
     entries = known(tmp_path)
     with pytest.raises(DataError) as caught:
-        updated(TEXT, entries, judged(Crashing(), entries), SUITE)
+        update_known_failures(TEXT, entries, judged(Crashing(), entries), SUITE)
     assert str(caught.value) == (
         "known.yaml: is not updated: bpe-toy-encode-bug came to 'crash'; mend that, or list it by hand"
     )
 
 
 def test_what_only_a_person_may_list_is_written_out(tmp_path: Path) -> None:
-    lines = by_hand(judged(Crashing()))
+    lines = format_manual_entries(judged(Crashing()))
     assert len(lines) == 3
     entries = known(tmp_path, "\n".join(["known_failures:", *lines]))
     assert outcomes(judged(Crashing(), entries)) == [("known failure", "not explained yet")] * 3
@@ -218,7 +218,7 @@ def test_nothing_is_learned_from_a_run_that_was_ended(tmp_path: Path) -> None:
     with InProcessSession(Spelling()) as session:
         finished = run(session, [CASES[1], CASES[0]], max_failures=1)
     with pytest.raises(DataError) as caught:
-        updated("", KnownFailures("known.yaml"), finished, SUITE)
+        update_known_failures("", KnownFailures("known.yaml"), finished, SUITE)
     assert str(caught.value) == (
         "known.yaml: is not updated: bpe-toy-encode-bug came to 'not run'; run all cases that are selected"
     )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tokspec.adapter import Hello
 from tokspec.base.display import compact
 from tokspec.base.errors import DataError
-from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, known_failures
-from tokspec.judge.known_failures_update import UNEXPLAINED, updated
+from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, parse_known_failures
+from tokspec.judge.known_failures_update import UNEXPLAINED, update_known_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Refused, Reply
@@ -39,14 +39,14 @@ def result(case: Case, reply: str) -> Result:
 
 
 def read(text: str) -> KnownFailures:
-    return known_failures(parse_yaml(text, "known.yaml"))
+    return parse_known_failures(parse_yaml(text, "known.yaml"))
 
 
 def after(text: str, results: list[Result]) -> str:
     """Update after a run with these results."""
     known = read(text)
-    judged = tuple(known.judged(each, date(2030, 1, 1)) for each in results)
-    return updated(text, known, Run(Hello("x", "1", "C", ()), {}, judged), SUITE)
+    judged = tuple(known.apply_to(each, date(2030, 1, 1)) for each in results)
+    return update_known_failures(text, known, Run(Hello("x", "1", "C", ()), {}, judged), SUITE)
 
 
 def entry(case: str, reason: str = '"none"', more: str = "") -> str:
@@ -175,7 +175,7 @@ def test_a_file_that_was_changed_meanwhile_is_refused() -> None:
     text = "known_failures:\n" + entry(A)
     for changed in ("", text.replace("none", "some")):
         with pytest.raises(DataError) as caught:
-            updated(
+            update_known_failures(
                 changed, KnownFailures("known.yaml", read(text).entries), Run(Hello("x", "1", "C", ()), {}, ()), SUITE
             )
         assert str(caught.value) == ("known.yaml: is not updated: it was changed while the cases ran; run them again")

@@ -21,6 +21,8 @@ from tokspec.protocol.messages import Answer
 from tokspec.records import BadRecord
 from tokspec.sessions.in_process import InProcessSession
 
+pytestmark = pytest.mark.slow
+
 FLAGS = dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), False)
 TEMPLATE = {
     "type": "TemplateProcessing",
@@ -132,11 +134,11 @@ def test_another_model_is_described(tmp_path: Path) -> None:
 
 
 def test_the_library_is_asked_for_all_that_it_does(tmp_path: Path) -> None:
-    from tokspec.adapters.huggingface_own import AddingTokenizers, OwnTokenizers
+    from tokspec.adapters.huggingface import AddingTokenizers, TokenizersAdapter
 
     model = own(tmp_path, {**MODEL, "post_processor": TEMPLATE})
     found = []
-    for adapter in (OwnTokenizers(), AddingTokenizers()):
+    for adapter in (TokenizersAdapter(), AddingTokenizers()):
         with InProcessSession(adapter) as session:
             (reply,) = Asker(session, model).replies([("encode", {"text": "UG ug"})])
             assert isinstance(reply, Answer)
@@ -147,9 +149,9 @@ def test_the_library_is_asked_for_all_that_it_does(tmp_path: Path) -> None:
 
 
 def test_stages_that_a_model_has_not_are_left_out(tmp_path: Path) -> None:
-    from tokspec.adapters.huggingface_own import OwnTokenizers
+    from tokspec.adapters.huggingface import TokenizersAdapter
 
-    with InProcessSession(OwnTokenizers()) as session:
+    with InProcessSession(TokenizersAdapter()) as session:
         asker = Asker(session, own(tmp_path, {**MODEL, "normalizer": None}))
         assert asker.leave_out() == {"normalize": "offers normalizers alone, and the model has none"}
         assert asker.operations == ("pre_tokenize", "encode", "decode")

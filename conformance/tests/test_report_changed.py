@@ -21,9 +21,7 @@ from tokspec.report.changes import changes, lines
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import Origin
-from tokspec.report.reading import Report, read_report
+from tokspec.report.ndjson import Origin, Report, ndjson, read_report
 from tokspec.report.text import text
 from tokspec.suite.fixtures import load_suite
 

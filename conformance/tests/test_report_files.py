@@ -14,7 +14,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.judge.compare import Difference
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run
@@ -22,9 +22,7 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import changes, lines
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import Origin
-from tokspec.report.reading import Report, read_report
+from tokspec.report.ndjson import Origin, Report, ndjson, read_report
 from tokspec.suite.fixtures import load_suite
 
 CASES = load_suite().cases

@@ -9,7 +9,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.report.summary import headline, reasons, rows, table
+from tokspec.report.text import headline, reasons, rows, table
 from tokspec.suite.fixtures import Case, Model
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import AdapterFault
+from tokspec.protocol.json_values import copy_json
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
-from tokspec.protocol.plain import plain
 from tokspec.sessions.in_process import InProcessSession
 
 HELLO = Hello("mine", "1", "Python", operations=("encode",))
@@ -254,7 +254,7 @@ def test_an_adapter_cannot_change_what_it_is_given_nor_an_answer_that_it_gave() 
 
 def test_plain_copies() -> None:
     value = {"a": [{"b": 1}]}
-    copy = plain(value)
+    copy = copy_json(value)
     assert copy == value
     assert copy["a"] is not value["a"]
 

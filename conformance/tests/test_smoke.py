@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
-from tokspec.judge.smoke import Step, steps
-from tokspec.judge.smoke_questions import QUESTIONS
+from tokspec.judge.smoke import QUESTIONS, Step, try_adapter
 from tokspec.protocol.messages import Answer, Request
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
@@ -55,7 +54,7 @@ class Scripted:
 
 def tried(adapter: Adapter) -> list[Step]:
     with InProcessSession(adapter) as session:
-        return list(steps(session))
+        return list(try_adapter(session))
 
 
 def expected(wrong: Mapping[str, str] | None = None, **notes: str) -> list[Step]:

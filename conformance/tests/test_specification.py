@@ -46,6 +46,7 @@ FAMILIES = [
     ("05-wordpiece", "WP-ENC"),
     ("05-wordpiece", "WP-MODEL"),
     ("06-unigram", "UNI-INIT"),
+    ("06-unigram", "UNI-MODEL"),
     ("06-unigram", "UNI-PROB"),
     ("06-unigram", "UNI-SEG"),
     ("06-unigram", "UNI-SCORE"),
@@ -62,10 +63,10 @@ FAMILIES = [
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.
-WITHOUT_CASES = {"TERM-5", "PROTO-1", "PROTO-2", "PROTO-3", "PROTO-6"}
+WITHOUT_CASES = {"TERM-5", "PROTO-1", "PROTO-2", "PROTO-3", "PROTO-6", "PROTO-7"}
 
 #: Clauses of which no function of the reference can speak, for it knows nothing of the harness.
-WITHOUT_FUNCTIONS = {*WITHOUT_CASES, "ERROR-1"}
+WITHOUT_FUNCTIONS = WITHOUT_CASES - {"PROTO-7"}
 
 #: What no case resolves by option: the harness converts the unit itself.
 WITHOUT_OPTIONS = {"offset_unit"}

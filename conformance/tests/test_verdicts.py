@@ -11,7 +11,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import ABSENT, Difference
-from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts, declared_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Case, Model, load_suite
@@ -237,11 +237,11 @@ def test_a_case_that_was_never_asked() -> None:
 
 def test_the_tally_has_every_verdict_and_balances() -> None:
     results = [Result(case({}), verdict, "", {}) for verdict in (Verdict.PASS, Verdict.FAIL, Verdict.PASS)]
-    counts = tally(results)
+    counts = count_verdicts(results)
     assert list(counts) == list(Verdict)
     assert {verdict.value: count for verdict, count in counts.items() if count} == {"pass": 2, "fail": 1}
     assert sum(counts.values()) == len(results)
-    assert set(tally([]).values()) == {0}
+    assert set(count_verdicts([]).values()) == {0}
 
 
 def test_what_conforms() -> None:

@@ -6,14 +6,18 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from tokspec.adapter import Adapter, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
-from tokspec.judge.verify import verified
+from tokspec.judge.verify import verify_run
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import Case, load_suite
 from tokspec.suite.selection import select
+
+pytestmark = pytest.mark.slow
 
 CASES = ["bpe-toy-encode-bug", "bpe-toy-encode-mug", "bpe-toy-encode-thug", "bpe-toy-encode-unhug"]
 
@@ -63,7 +67,7 @@ def judged(adapter: Callable[[], Adapter]) -> tuple[Run, Run]:
 
     with start() as session:
         first = run(session, cases())
-    return first, verified(first, start)
+    return first, verify_run(first, start)
 
 
 def outcomes(run: Run) -> list[tuple[str, str]]:

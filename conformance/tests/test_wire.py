@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokspec.adapter import Hello
+from tokspec.base.display import quote
 from tokspec.base.errors import AdapterFault, Unsupported
-from tokspec.protocol.hello import parse_hello
-from tokspec.protocol.wire import decode_line, encode_line, excerpt
+from tokspec.protocol.json_values import decode_line, encode_line
+from tokspec.protocol.replies import parse_hello
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()) | st.sampled_from('\ud800\udfff\n"\\\x00\x7f\u2028😀'))
 VALUES = st.recursive(
@@ -132,9 +133,9 @@ def test_lines_that_are_faults(line: bytes, message: str) -> None:
 
 
 def test_an_excerpt_is_short_printable_ascii() -> None:
-    assert excerpt("it's\u202e\x07") == '"it\'s\\u202e\\x07"'
-    assert excerpt("x" * 250) == f"'{'x' * 200}' and 50 more characters"
-    assert excerpt("\u0e02".encode() * 2, 4) == "'\\u0e02\\\\xe0' and 2 more bytes"
+    assert quote("it's\u202e\x07") == '"it\'s\\u202e\\x07"'
+    assert quote("x" * 250) == f"'{'x' * 200}' and 50 more characters"
+    assert quote("\u0e02".encode() * 2, 4) == "'\\u0e02\\\\xe0' and 2 more bytes"
 
 
 GREETING = {
@@ -166,25 +167,26 @@ def test_hello_is_read_whole() -> None:
 def test_hello_without_a_key_is_a_fault(key: str) -> None:
     with pytest.raises(AdapterFault) as error:
         parse_hello({other: value for other, value in GREETING.items() if other != key})
-    assert error.value.kind == "protocol"
-    assert error.value.message.startswith(f"the answer to hello has no {key}; it needs ")
+    message = f"the answer to hello is wrong: lacks the key {key}"
+    assert (error.value.kind, error.value.message) == ("protocol", message)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("protocol", 2, "a wrong protocol: '2'; it needs the number 1"),
-        ("protocol", True, "a wrong protocol: 'True'; it needs the number 1"),
-        ("protocol", 1.0, "a wrong protocol: '1.0'; it needs the number 1"),
-        ("name", None, "a wrong name: 'None'; it needs a string"),
-        ("operations", "encode", "a wrong operations: \"'encode'\"; it needs a list of strings"),
-        ("formats", [1], "a wrong formats: '[1]'; it needs a list of strings"),
-        ("choices", {"a": 1}, "a wrong choices: \"{'a': 1}\"; it needs an object of strings"),
-        ("encode_fields", ["type"], "a wrong encode_fields: \"['type']\"; it needs a list out of tokens, ids, spans"),
-        ("unicode", 15.1, "a wrong unicode: '15.1'; it needs a string"),
+        ("protocol", 2, "protocol: 1 was expected"),
+        ("protocol", True, "protocol: 1 was expected"),
+        ("name", None, 'name: null is not of type "string"'),
+        ("operations", "encode", 'operations: "encode" is not of type "array"'),
+        ("formats", [1], 'formats/0: 1 is not of type "string"'),
+        ("choices", {"a": 1}, 'choices/a: 1 is not of type "string"'),
+        ("choices", {"\x1b[2J": 1}, 'choices/\\x1b[2J: 1 is not of type "string"'),
+        ("encode_fields", ["type"], 'encode_fields/0: "type" is none of the values; known are tokens, ids, spans'),
+        ("unicode", 15.1, 'unicode: 15.1 is not of type "string"'),
+        ("other_trainers", ["bpe"], 'other_trainers: ["bpe"] is not of type "object"'),
     ],
 )
 def test_hello_with_a_wrong_value_is_a_fault(key: str, value: object, message: str) -> None:
     with pytest.raises(AdapterFault) as error:
         parse_hello({**GREETING, key: value})
-    assert (error.value.kind, error.value.message) == ("protocol", f"the answer to hello has {message}")
+    assert (error.value.kind, error.value.message) == ("protocol", f"the answer to hello is wrong: {message}")

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tokspec.base.errors import AdapterFault
-from tokspec.protocol import wire
+from tokspec.protocol import json_values
 
 LINES = [
     '{"id":3,"ok":{"tokens":["b","ug"],"ids":[1,2]}}',
@@ -27,7 +27,7 @@ PIECES = [
 
 def read(line: bytes) -> str:
     try:
-        return repr(wire.decode_line(line))
+        return repr(json_values.decode_line(line))
     except AdapterFault as fault:
         return str(fault)
 
@@ -45,6 +45,6 @@ def test_lines_are_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(1)
     lines = [*(line.encode() for line in LINES), *(damaged(chance) for _ in range(5000))]
     quickly = [read(line) for line in lines]
-    monkeypatch.setattr(wire, "_is_flat", lambda value, line: False)
+    monkeypatch.setattr(json_values, "_is_flat", lambda value, line: False)
     assert quickly == [read(line) for line in lines]
     assert sum(each.startswith("{") for each in quickly) > 200

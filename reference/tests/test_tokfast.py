@@ -178,8 +178,13 @@ def test_training_wordpiece(words: dict[str, int], special_tokens: list[str], ta
 @settings_of_all
 @given(WORDS, st.integers(0, 40), st.integers(0, 30), st.sampled_from([0.05, 0.1, 0.29, 0.5, 1.0, 0, 2]))
 def test_training_unigram(words: dict[str, int], initial_size: int, size: int, fraction: float) -> None:
+    initial = tokfast.initial_vocabulary(words, initial_size)
+    assert list(initial.weights.items()) == list(unigram.initial_vocabulary(words, initial_size).weights.items())
     arguments = words, initial_size, size, fraction
-    assert answer(tokfast.train_unigram, *arguments) == answer(tokref.train_unigram, *arguments)
+    trained, found = answer(tokref.train_unigram, *arguments), answer(tokfast.train_unigram, *arguments)
+    assert found == trained
+    if not isinstance(trained, str):
+        assert list(found.model.weights) == list(trained.model.weights)
 
 
 @settings_of_all

@@ -23,12 +23,21 @@ authors and types.
 
 from tokfast.bpe import train_bpe
 from tokfast.pipeline import FastTokenizer
-from tokfast.unigram import corpus_loss, loss_increase, loss_increases, prune_step, segment, train_unigram
+from tokfast.unigram import (
+    corpus_loss,
+    initial_vocabulary,
+    loss_increase,
+    loss_increases,
+    prune_step,
+    segment,
+    train_unigram,
+)
 from tokfast.wordpiece import train_wordpiece
 
 __all__ = [
     "FastTokenizer",
     "corpus_loss",
+    "initial_vocabulary",
     "loss_increase",
     "loss_increases",
     "prune_step",

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 
 from tokfast.pairs import Key, PairQueue, SplitCorpus
 from tokfast.values import Part
-from tokref.bpe import BpeTraining, Target, base_vocabulary
+from tokref.bpe import BpeTraining, Target
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Bpe, Pair, Words, number_tokens, unknown_token
@@ -52,36 +52,36 @@ class BpeEncoder:
         """Encode a piece."""
         if self._drops_first:  # BPE-ENC-8
             return self._known_parts(piece)
+        if all(map(self._ids.__contains__, piece)):
+            return self._merged_parts(piece, range(len(piece)))
         parts: list[Part] = []
         begin = 0
         for is_known, run in groupby(piece, self._ids.__contains__):
             symbols = "".join(run)
-            if is_known:
-                for token in self._merge(symbols):
-                    end = begin + len(token)
-                    parts.append(Part(token, self._ids[token], range(begin, end)))
-                    begin = end
-            else:
-                parts += self._unknown_parts(symbols, begin)
-                begin += len(symbols)
+            places = range(begin, begin + len(symbols))
+            parts += self._merged_parts(symbols, places) if is_known else self._unknown_parts(symbols, places)
+            begin += len(symbols)
         return parts
 
     def _known_parts(self, piece: str) -> list[Part]:
         """Encode what is left of a piece without its unknown symbols."""
         places = [place for place, symbol in enumerate(piece) if symbol in self._ids]
+        return self._merged_parts("".join(piece[place] for place in places), places)
+
+    def _merged_parts(self, symbols: str, places: Sequence[int]) -> list[Part]:
+        """Encode known symbols that stand at these places."""
         parts: list[Part] = []
         begin = 0
-        for token in self._merge("".join(piece[place] for place in places)):
+        for token in self._merge(symbols):
             end = begin + len(token)
             parts.append(Part(token, self._ids[token], places[begin:end]))
             begin = end
         return parts
 
-    def _unknown_parts(self, symbols: str, begin: int) -> list[Part]:
-        """Encode a run of unknown symbols that begins at a place."""
+    def _unknown_parts(self, symbols: str, places: Sequence[int]) -> list[Part]:
+        """Encode a run of unknown symbols that stand at these places."""
         if self._model.unknown_token is not None:
             text, id, _, _ = unknown_token(self._model, symbols, 0, 0)
-            places = range(begin, begin + len(symbols))
             if self._choices.bpe_unknown_run == "fused":  # BPE-ENC-7
                 return [Part(text, id, places[:1], places[-1:])]
             return [Part(text, id, places[index : index + 1]) for index in range(len(symbols))]
@@ -89,7 +89,7 @@ class BpeEncoder:
             message = f"{symbols[0]!r} is not in the vocabulary and the model has no unknown token"
             raise InputError("unknown_symbol", message)
         if self._choices.bpe_unknown_without_token == "kept":
-            return [Part(symbol, None, range(place, place + 1)) for place, symbol in enumerate(symbols, begin)]
+            return [Part(symbol, None, places[index : index + 1]) for index, symbol in enumerate(symbols)]
         return []  # dropped after merging
 
     def _merge(self, symbols: str) -> list[str]:
@@ -137,7 +137,7 @@ def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choic
     >>> train_bpe(words, [], Target(merge_count=3), Choices()).steps
     (('u', 'g', 20), ('u', 'n', 16), ('h', 'ug', 15))
     """
-    ids = number_tokens(base_vocabulary(words, special_tokens))
+    ids = number_tokens(dict.fromkeys([*special_tokens, *sorted(set().union(*words))]))  # BPE-TRAIN-2, BPE-TRAIN-3
     corpus = SplitCorpus(words, words.values())
     key = _KEYS[choices.bpe_training_tie](corpus, ids)
     queue = PairQueue()

@@ -54,7 +54,7 @@ class FastTokenizer:
         longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)  # SPECIAL-2
         self._special = re.compile("|".join(map(re.escape, longest_first)))
         self._ids = Cache(self._encode_piece_to_ids)
-        self._parts = Cache(self._encode_piece)
+        self._pieces = Cache(self._encode_piece)
         self._bytes = Cache(_bytes_of)
 
     def normalize(self, text: str) -> str:
@@ -149,37 +149,46 @@ class FastTokenizer:
     def _encode_stretch(self, text: str, start: int) -> list[Token]:
         normalized, spans = self._normalizer.align(text, start)
         tokens: list[Token] = []
+        new = tuple.__new__  # what a named tuple's constructor calls, without a call of a Python function
         for piece, offset, inner, _ in self._pre_tokenizer.split(Piece(normalized, start, spans, start == 0)):
+            rows, parts, owners = self._pieces[piece]
             if inner is None:
-                tokens += [
-                    Token(token, id, offset + begin, offset + end) for token, id, begin, end, _ in self._parts[piece]
-                ]
+                tokens += [new(Token, (token, id, offset + begin, offset + end)) for token, id, begin, end in rows]
             else:
-                tokens += [_align(row.part, inner) for row in self._parts[piece]]
+                of_symbols = inner if owners is None else [inner[owner] for owner in owners]
+                tokens += [_align(part, of_symbols) for part in parts]
         return tokens
 
     def _encode_piece_to_ids(self, piece: str) -> list[int | None]:
         return self._encoder.ids(write_bytes(piece) if self._pre_tokenizer.writes_bytes else piece)
 
-    def _encode_piece(self, piece: str) -> list[_Row]:
+    def _encode_piece(self, piece: str) -> _EncodedPiece:
+        owners = None
+        symbols = piece
         if self._pre_tokenizer.writes_bytes:
-            parts = self._encoder.parts(write_bytes(piece))
-            if not piece.isascii():  # a byte has the place of its character
+            symbols = write_bytes(piece)
+            if len(symbols) > len(piece):
                 owners = [place for place, character in enumerate(piece) for _ in utf_8(character)]
-                parts = [part.moved(owners) for part in parts]
+        parts = self._encoder.parts(symbols)
+        rows = [(text, id, places[0], (last or places)[-1]) for text, id, places, last in parts]
+        if owners is None:
+            rows = [(text, id, begin, end + 1) for text, id, begin, end in rows]
         else:
-            parts = self._encoder.parts(piece)
-        return [_Row(part.text, part.id, part.places[0], (part.last or part.places)[-1] + 1, part) for part in parts]
+            rows = [(text, id, owners[begin], owners[end] + 1) for text, id, begin, end in rows]
+        return _EncodedPiece(rows, parts, owners)
 
 
-class _Row(NamedTuple):
-    """A part of a piece, and its range where the characters of the piece stand one after another in the input."""
+class _EncodedPiece(NamedTuple):
+    """What a model makes of a piece.
 
-    text: str
-    id: int | None
-    begin: int
-    end: int
-    part: Part
+    ``rows`` are tokens with their ids and ranges, where the characters of the piece stand one after another in the
+    input; ``parts`` are the same, for a piece whose characters have spans. Where a character is several symbols,
+    ``owners`` has the place of the character of each symbol.
+    """
+
+    rows: list[tuple[str, int | None, int, int]]
+    parts: list[Part]
+    owners: list[int] | None
 
 
 def _align(part: Part, spans: Sequence[Span]) -> Token:

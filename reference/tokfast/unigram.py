@@ -11,17 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from tokfast.values import Part
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, initial_vocabulary, token_costs
+from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, token_costs
 from tokref.values import Unigram, Words, unknown_token
 
 __all__ = [
     "UnigramEncoder",
     "corpus_loss",
+    "initial_vocabulary",
     "loss_increase",
     "loss_increases",
     "prune_step",
@@ -46,6 +48,7 @@ class _Trie:
     def __init__(self, costs: Mapping[str, float]) -> None:
         self._root = _Node()
         self._longest = max(map(len, costs), default=0)
+        self._characters = {token for token in costs if len(token) == 1}
         for token, cost in costs.items():
             self.set_cost(token, cost)
 
@@ -77,11 +80,14 @@ class _Trie:
                 if character not in node:
                     break
                 node = node[character]
-                if node.cost is not None:
-                    best, found = costs[end], base + node.cost
+                cost = node.cost
+                if cost is not None:
+                    found = base + cost
+                    best = costs[end]
                     if best is None or best > found:
-                        starts[end], costs[end] = start, found
-            if unknown_cost is not None and (word[start] not in root or root[word[start]].cost is None):
+                        starts[end] = start
+                        costs[end] = found
+            if unknown_cost is not None and word[start] not in self._characters:
                 best, found = costs[start + 1], base + unknown_cost
                 if best is None or best > found:
                     starts[start + 1], costs[start + 1] = start, found
@@ -124,12 +130,25 @@ class UnigramEncoder:
         self._start = _start(choices)
         self._trie = _Trie(costs)
         self._unknown_cost: float | None = None
+        self._fused_id: int | None = None  # of the token of which those in a row are one
         if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
             self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+            self._fused_id = self._ids.get(model.unknown_token)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
-        return [part.id for part in self.parts(piece)]
+        starts, costs = self._trie.best_path(piece, self._unknown_cost)
+        if costs[-1] is None:  # UNI-UNK-1
+            return [self._unknown_part(piece, 0, len(piece)).id]
+        fused = self._fused_id
+        ids: list[int | None] = []
+        for begin, end in follow_back(starts):
+            id = self._ids.get(piece[begin:end])
+            if id is None:
+                id = self._unknown_part(piece[begin:end], begin, end).id
+            if fused is None or id != fused or ids[-1:] != [fused]:
+                ids.append(id)
+        return ids
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
@@ -215,6 +234,25 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     removed = dict.fromkeys(sorted(increases, key=increases.__getitem__)[:number])  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
     return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3
+
+
+def initial_vocabulary(words: Words, size: int) -> Unigram:
+    """Return the model of all characters and the most frequent substrings, as tokref's function does.
+
+    >>> initial_vocabulary({"aba": 1, "ba": 1}, 3).weights
+    {'a': 3, 'b': 2, 'ba': 2}
+    """
+    characters: dict[str, int] = {}
+    longer: dict[str, int] = {}
+    for word, count in words.items():
+        size_of_word = len(word)
+        for start, character in enumerate(word):
+            characters[character] = characters.get(character, 0) + count  # UNI-INIT-3
+            for end in range(start + 2, size_of_word + 1):
+                substring = word[start:end]
+                longer[substring] = longer.get(substring, 0) + count
+    ranked = sorted(longer.items(), key=itemgetter(1), reverse=True)  # UNI-INIT-4: the sort is stable in reverse, too
+    return Unigram(characters | dict(ranked[: max(size - len(characters), 0)]))  # UNI-INIT-5
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:

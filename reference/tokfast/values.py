@@ -71,11 +71,6 @@ class Part(NamedTuple):
     places: Sequence[int]
     last: Sequence[int] | None = None
 
-    def moved(self, places: Sequence[int]) -> Part:
-        """Return the part with other places: ``places`` has the new one of each old one."""
-        last = None if self.last is None else [places[place] for place in self.last]
-        return self._replace(places=[places[place] for place in self.places], last=last)
-
 
 class Encoder(Protocol):
     """A model prepared to encode many pieces."""

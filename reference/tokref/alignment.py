@@ -24,7 +24,7 @@ class AlignedText:
     """A text with a span for each character.
 
     ``is_first`` says that nothing of the input stands before this text: no special token, no other piece, and nothing
-    that a pre-tokenizer dropped. Only ``metaspace`` asks for it (PRE-META-2).
+    that a pre-tokenizer dropped. Only ``metaspace`` asks for it (PRE-META-4).
     """
 
     text: str
@@ -38,7 +38,8 @@ class AlignedText:
         >>> AlignedText.from_input("bc", 1)
         AlignedText(text='bc', spans=((1, 2), (2, 3)), is_first=False)
         """
-        return cls(text, tuple((start + place, start + place + 1) for place in range(len(text))), start == 0)
+        places = range(start, start + len(text))
+        return cls(text, tuple((place, place + 1) for place in places), start == 0)  # TERM-3
 
     def span(self, begin: int, end: int) -> Span:
         """Return what the characters from ``begin`` to ``end``, at least one, cover in the input.
@@ -77,7 +78,7 @@ class AlignedText:
         return replace(self, text=character + self.text, spans=(self._point(0), *self.spans))
 
     def rewrite(self, steps: Iterable[Step]) -> AlignedText:
-        """Build the text anew out of steps that go through it from left to right.
+        """Build the text anew out of steps that go through it from left to right, so spans stay in order (ENC-6).
 
         Every character of an output gets the span of all that the step replaces.
 

@@ -52,7 +52,7 @@ def apply_in_order(text: AlignedText, choices: Choices, normalizers: tuple[Compo
 
 
 def apply_unicode_form(text: AlignedText, choices: Choices, form: Form) -> AlignedText:
-    """Normalize by one of the four forms of Unicode (NORM-UNICODE-1 to NORM-UNICODE-4).
+    """Normalize by one of the four forms of Unicode.
 
     The database is the one that comes with Python, of Unicode 14 or later (TERM-6).
     """
@@ -162,10 +162,10 @@ def _are_apart(cluster: str, character: str, form: Form) -> bool:
 
 
 NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
-    "nfc": partial(apply_unicode_form, form="NFC"),
-    "nfd": partial(apply_unicode_form, form="NFD"),
-    "nfkc": partial(apply_unicode_form, form="NFKC"),
-    "nfkd": partial(apply_unicode_form, form="NFKD"),
+    "nfc": partial(apply_unicode_form, form="NFC"),  # NORM-UNICODE-2
+    "nfd": partial(apply_unicode_form, form="NFD"),  # NORM-UNICODE-1
+    "nfkc": partial(apply_unicode_form, form="NFKC"),  # NORM-UNICODE-4
+    "nfkd": partial(apply_unicode_form, form="NFKD"),  # NORM-UNICODE-3
     "lowercase": lowercase,
     "strip_accents": strip_marks,
     "bert": bert,

@@ -78,7 +78,7 @@ def split_metaspace(
 ) -> list[AlignedText]:
     """Replace spaces by a visible character, and begin a piece at each of them."""
     text = text.replace_each(" ", replacement)  # PRE-META-1
-    is_wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.is_first)
+    is_wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.is_first)  # PRE-META-4
     if is_wanted and not text.text.startswith(replacement):  # PRE-META-2
         text = text.prefix(replacement)
     if not split:  # PRE-META-3
@@ -87,7 +87,7 @@ def split_metaspace(
 
 
 def utf_8(text: str) -> bytes:
-    """Return the UTF-8 of a text.
+    """Return the UTF-8 of a text. Only here is a lone surrogate not a character like any other (TERM-8).
 
     Raises:
         InputError: ``invalid_input``, for a lone surrogate, which has none (PRE-BYTE-6).

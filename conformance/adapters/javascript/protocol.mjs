@@ -17,7 +17,7 @@ export function need(condition, message, reason = "unsupported") {
 
 // PROTO-2: {"hex": "…"} stands for a string that JSON cannot carry, such as one with a lone surrogate.
 export function text(value) {
-  need(typeof value === "string", "this adapter takes no lone surrogates");
+  need(typeof value === "string", "takes strings, and a lone surrogate stands in none");
   return value;
 }
 

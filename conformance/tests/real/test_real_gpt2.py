@@ -1,4 +1,4 @@
-"""GPT-2's vocabulary of 50,257 tokens: the reference and twelve others, on every text of the suite.
+"""GPT-2's vocabulary of 50,257 tokens: tokfast and twelve others, on every text of the suite.
 
 It comes in two forms: as ranks, in which nothing is special, and as the two files of its first publication, with the
 one special token that they hold.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_reference, refused
+from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_tokfast, refused
 from published import encoded_in_node, model_file, tiktoken_encoding
 
 from tokspec.formats import read
@@ -100,10 +100,10 @@ def test_the_ranks_are_the_two_files() -> None:
     [{"bpe_pairs": "in_vocabulary"}, {"bpe_merge_order": "lowest_rank"}, {}],
     ids=["by ranks", "by merges", "by each merge once"],
 )
-def test_the_reference_agrees(form: Form, choices: dict[str, str]) -> None:
+def test_tokfast_agrees(form: Form, choices: dict[str, str]) -> None:
     """With merges in the order of training all three are the same."""
     _, model, expected = form
-    assert of_reference(model, **choices) == expected
+    assert of_tokfast(model, **choices) == expected
     assert len(expected) == 366
     assert sum(map(len, expected.values())) > 47_000
 

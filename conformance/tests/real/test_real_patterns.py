@@ -1,7 +1,7 @@
-"""The vocabularies cl100k and o200k, of 100,256 and 199,998 tokens: the reference and six others, on every text.
+"""The vocabularies cl100k and o200k, of 100,256 and 199,998 tokens: tokfast and six others, on every text.
 
 They cut texts by patterns of their own, for which the specification has no pre-tokenizer. Here the pattern that tiktoken
-publishes cuts them, and the reference encodes every piece on its own; all others cut by themselves. Special tokens are
+publishes cuts them, and tokfast encodes every piece on its own; all others cut by themselves. Special tokens are
 left out: their ids leave gaps, and a neutral model has none.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import regex
-from asking import OTHER_WHITE, TEXTS, of_reference, with_content
+from asking import OTHER_WHITE, TEXTS, of_tokfast, with_content
 from published import encoded_in_node, model_file, tiktoken_encoding
 
 from tokspec.formats import read, write
@@ -90,10 +90,10 @@ def test_every_token_but_the_bytes_is_the_product_of_a_merge(known: Known) -> No
     [{"bpe_pairs": "in_vocabulary"}, {"bpe_merge_order": "lowest_rank"}, {}],
     ids=["by ranks", "by merges", "by each merge once"],
 )
-def test_the_reference_agrees_piece_by_piece(known: Known, choices: dict[str, str]) -> None:
+def test_tokfast_agrees_piece_by_piece(known: Known, choices: dict[str, str]) -> None:
     pieces = {text: regex.findall(known.pattern, content) for text, content in TEXTS.items()}
     assert {text: "".join(found) for text, found in pieces.items()} == TEXTS
-    encoded = of_reference(known.model, {piece: piece for found in pieces.values() for piece in found}, **choices)
+    encoded = of_tokfast(known.model, {piece: piece for found in pieces.values() for piece in found}, **choices)
     ids = {token: id for id, token in enumerate(known.model["vocabulary"])}
     assert {text: [ids[token] for piece in found for token in encoded[piece]] for text, found in pieces.items()} == (
         known.expected

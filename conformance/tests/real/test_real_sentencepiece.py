@@ -1,4 +1,4 @@
-"""A SentencePiece model of 32,000 pieces, BPE with a fallback to bytes: the reference and five others, on every text.
+"""A SentencePiece model of 32,000 pieces, BPE with a fallback to bytes: tokfast and five others, on every text.
 
 The specification has no fallback to bytes and no control symbols. The model that is compared is the published one
 without its 256 pieces for bytes and its two control symbols. That loses nothing: what the published file does follows
@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_reference, refused, with_content
+from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_tokfast, refused, with_content
 from published import model_file
 
-from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.base.errors import DataError
 from tokspec.formats import read, write
 from tokspec.formats.files import pack
@@ -77,8 +77,8 @@ def test_what_the_specification_does_not_cover_is_said() -> None:
     assert str(caught.value) == f"{MODEL}: {refusal}"
 
 
-def test_the_reference_agrees_with_sentencepiece(expressible: Mapping[str, Any], of_published_file: Encoded) -> None:
-    adapter = ReferenceAdapter(CHOICES)
+def test_tokfast_agrees_with_sentencepiece(expressible: Mapping[str, Any], of_published_file: Encoded) -> None:
+    adapter = TokfastAdapter(CHOICES)
     model = adapter.load("tokspec", expressible)
     found = {}
     for text, content in TEXTS.items():
@@ -91,7 +91,7 @@ def test_the_reference_agrees_with_sentencepiece(expressible: Mapping[str, Any],
 def test_the_first_space_is_all_that_sentencepiece_does_otherwise(
     expressible: Mapping[str, Any], of_published_file: Encoded
 ) -> None:
-    adapter = ReferenceAdapter(CHOICES)
+    adapter = TokfastAdapter(CHOICES)
     model = adapter.load("tokspec", expressible)
     found = {text: with_bytes(adapter.run("encode", model, {"text": TEXTS[text]}), TEXTS[text]) for text in TEXTS}
     assert differing(found, of_published_file) == MARKED
@@ -100,7 +100,7 @@ def test_the_first_space_is_all_that_sentencepiece_does_otherwise(
 @pytest.mark.parametrize("name", ["tokenizers", "adapters/node/adapter.mjs"])
 def test_others_agree(expressible: Mapping[str, Any], name: str) -> None:
     found = of_published(name, expressible)
-    assert differing(found, of_reference(expressible, **CHOICES)) == set()
+    assert differing(found, of_tokfast(expressible, **CHOICES)) == set()
     assert refused(found).keys() == (OTHER_WHITE if name == "adapters/node/adapter.mjs" else set())
 
 

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from tokspec.base.errors import AdapterFault
-from tokspec.judge.runner import Run, fault_at_start, run
+from tokspec.judge.runner import Run, fail_at_start, run
 from tokspec.judge.verdicts import Verdict
-from tokspec.judge.verify import verified
+from tokspec.judge.verify import verify_run
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession, SessionPool
 from tokspec.sessions.session import Session
@@ -40,7 +40,7 @@ LETTERS = {
     Verdict.CRASH: "C",
     Verdict.TIMEOUT: "T",
     Verdict.PROTOCOL: "O",
-    Verdict.UNSTABLE: "S",
+    Verdict.STATE_LEAK: "S",
     Verdict.UNSUPPORTED: "U",
 }
 
@@ -78,7 +78,7 @@ class Judge:
     def again(self, command: Sequence[str]) -> Seen:
         """Run the cases, and then again in other company."""
         return _seen(
-            verified(self._run(lambda: self._open(command, {}, False)), lambda: self._open(command, {}, False))
+            verify_run(self._run(lambda: self._open(command, {}, False)), lambda: self._open(command, {}, False))
         )
 
     def _several(self, command: Sequence[str], limits: Mapping[str, Any], is_ours: bool, jobs: int) -> Session:
@@ -95,7 +95,7 @@ class Judge:
             with start() as session:
                 return run(session, self.cases)
         except AdapterFault as fault:
-            return fault_at_start("misbehaving", self.cases, fault)
+            return fail_at_start("misbehaving", self.cases, fault)
 
 
 def _seen(run: Run) -> Seen:
@@ -133,7 +133,7 @@ def _left(mark: str) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
         try:
             if process.environ().get(VARIABLE) == mark:
-                process.wait(5.0)
+                process.wait(60.0)
         except psutil.TimeoutExpired:
             yield process
         except psutil.Error:

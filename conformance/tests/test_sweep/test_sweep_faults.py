@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 #: Some ten units of the slow lines, each taking half a second.
 UNITS = ("--unit-mb", "0.0012")
 
@@ -137,7 +139,7 @@ def test_a_truncated_input(place: Any, undisturbed: dict[str, bytes]) -> None:
 
 
 def test_one_sweep_at_a_time(place: Any, slow_lines: Callable[[int], list[str]]) -> None:
-    place.write("texts.txt", slow_lines(600))
+    place.write("texts.txt", slow_lines(60_000))  # which takes minutes, so that the second start finds the first
     process = place.start("texts.txt", *UNITS, "--workers", "1")
     place.wait_for_results("tokspec-sweep", 1)
     assert place.run("texts.txt", *UNITS) == (

@@ -69,6 +69,8 @@ class Vocabulary:
         is_negative = not logarithms and any(weight < 0 for _, weight in entries)
         if is_negative or len({token for token, _ in entries}) != len(entries):
             raise Refused("invalid_model")
+        if not logarithms and any(weight < 0 for _, weight in entries):
+            raise Refused("invalid_model")  # UNI-MODEL-3
         self.entries = list(entries)
         self.logarithms = logarithms
         total = sum(Fraction(str(weight)) for _, weight in entries)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tokspec.base.errors import DataError
 
-__all__ = ["command_elsewhere", "python_of"]
+__all__ = ["find_python", "server_command"]
 
 #: Takes ``tokspec`` from the folder that is the first argument, and nothing else from around it.
 _START = """\
@@ -29,13 +29,13 @@ sys.exit(main())
 _PLACES = ("bin/python", "Scripts/python.exe")
 
 
-def python_of(environment: str) -> str:
+def find_python(environment: str) -> str:
     """Give the Python of an environment: of a folder that is one, or the Python itself.
 
     Raises:
         DataError: there is none.
 
-    >>> python_of("no such folder")
+    >>> find_python("no such folder")
     Traceback (most recent call last):
         ...
     tokspec.base.errors.DataError: no such folder: is no environment: it has neither bin/python nor Scripts/python.exe
@@ -49,6 +49,6 @@ def python_of(environment: str) -> str:
     raise DataError(f"is no environment: it has neither {' nor '.join(_PLACES)}", environment)
 
 
-def command_elsewhere(python: str, target: str) -> tuple[str, ...]:
+def server_command(python: str, target: str) -> tuple[str, ...]:
     """Give the command that runs the suite's host for an adapter with another Python."""
     return (python, "-P", "-c", _START, str(Path(__file__).resolve().parents[1]), target)

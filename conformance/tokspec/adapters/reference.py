@@ -398,7 +398,7 @@ ReferenceAdapter.operations = {  # None stands for any model, and for none at al
 }
 
 
-_CLAUSE = re.compile(r"\b[A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+\b")
+_CLAUSE = re.compile(r"\b(?!GPT-|UTF-)[A-Z]+(?:-[A-Z]+)*-\d+\b")
 
 
 def functions_by_clause() -> dict[str, tuple[str, ...]]:

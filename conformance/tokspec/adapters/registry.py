@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
+from tokspec.base.display import escape, quote
 from tokspec.base.errors import DataError, MissingModule
-from tokspec.protocol.wire import excerpt, shown
 from tokspec.sessions.adapter_server import make_adapter
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tokspec.sessions.program import ProgramSession
 
 
-__all__ = ["Found", "find", "known_names", "open_session", "the_reference"]
+__all__ = ["Found", "find", "find_reference", "known_names", "open_session"]
 
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
@@ -36,7 +36,8 @@ class Found:
     """An adapter that is named and not imported yet.
 
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
-    ``path`` where modules are searched, and ``is_ours`` whether it is the reference, which needs no other process.
+    ``path`` where modules are searched, and ``is_ours`` whether it is the reference or its fast sibling, which need no
+    other process.
     ``python`` is that of another environment in which it is, if it is there.
     """
 
@@ -79,9 +80,9 @@ class Found:
 
     def _command(self) -> tuple[str, ...]:
         if self.python:
-            from tokspec.adapters.environments import command_elsewhere
+            from tokspec.adapters.environments import server_command
 
-            return command_elsewhere(self.python, self.target)
+            return server_command(self.python, self.target)
         return (sys.executable, "-P", "-m", "tokspec.sessions.adapter_server", self.target, *self.path)
 
     def _explained(self, error: DataError) -> DataError:
@@ -90,10 +91,10 @@ class Found:
         return DataError(message, error.file, error.line, error.key or self.spec)
 
 
-def the_reference() -> Found:
+def find_reference() -> Found:
     """Give the suite's own implementation, whatever other packages announce: none of them is looked at.
 
-    >>> the_reference() == find("reference")
+    >>> find_reference() == find("reference")
     True
     """
     target = "tokspec.adapters.reference:ReferenceAdapter"
@@ -129,19 +130,19 @@ def find(spec: str) -> Found:
     """
     name, at, environment = spec.partition("@")
     if at:
-        from tokspec.adapters.environments import python_of
+        from tokspec.adapters.environments import find_python
 
-        remedy = f"install what it needs in {shown(environment)}"
-        return replace(find(name), spec=spec, remedy=remedy, is_ours=False, python=python_of(environment))
+        remedy = f"install what it needs in {escape(environment)}"
+        return replace(find(name), spec=spec, remedy=remedy, is_ours=False, python=find_python(environment))
     if ":" in spec:
         return _named_object(spec)
     points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == spec}
     if not points:
-        raise DataError(_unknown(spec), key=shown(spec))
+        raise DataError(_unknown(spec), key=escape(spec))
     if len(points) > 1:
-        raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=shown(spec))
+        raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=escape(spec))
     (point,) = points.values()
-    is_ours = point.name == "reference" and _package(point) == "tokspec"
+    is_ours = point.name in ("reference", "tokfast") and _package(point) == "tokspec"
     return Found(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
 
 
@@ -199,7 +200,7 @@ def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:
-        raise DataError(f"is no command line: {error}".lower(), key=excerpt(command)) from None
+        raise DataError(f"is no command line: {error}".lower(), key=quote(command)) from None
 
 
 def _unknown(name: str) -> str:
@@ -216,7 +217,7 @@ def _unknown(name: str) -> str:
 def _named_object(spec: str) -> Found:
     module, _, path = spec.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), *path.split(".")]):
-        raise DataError("is not of the form package.module:Object", key=shown(spec))
+        raise DataError("is not of the form package.module:Object", key=escape(spec))
     here = str(Path.cwd())
     return Found(spec, spec, _REMEDY, tuple(sys.path) if here in sys.path else (here, *sys.path))
 

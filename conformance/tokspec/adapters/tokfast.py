@@ -6,20 +6,21 @@ such as all segmentations of a word, are missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import tokfast
 from tokfast import FastTokenizer
-from tokref import Target, Token, Unigram, UnigramTraining
+from tokref import InputError, Target, Token, Unigram, UnigramTraining
 from tokref.bpe import BpeTraining
 from tokref.unigram import Segmentation
 from tokref.values import Words
 from tokref.wordpiece import WordPieceTraining
+from tokspec.adapter import Refusal
 from tokspec.adapters.reference import ReferenceAdapter, Request
 
-__all__ = ["TokfastAdapter"]
+__all__ = ["WITH_CHOICES", "TokfastAdapter"]
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,21 @@ class TokfastAdapter(ReferenceAdapter):
         """Read a model and prepare it."""
         return FastTokenizer(super().load(format, content), self._choices)
 
+    def encoder(self, model: FastTokenizer) -> Callable[[str], list[int | None]]:
+        """Return the function from a text to its ids, for callers that ask for nothing else."""
+
+        def encode_ids(text: str) -> list[int | None]:
+            try:
+                return model.encode_ids(text)
+            except InputError as error:
+                raise Refusal(error.reason, error.message) from error
+
+        return encode_ids
+
     def request(self, model: FastTokenizer, input: Mapping[str, Any]) -> FastRequest:
         """Return the request of a model that was loaded."""
         return FastRequest(model.tokenizer, self._choices, input, model)
+
+
+WITH_CHOICES: Mapping[str, type[ReferenceAdapter]] = {"reference": ReferenceAdapter, "tokfast": TokfastAdapter}
+"""The implementations of the suite itself by their names; they take any choices."""

@@ -7,7 +7,10 @@ import re
 import unicodedata
 from typing import Any
 
-__all__ = ["compact", "shorten", "visible"]
+__all__ = ["compact", "escape", "quote", "shorten", "visible"]
+
+#: Characters of untrusted text that a message shows.
+EXCERPT = 200
 
 _SUSPECT = re.compile(r"[^ -~]")
 _HARMLESS = ("L", "N", "P", "S")
@@ -50,3 +53,31 @@ def shorten(text: str, longest: int = 160) -> str:
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]} … {text[-(longest // 2) :]}"
+
+
+def quote(untrusted: str | bytes, length: int = EXCERPT) -> str:
+    """Quote the beginning of a text in printable ASCII; what follows is counted.
+
+    >>> quote("\\x1b[2Jbug")
+    "'\\\\x1b[2Jbug'"
+    >>> quote(b"x" * 300, 5)
+    "'xxxxx' and 295 more bytes"
+    """
+    unit = "bytes" if isinstance(untrusted, bytes) else "characters"
+    start = untrusted[:length]
+    text = start.decode("utf-8", "backslashreplace") if isinstance(start, bytes) else start
+    more = len(untrusted) - length
+    return ascii(text) + (f" and {more} more {unit}" if more > 0 else "")
+
+
+def escape(untrusted: str, length: int = EXCERPT) -> str:
+    """Show the beginning of a text in printable ASCII, without quotes; text that is shown already stays as it is.
+
+    >>> escape("\\x1b[2J it's a \\\\x1b[2J bug")
+    "\\\\x1b[2J it's a \\\\x1b[2J bug"
+    >>> escape("x" * 300, 5)
+    'xxxxx and 295 more characters'
+    """
+    start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
+    more = len(untrusted) - length
+    return start + (f" and {more} more characters" if more > 0 else "")

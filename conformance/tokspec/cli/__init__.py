@@ -8,13 +8,13 @@ import os
 import shlex
 import signal
 import sys
+from importlib import import_module
 
 import click
 
 from tokspec import __version__
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
-from tokspec.cli.commands import Commands
 
 __all__ = ["main", "run_command_line", "tokspec"]
 
@@ -27,7 +27,53 @@ READER_GONE = 141
 ALLOCATIONS = 50_000
 
 
-@click.group(commands=Commands(), invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+#: For each command the module of this package in which it is, and its name there.
+_COMMANDS = {
+    "cases": ("browse", "cases_command"),
+    "check": ("check", "check_command"),
+    "compare": ("compare", "compare_command"),
+    "coverage": ("coverage", "coverage_command"),
+    "freeze": ("freeze", "freeze_command"),
+    "fuzz": ("fuzz", "fuzz_command"),
+    "init": ("init", "init_command"),
+    "list": ("browse", "list_command"),
+    "matrix": ("matrix", "matrix_command"),
+    "model": ("model", "model_command"),
+    "power": ("power", "power_command"),
+    "probe": ("probe", "probe_command"),
+    "report": ("report", "report_command"),
+    "run": ("run", "run_command"),
+    "show": ("browse", "show_command"),
+    "smoke": ("smoke", "smoke_command"),
+    "sweep": ("sweep", "sweep_command"),
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command when it is wanted, so that none waits for what only another one needs."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Name the commands."""
+        return sorted({*_COMMANDS, *self.commands})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name in _COMMANDS and name not in self.commands:
+            module, command = _COMMANDS[name]
+            self.add_command(getattr(import_module(f"tokspec.cli.{module}"), command), name)
+        return super().get_command(context, name)
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; for an unknown one all are imported, so that click names the nearest."""
+        if self.get_command(context, arguments[0]) is None:
+            for name in _COMMANDS:
+                self.get_command(context, name)
+        return super().resolve_command(context, arguments)
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tokspec")
 @click.pass_context
 def tokspec(context: click.Context) -> None:

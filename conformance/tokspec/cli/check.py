@@ -13,7 +13,7 @@ import click
 
 from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import Target, implementation_options, selection_options
 from tokspec.cli.own import opened
@@ -29,8 +29,7 @@ from tokspec.packs.findings import Findings
 from tokspec.packs.reading import Pack, find_model, read_pack
 from tokspec.packs.text import causes, reasons, share, table
 from tokspec.packs.verdict import cases_of, fault_of, run_of
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import origin
+from tokspec.report.ndjson import ndjson, origin
 from tokspec.suite.fixtures import Case, load_suite
 from tokspec.suite.selection import select
 
@@ -147,7 +146,7 @@ class Checking:
         known = self.ratchet.counting
         if known and known.entries:
             listed = known.unsupported(finished.results)
-            judged = tuple(known.judged(result, date.today()) for result in finished.results)
+            judged = tuple(known.apply_to(result, date.today()) for result in finished.results)
             finished = replace(finished, results=judged, problems=(*finished.problems, *listed))
         return self.ratchet.applied(finished, {case.id for case in cases_of(self.pack)})
 

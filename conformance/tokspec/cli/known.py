@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.base.files import read_bounded
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import read_bounded, write_whole
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
@@ -72,12 +71,15 @@ class Ratchet:
         """
         if self.file is None or not self.update:
             return replace(run, problems=(*run.problems, *self.known.stale(cases)))
-        from tokspec.judge.known_failures_update import by_hand, updated  # here, because few runs need it
+        from tokspec.judge.known_failures_update import (  # here, because few runs need it
+            format_manual_entries,
+            update_known_failures,
+        )
 
         counted = _counted(run, self.known)
-        if listed := by_hand(counted):
+        if listed := format_manual_entries(counted):
             click.echo("\n".join(["to list by hand, each with its reason:", *listed]))
-        write_whole(self.file, updated(self._text(), self.known, counted, cases))
+        write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
         return _counted(run, read_known_failures(self.file))
 
     def refuse(self, fault: AdapterFault) -> None:
@@ -105,4 +107,4 @@ class Ratchet:
 
 def _counted(run: Run, known: KnownFailures) -> Run:
     today = date.today()
-    return replace(run, results=tuple(known.judged(result, today) for result in run.results))
+    return replace(run, results=tuple(known.apply_to(result, today) for result in run.results))

@@ -8,14 +8,12 @@ from pathlib import Path
 import click
 
 from tokspec.base.errors import DataError
+from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder
-from tokspec.base.whole_files import write_whole
 from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
-from tokspec.report.matrix import markdown_matrix, text_matrix
-from tokspec.report.matrix_runs import Row, matrix, read_list
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import origin
+from tokspec.report.matrix import Row, markdown_matrix, matrix, read_list, text_matrix
+from tokspec.report.ndjson import ndjson, origin
 from tokspec.suite.fixtures import load_suite
 
 __all__ = ["matrix_command"]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from tokspec.adapters.registry import open_session, the_reference
+from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.errors import DataError
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
@@ -75,7 +75,7 @@ class Target:
         context = click.get_current_context(silent=True)
         if context is not None and context.meta.get("tokspec.owns_process"):
             adopt_orphans()
-        impl = None if self.program else self.impl or the_reference()
+        impl = None if self.program else self.impl or find_reference()
         return open_session(impl, self.program, limits=self.limits, in_process=self.in_process, jobs=jobs)
 
 

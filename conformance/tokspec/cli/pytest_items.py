@@ -13,7 +13,7 @@ from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.known import Ratchet
 from tokspec.cli.options import Target, parse_choices
-from tokspec.judge.runner import fault_at_start, run
+from tokspec.judge.runner import fail_at_start, run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import brief, describe
 from tokspec.sessions.session import Session
@@ -80,7 +80,7 @@ class Cases(pytest.Collector):
                 raise self.implementation
             return run(self.implementation, [case], choices=self.choices, known=self.ratchet.known).results[0]
         except AdapterFault as fault:
-            return fault_at_start(self.target.name, [case], fault).results[0]
+            return fail_at_start(self.target.name, [case], fault).results[0]
 
     def again(self, case: Case) -> str:
         """Give the command that judges one case alone."""

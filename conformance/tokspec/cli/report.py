@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
-from tokspec.report.reading import Report, read_report
+from tokspec.report.ndjson import Report, read_report
 from tokspec.report.text import text
 
 __all__ = ["report_command"]

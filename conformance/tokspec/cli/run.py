@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tokspec.base.errors import AdapterFault
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     Target,
@@ -24,11 +24,10 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.judge.diagnosis import first_diverging_stage
-from tokspec.judge.runner import Run, fault_at_start, run
+from tokspec.judge.runner import Run, fail_at_start, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.failure import describe
-from tokspec.report.ndjson import ndjson
-from tokspec.report.origin import origin
+from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import text
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
@@ -138,21 +137,21 @@ class Judging:
                         known=self.ratchet.counting,
                         progress=advance,
                     )
-                finished = self.ratchet.applied(self.verified(finished), self.suite.cases)
+                finished = self.ratchet.applied(self.verify_run(finished), self.suite.cases)
                 return finished, self.describe(finished, show, session)
         except AdapterFault as fault:
             self.ratchet.refuse(fault)
-            finished = fault_at_start(self.target.name, cases, fault)
+            finished = fail_at_start(self.target.name, cases, fault)
             return finished, self.describe(finished, show)
 
-    def verified(self, finished: Run) -> Run:
+    def verify_run(self, finished: Run) -> Run:
         """Ask again, if that is wanted."""
         if not self.verify:
             return finished
-        from tokspec.judge.verify import WAYS, verified  # here, because most runs do without
+        from tokspec.judge.verify import WAYS, verify_run  # here, because most runs do without
 
         with ProgressBar("verifying", WAYS) as advance:
-            return verified(finished, self.target.open, self.seed, advance)
+            return verify_run(finished, self.target.open, self.seed, advance)
 
     def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
         """Describe the first failures, each with the stage that diverges and the command that shows it alone."""

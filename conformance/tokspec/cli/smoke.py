@@ -7,7 +7,7 @@ import click
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import Target, implementation_options
-from tokspec.judge.smoke import Step, steps
+from tokspec.judge.smoke import Step, try_adapter
 
 __all__ = ["smoke_command"]
 
@@ -24,7 +24,7 @@ def smoke_command(target: Target) -> int:
     """
     try:
         with target.open() as session:
-            wrong = [step for step in steps(session) if not _shown(step)]
+            wrong = [step for step in try_adapter(session) if not _shown(step)]
     except AdapterFault as fault:
         wrong = [Step("hello", False, f"{fault}; {_FIRST_LINE if target.program else _FIRST_CALL}")]
         _shown(wrong[0])

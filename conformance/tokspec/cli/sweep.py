@@ -11,7 +11,7 @@ import click
 
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.cli.options import choices_option, implementation_options, parse_choices
 from tokspec.cli.sweep_options import Sweeping, sweep_options
 from tokspec.cli.sweep_progress import SweepProgress
@@ -46,7 +46,7 @@ def sweep_command(sweeping: Sweeping) -> int:
     """Compare two implementations over FILES: what differs, how often, where, and the few causes of it.
 
     \b
-    tokspec sweep --impl tokenizers --model tokenizer.json texts/             with the reference
+    tokspec sweep --impl tokenizers --model tokenizer.json texts/             with tokfast
     tokspec sweep --impl tokenizers --against tiktoken --model r50k_base.tiktoken 'logs/*.jsonl.gz'
 
     FILES are files, folders, patterns or addresses. Each line is a document; of JSON Lines and Parquet a field. What
@@ -108,7 +108,7 @@ class _Sweep:
         causes = ordered(total.causes.values())
         explained = [*explainer.explain(causes)] if not progress.interrupted else [*explainer.bare(causes)]
         summary = report.Summary(
-            self.plan.header, total, explained, len(self.plan.units), progress.earlier + len(progress.finished)
+            self.plan.header, total, explained, len(self.plan.units), len(done(self.sweeping.output, self.plan.units))
         )
         for file in self.sweeping.reports:
             write_whole(file, _writer(file)(summary))
@@ -142,8 +142,8 @@ def _named(sweeping: Sweeping) -> list[dict[str, str | None]]:
     if other and program:
         raise click.UsageError("--against and --against-cmd name two implementations; give one")
     named = [
-        {"impl": None if target.program else target.impl or "reference", "command": target.program},
-        {"impl": None if program else other or "reference", "command": program},
+        {"impl": None if target.program else target.impl or "tokfast", "command": target.program},
+        {"impl": None if program else other or "tokfast", "command": program},
     ]
     if named[0] == named[1] and sweeping.other_model is None:
         raise click.UsageError("this compares an implementation with itself; name another with --impl or --against")

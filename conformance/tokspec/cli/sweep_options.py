@@ -20,7 +20,11 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 
 _OPTIONS = [
-    click.option("--against", metavar="NAME", help="Compare with it; with the reference unless given."),
+    click.option(
+        "--against",
+        metavar="NAME",
+        help="Compare with it; with tokfast unless given.",
+    ),
     click.option("--against-cmd", "against_program", metavar="COMMAND", help="Compare with a program."),
     click.option("--model", "model", type=_PATH, required=True, metavar="FILE", help="tokenizer.json or another."),
     click.option("--model-b", "other_model", type=_PATH, metavar="FILE", help="Another model for the other one."),

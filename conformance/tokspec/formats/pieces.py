@@ -95,9 +95,7 @@ def spaces_of(model: Mapping[str, Any], format: str) -> Spaces:
         raise Unsupported(f"{format} puts {MARK!r} before the whole text only, and before a special token too")
     decoder = model.get("decoder", {})
     if decoder.get("type") == "metaspace" and not spaces.add_dummy_prefix:
-        raise Unsupported(
-            f"{format} drops a first {MARK!r} in decoding just where it puts one, and this model has none"
-        )
+        raise Unsupported(f"{format} drops a first {MARK!r} in decoding where it puts one, and here it puts none")
     if spaces.escape_whitespaces and any(" " in token for token in model.get("special_tokens", ())):
         raise Unsupported(f"{format} has {MARK!r} for every space before it looks for special tokens")
     return spaces

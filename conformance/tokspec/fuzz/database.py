@@ -13,8 +13,7 @@ from pathlib import Path
 from time import monotonic
 
 from tokspec.base.errors import DataError
-from tokspec.base.files import read_bounded
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import read_bounded, write_whole
 from tokspec.fuzz.checker import Checker
 from tokspec.fuzz.example import Example
 

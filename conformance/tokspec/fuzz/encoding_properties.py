@@ -9,7 +9,7 @@ from typing import Any
 from tokspec.fuzz.example import Example, tokens_of
 from tokspec.fuzz.soundness import faults
 from tokspec.protocol.messages import Answer, Reply
-from tokspec.protocol.offsets import UNITS
+from tokspec.protocol.spans import UNITS
 
 __all__ = ["ALL", "may_drop", "unknown_of"]
 

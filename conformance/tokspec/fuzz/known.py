@@ -3,8 +3,7 @@
 A known failure names a case, and a finding is never that very case; what both share is the clause, the operation and
 the verdict, where another answer and a refusal that is not due are one: which of them it is hangs on the model. A
 finding that shares all three with a listed case, such as a crash of the same operation, is taken for the same fault
-seen elsewhere, says so, and does not fail the run. What an implementation is recorded to do otherwise is no
-reason to set a finding aside: its adapter refuses that, by what the model and the text have.
+seen elsewhere, says so, and does not fail the run.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from unicodedata import category
 
 from tokspec.fuzz.requests import Asked
-from tokspec.protocol.offsets import UNITS
+from tokspec.protocol.spans import UNITS
 
 __all__ = ["with_open_spans"]
 

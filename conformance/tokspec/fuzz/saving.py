@@ -15,7 +15,7 @@ from typing import Any
 
 from tokspec.base.display import compact, visible
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
 from tokspec.protocol.messages import Answer, Refused

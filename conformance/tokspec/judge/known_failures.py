@@ -24,7 +24,7 @@ __all__ = [
     "KnownFailure",
     "KnownFailures",
     "digest",
-    "known_failures",
+    "parse_known_failures",
     "read_known_failures",
 ]
 
@@ -56,7 +56,7 @@ class KnownFailures:
     file: str = ""
     entries: Mapping[str, KnownFailure] = field(default_factory=dict)
 
-    def judged(self, result: Result, today: date) -> Result:
+    def apply_to(self, result: Result, today: date) -> Result:
         """Give the result as it counts with the entry of its case, if it has one."""
         entry = self.entries.get(result.case.id)
         if entry is None or result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
@@ -117,10 +117,10 @@ def read_known_failures(file: Path, name: str = "") -> KnownFailures:
     Raises:
         DataError: the first thing that is wrong with it, with file, line and key.
     """
-    return known_failures(read_yaml(file, name))
+    return parse_known_failures(read_yaml(file, name))
 
 
-def known_failures(document: Document) -> KnownFailures:
+def parse_known_failures(document: Document) -> KnownFailures:
     """Take the entries out of a document.
 
     Raises:

@@ -1,18 +1,23 @@
-"""What a file of known failures is to list after a run."""
+"""What a file of known failures lists after a run, and how its text is written anew.
+
+It is sorted by case, with all that people wrote where they wrote it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from tokspec.base.display import compact, visible
 from tokspec.base.errors import DataError
-from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, known_failures
-from tokspec.judge.known_failures_text import Retired, flow, rewritten
+from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, parse_known_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
-from tokspec.suite.strict_yaml import parse_yaml
+from tokspec.suite.strict_yaml import Document, parse_yaml
 
-__all__ = ["UNEXPLAINED", "by_hand", "updated"]
+__all__ = ["UNEXPLAINED", "Retired", "format_entry", "format_manual_entries", "rewrite", "update_known_failures"]
 
 #: The reason that a new entry gets; a person writes a better one.
 UNEXPLAINED = "not explained yet"
@@ -23,7 +28,7 @@ _BY_HAND = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)
 #: Verdicts after which nothing can be learned from a run, and what to do about them.
 _INCONCLUSIVE = {
     **dict.fromkeys(_BY_HAND, "mend that, or list it by hand"),
-    Verdict.UNSTABLE: "mend that",
+    Verdict.STATE_LEAK: "mend that",
     Verdict.NOT_RUN: "run all cases that are selected",
 }
 
@@ -31,7 +36,7 @@ _INCONCLUSIVE = {
 _OVER = {Verdict.UNEXPECTED_PASS: "passes now", Verdict.UNSUPPORTED: "is unsupported now"}
 
 
-def updated(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -> str:
+def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -> str:
     """Give the new text of the file.
 
     Entries of cases that were not run stay as they are. Of an entry that fails no longer, is not offered any more, or
@@ -53,15 +58,15 @@ def updated(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -
     over = _over(known, run, cases)
     wanted = _wanted(known, run, over)
     retired = [Retired(case, why, _written_reason(known.entries[case])) for case, why in over.items()]
-    new = rewritten(text, known.file, wanted, retired)
+    new = rewrite(text, known.file, wanted, retired)
     _refuse_other(new, known.file, wanted)
     return new
 
 
-def by_hand(run: Run) -> list[str]:
+def format_manual_entries(run: Run) -> list[str]:
     """Write an entry for each case that only a person may list, as a line of the file."""
     return [
-        f"  - {flow(KnownFailure(result.case.id, result.verdict.value, digest(result), UNEXPLAINED))}"
+        f"  - {format_entry(KnownFailure(result.case.id, result.verdict.value, digest(result), UNEXPLAINED))}"
         for result in run.results
         if result.verdict in _BY_HAND
     ]
@@ -75,7 +80,7 @@ def _refuse_inconclusive(run: Run, known: KnownFailures) -> None:
 
 
 def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:
-    return known_failures(parse_yaml(text, file)).entries if text else {}
+    return parse_known_failures(parse_yaml(text, file)).entries if text else {}
 
 
 def _over(known: KnownFailures, run: Run, cases: Collection[str]) -> Mapping[str, str]:
@@ -111,3 +116,141 @@ def _refuse_other(text: str, file: str, wanted: Mapping[str, KnownFailure]) -> N
         if before is None or after is None or replace(before, line=0) != replace(after, line=0):
             what = f"{case} would be read otherwise than it is meant; write its entry plainly, each value in one line"
             raise DataError(f"is not updated: {what}", file)
+
+
+_BEGUN = "# Failures that are known; `tokspec run --update-known-failures` keeps this file.\nknown_failures: []\n"
+
+#: The only two values that a run changes.
+_SEEN = ("verdict", "digest")
+
+_KEY = re.compile(r"""( *(?:known_failures|"known_failures"|'known_failures') *:)(?: +\[ *\])?( +#.*)? *""")
+_ITEM = re.compile(r"( *)- +[^ #]")
+_BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*(?P<comment>.*)\n")
+
+
+@dataclass(frozen=True)
+class Retired:
+    """A case that is listed no longer, why, and the reason that it was listed for, if anybody wrote one."""
+
+    case: str
+    why: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The lines of one entry: the comments above it, and its own."""
+
+    comments: list[str]
+    own: list[str]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The lines of a file, cut at its entries; ``key`` is where the list begins, ``indent`` what is before a dash."""
+
+    head: list[str]
+    key: re.Match[str]
+    entries: dict[str, _Entry]
+    tail: list[str]
+    indent: str
+
+
+def rewrite(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: Sequence[Retired]) -> str:
+    """Give the text with the entries that are wanted; of those that are there only what was seen is changed.
+
+    Args:
+        text: what the file holds, well-formed; empty where there is none.
+        file: what errors call it.
+        wanted: all entries that it is to have.
+        retired: what becomes a comment, at the end.
+
+    Raises:
+        DataError: the entries do not stand in lines of their own.
+
+    >>> rewrite("known_failures: []  # at last", "x", {"a": KnownFailure("a", "fail", "0", "?")}, [])
+    'known_failures:  # at last\\n  - case: "a"\\n    verdict: "fail"\\n    digest: "0"\\n    reason: "?"\\n'
+    """
+    text = text or _BEGUN
+    text = _with_what_was_seen(text, parse_yaml(text, file), wanted)
+    layout = _layout(text, parse_yaml(text, file))
+    lines: list[str] = []
+    for case in sorted(wanted):
+        entry = layout.entries.get(case) or _new(wanted[case], layout.indent)
+        lines += [*entry.comments, *entry.own]
+    for one in retired:
+        layout.tail.extend(line for line in layout.entries[one.case].comments if line.strip())
+        if one.reason:
+            comment = f"# {visible(one.case)} {one.why}; it was listed because: {compact(one.reason)}"
+            layout.tail.append(layout.indent + comment)
+    key = f"{layout.key[1]}{'' if lines else ' []'}{layout.key[2] or ''}"
+    return "".join(f"{line}\n" for line in (*layout.head, key, *lines, *layout.tail))
+
+
+def format_entry(entry: KnownFailure) -> str:
+    """Write an entry in one line.
+
+    >>> format_entry(KnownFailure("a", "crash", "0123456789abcdef", "?"))
+    '{case: "a", verdict: "crash", digest: "0123456789abcdef", reason: "?"}'
+    """
+    return f"{{{', '.join(_fields(entry))}}}"
+
+
+def _fields(entry: KnownFailure) -> list[str]:
+    return [f"{key}: {compact(getattr(entry, key))}" for key in ("case", *_SEEN, "reason")]
+
+
+def _new(entry: KnownFailure, indent: str) -> _Entry:
+    first, *others = _fields(entry)
+    return _Entry([], [f"{indent}- {first}", *(f"{indent}  {field}" for field in others)])
+
+
+def _with_what_was_seen(text: str, document: Document, wanted: Mapping[str, KnownFailure]) -> str:
+    """Replace verdicts and digests that are others now, from the last to the first, so that no place moves."""
+    places: list[tuple[int, int, str]] = []
+    for index, raw in enumerate(document.value["known_failures"]):
+        for key in _SEEN:
+            value = getattr(wanted.get(raw["case"]), key, raw[key])
+            if value != raw[key]:
+                places.append((*document.spans["known_failures", index, key], value))
+    for start, end, value in sorted(places, reverse=True):
+        block = _BLOCK_SCALAR.match(text[start:end])
+        text = text[:start] + json.dumps(value) + (f"{block['comment']}\n" if block else "") + text[end:]
+    return text
+
+
+def _layout(text: str, document: Document) -> _Layout:
+    lines = text.splitlines()
+    cases = [raw["case"] for raw in document.value["known_failures"]]
+    starts = [document.lines["known_failures", index] - 1 for index in range(len(cases))]
+    # Without entries the list is empty brackets, and comments below them stay there.
+    top = starts[0] if cases else document.lines["known_failures",]
+    head, above = _cut(lines[:top], 0 if cases else top)
+    key = _KEY.fullmatch(head[-1]) if head else None
+    items = [_ITEM.match(lines[start]) for start in starts]
+    if key is None or None in items:
+        what = "begin a line with `known_failures:`, and one below it with `- case:` for each entry"
+        line = starts[items.index(None)] + 1 if None in items else top
+        raise DataError(f"is not updated: its list is not in lines; {what}", document.file, line)
+    entries: dict[str, _Entry] = {}
+    for index, (case, start) in enumerate(zip(cases, starts, strict=True)):
+        own, below = _cut(lines[start : [*starts, len(lines)][index + 1]], _height(text, document, index) - start)
+        entries[case] = _Entry(above, own)
+        above = below
+    tail = above if cases else lines[top:]
+    return _Layout(head[:-1], key, entries, tail, items[0][1] if items and items[0] else "  ")
+
+
+def _height(text: str, document: Document, index: int) -> int:
+    """Give the number of lines down to the last value of an entry, whose text may look like comments."""
+    keys = document.value["known_failures"][index]
+    last = max(document.spans["known_failures", index, key][1] for key in keys)
+    return text.count("\n", 0, last - 1) + 1
+
+
+def _cut(lines: list[str], least: int) -> tuple[list[str], list[str]]:
+    """Cut off the comments and empty lines at the end, but leave so many lines at the beginning."""
+    end = len(lines)
+    while end > least and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
+        end -= 1
+    return lines[:end], lines[end:]

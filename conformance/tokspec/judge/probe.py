@@ -13,7 +13,7 @@ from itertools import product
 from typing import TypeAlias
 
 from tokspec.judge.compare import choices_in, resolve
-from tokspec.judge.runner import request
+from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
 from tokspec.protocol.messages import Fault, Refused, Reply
 from tokspec.sessions.session import Session
@@ -61,7 +61,7 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
     """Ask every case that depends on a choice, and find out which options explain the answers."""
     asked = [case for case in cases if choices_of(case)]
     explained: dict[str, list[_Combination]] = {}
-    for index, reply in session.ask([request(case) for case in asked]):
+    for index, reply in session.ask([make_request(case) for case in asked]):
         if not isinstance(reply, Fault) and not (isinstance(reply, Refused) and reply.reason == "unsupported"):
             explained[asked[index].id] = list(_explaining(asked[index], reply, session))
     unexplained = tuple(case for case, combinations in explained.items() if not combinations)

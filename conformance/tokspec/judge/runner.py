@@ -10,12 +10,12 @@ from datetime import date
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.known_failures import KnownFailures
-from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run, tally
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts, declared_choices, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import Case
 
-__all__ = ["Run", "fault_at_start", "request", "run"]
+__all__ = ["Run", "fail_at_start", "make_request", "run"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Run:
     @property
     def counts(self) -> Mapping[Verdict, int]:
         """How many cases came to each verdict."""
-        return tally(self.results)
+        return count_verdicts(self.results)
 
     @property
     def failed(self) -> tuple[Result, ...]:
@@ -55,7 +55,7 @@ class Run:
         return not failed and not self.problems and self.counts[Verdict.PASS] > 0
 
 
-def request(case: Case) -> Request:
+def make_request(case: Case) -> Request:
     """Make what an implementation is asked: it is never shown what is expected."""
     return Request(case.operation, case.model.name, case.model.content, case.input)
 
@@ -89,7 +89,7 @@ def run(
     for index, result in () if stopped else _judged(session, cases, declared):
         if index in results:
             raise RuntimeError(f"{cases[index].id} was answered twice")
-        results[index] = known.judged(result, today) if known else result
+        results[index] = known.apply_to(result, today) if known else result
         progress(results[index])
         failures += not results[index].verdict.conforms
         if max_failures is not None and failures >= max_failures:
@@ -105,7 +105,7 @@ def run(
 
 def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
     """Give the result of each case; several programs are asked at once, and their replies judged as they come."""
-    hello, requests = session.hello, [request(case) for case in cases]
+    hello, requests = session.hello, [make_request(case) for case in cases]
 
     def take(index: int, reply: Reply) -> Result:
         return judge(cases[index], reply, hello, declared)
@@ -119,7 +119,7 @@ def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:
         yield f"{fault}; {times} time{'' if times == 1 else 's'}, and no case is to blame"
 
 
-def fault_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
+def fail_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
     """Give the run of an implementation that could not even say hello: every case comes to that fault."""
     hello = Hello(name, "", "", operations=())
     declared = declared_choices(hello)

@@ -8,11 +8,11 @@ import marshal
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tokspec.base.display import quote
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.protocol.messages import Answer, Reply
-from tokspec.protocol.wire import excerpt
 
-__all__ = ["LONGEST", "Extract", "kept", "kept_difference"]
+__all__ = ["LONGEST", "Extract", "truncate_difference", "truncate_reply"]
 
 #: Bytes of an answer that is kept whole, as JSON in ASCII. The longest right one of the suite has 9 kB.
 LONGEST = 32 * 1024
@@ -31,7 +31,7 @@ class Extract(Answer):
 
     Two answers that differ have extracts that differ.
 
-    >>> str(kept(Answer({"tokens": ["a" * 40_000]})))[:40]
+    >>> str(truncate_reply(Answer({"tokens": ["a" * 40_000]})))[:40]
     'in 40015 bytes that begin \\'{"tokens":["a'
     """
 
@@ -39,10 +39,10 @@ class Extract(Answer):
         return f"in {self.result['bytes']} bytes that begin {self.result['beginning']}"
 
 
-def kept(reply: Reply) -> Reply:
+def truncate_reply(reply: Reply) -> Reply:
     """Give what is kept of a reply.
 
-    >>> kept(Answer({"tokens": ["bug"]}))
+    >>> truncate_reply(Answer({"tokens": ["bug"]}))
     Answer(result={'tokens': ['bug']})
     """
     if not isinstance(reply, Answer) or _bytes(reply.result) * _BYTES <= LONGEST:
@@ -51,13 +51,13 @@ def kept(reply: Reply) -> Reply:
     if len(text) <= LONGEST:
         return reply
     sha256 = hashlib.sha256(text.encode("ascii")).hexdigest()
-    return Extract({"bytes": len(text), "beginning": excerpt(text[:SHOWN]), "sha256": sha256})
+    return Extract({"bytes": len(text), "beginning": quote(text[:SHOWN]), "sha256": sha256})
 
 
-def kept_difference(difference: Difference) -> Difference:
+def truncate_difference(difference: Difference) -> Difference:
     """Give what is kept of a difference from a longer answer: the beginning of a long value, as a text, and of a key.
 
-    >>> kept_difference(Difference(("tokens", 0), "b", "a" * 40_000)).actual[-4:]
+    >>> truncate_difference(Difference(("tokens", 0), "b", "a" * 40_000)).actual[-4:]
     'aa …'
     """
     *before, last = difference.path

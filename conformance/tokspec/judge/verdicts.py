@@ -9,17 +9,17 @@ from enum import Enum
 from typing import Any
 
 from tokspec.adapter import Hello
+from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import Difference, first_difference, resolve
-from tokspec.judge.truncate import Extract, kept, kept_difference
+from tokspec.judge.truncate import Extract, truncate_difference, truncate_reply
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.offsets import convert
-from tokspec.protocol.wire import excerpt, shown
+from tokspec.protocol.spans import convert_spans
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Result", "Verdict", "declared_choices", "judge", "not_run", "tally"]
+__all__ = ["Result", "Verdict", "count_verdicts", "declared_choices", "judge", "not_run"]
 
 
 class Verdict(Enum):
@@ -32,7 +32,7 @@ class Verdict(Enum):
     CRASH = "crash"
     TIMEOUT = "timeout"
     PROTOCOL = "protocol"
-    UNSTABLE = "state leak"
+    STATE_LEAK = "state leak"
     KNOWN_FAILURE = "known failure"
     UNSUPPORTED = "unsupported"
     NOT_RUN = "not run"
@@ -73,7 +73,7 @@ def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) 
     for name, option in hello.choices.items():
         if name not in known or option not in known[name].options:
             what = f"an option that {name} does not have" if name in known else "no choice"
-            raise AdapterFault("protocol", f"hello declares {excerpt(f'{name}={option}')}, which is {what}")
+            raise AdapterFault("protocol", f"hello declares {quote(f'{name}={option}')}, which is {what}")
     return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
 
 
@@ -84,7 +84,7 @@ def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) ->
         return Result(case, Verdict(reply.kind), reply.message, expected, reply)
     if isinstance(reply, Refused):
         return _judge_refusal(case, reply, expected)
-    short = kept(reply)
+    short = truncate_reply(reply)
     return _shortened(_judge_answer(case, reply, hello, expected, short is not reply), short)
 
 
@@ -93,7 +93,7 @@ def _shortened(result: Result, reply: Reply) -> Result:
     if not isinstance(reply, Extract):
         return result
     detail = f"{result.detail}, {reply}" if result.verdict is Verdict.FAIL else result.detail
-    difference = kept_difference(result.difference) if result.difference else None
+    difference = truncate_difference(result.difference) if result.difference else None
     return replace(result, detail=detail, reply=reply, difference=difference)
 
 
@@ -101,9 +101,9 @@ def _expected(case: Case, choices: Mapping[str, str]) -> Mapping[str, Any]:
     outcome = resolve(case.outcome, choices)
     text, unit = case.input.get("text", ""), choices["offset_unit"]
     if "expect" in outcome:
-        return {"expect": convert(outcome["expect"], text, unit)}
+        return {"expect": convert_spans(outcome["expect"], text, unit)}
     if "one_of" in outcome:
-        return {"one_of": [convert(result, text, unit) for result in outcome["one_of"]]}
+        return {"one_of": [convert_spans(result, text, unit) for result in outcome["one_of"]]}
     return outcome
 
 
@@ -119,7 +119,7 @@ def _judge_refusal(case: Case, reply: Refused, expected: Mapping[str, Any]) -> R
 
 def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str, Any], is_long: bool) -> Result:
     for path, message in schema.errors(reply.result, f"operations/{case.operation}/result", every=not is_long):
-        place = shown("/".join(str(part) for part in path)) or "the result"
+        place = escape("/".join(str(part) for part in path)) or "the result"
         return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply)
     if "error" in expected:
         return Result(case, Verdict.FAIL, f"answers where a refusal as {expected['error']} is due", expected, reply)
@@ -157,7 +157,7 @@ def not_run(case: Case, choices: Mapping[str, str], why: str) -> Result:
     return Result(case, Verdict.NOT_RUN, why, _expected(case, choices))
 
 
-def tally(results: Iterable[Result]) -> dict[Verdict, int]:
+def count_verdicts(results: Iterable[Result]) -> dict[Verdict, int]:
     """Count the verdicts; every verdict has its count, 0 included, in the order of :class:`Verdict`."""
     counts = Counter(result.verdict for result in results)
     return {verdict: counts[verdict] for verdict in Verdict}

@@ -15,13 +15,13 @@ from typing import Any
 from tokspec.adapter import Hello
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import AdapterFault
-from tokspec.judge.runner import Run, request
-from tokspec.judge.truncate import kept
+from tokspec.judge.runner import Run, make_request
+from tokspec.judge.truncate import truncate_reply
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.session import Session
 
-__all__ = ["WAYS", "verified"]
+__all__ = ["WAYS", "verify_run"]
 
 #: How often the cases are asked in another order, twice each time.
 SHUFFLED = 2
@@ -30,7 +30,7 @@ SHUFFLED = 2
 WAYS = 2 * SHUFFLED + 1
 
 
-def verified(
+def verify_run(
     run: Run, start: Callable[[], Session], seed: int = 0, progress: Callable[[str], None] = lambda company: None
 ) -> Run:
     """Ask every case of a run again, shuffled, twice, and then each that is offered in a session of its own.
@@ -41,11 +41,11 @@ def verified(
         seed: of the orders.
         progress: told of each of the :data:`WAYS` when it is done.
     """
-    asked = {index: request(result.case) for index, result in enumerate(run.results) if _was_asked(result)}
+    asked = {index: make_request(result.case) for index, result in enumerate(run.results) if _was_asked(result)}
     results = list(run.results)
     for company, replies in _again(run.hello, asked, _same(run.hello, start), seed):
         for index, reply in replies.items():
-            if results[index].verdict is not Verdict.UNSTABLE:
+            if results[index].verdict is not Verdict.STATE_LEAK:
                 results[index] = _compared(results[index], reply, company)
         progress(company)
     return replace(run, results=tuple(results))
@@ -99,7 +99,9 @@ def _twice_in_order(
 def _in_order(asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]) -> Mapping[int, Reply]:
     try:
         with start() as session:
-            return {order[place]: kept(reply) for place, reply in session.ask([asked[index] for index in order])}
+            return {
+                order[place]: truncate_reply(reply) for place, reply in session.ask([asked[index] for index in order])
+            }
     except AdapterFault as fault:
         return {index: Fault(fault.kind, f"before hello: {fault.message}") for index in order}
 
@@ -109,7 +111,7 @@ def _compared(result: Result, reply: Reply, company: str) -> Result:
         return result
     first, other = (shorten(compact(_seen(each))) for each in (result.reply, reply))
     detail = f"was {first} at first, and {other} {company}"
-    return replace(result, verdict=Verdict.UNSTABLE, detail=detail, difference=None)
+    return replace(result, verdict=Verdict.STATE_LEAK, detail=detail, difference=None)
 
 
 def _seen(reply: Reply | None) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 
 from tokspec.base.display import compact, shorten
 from tokspec.judge.compare import first_difference
-from tokspec.judge.runner import request
+from tokspec.judge.runner import make_request
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.offsets import convert
+from tokspec.protocol.spans import convert_spans
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import Case
 
@@ -53,7 +53,7 @@ def cases_compared(
 
 
 def _replies(session: Session, cases: Sequence[Case]) -> list[Reply]:
-    found = dict(session.ask([request(case) for case in cases]))
+    found = dict(session.ask([make_request(case) for case in cases]))
     return [found[index] for index in range(len(cases))]
 
 
@@ -76,7 +76,7 @@ def _difference(case: Case, old: Reply, new: Reply, units: tuple[str, str]) -> s
         left, right = _said(old), _said(new)
         return "" if left == right else f"{left} → {right}"
     text = case.input.get("text", "")
-    expected = convert(old.result, text, units[1]) if units[0] == "code_point" else old.result
+    expected = convert_spans(old.result, text, units[1]) if units[0] == "code_point" else old.result
     difference = first_difference(_shared(expected, new.result), _shared(new.result, expected), {})
     if difference is None:
         return ""

@@ -17,7 +17,7 @@ import re
 from math import isfinite
 from typing import Any
 
-from tokspec.protocol.wire import SURROGATE, hexed
+from tokspec.protocol.json_values import SURROGATE, to_hex_form
 
 __all__ = ["read_value", "write_value"]
 
@@ -36,7 +36,7 @@ def write_value(value: Any) -> str:
     """
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if SURROGATE.search(line):
-        line = json.dumps(hexed(value), ensure_ascii=False, allow_nan=False)
+        line = json.dumps(to_hex_form(value), ensure_ascii=False, allow_nan=False)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from tokspec.protocol.offsets import UNITS, moved
+from tokspec.protocol.spans import UNITS, map_spans
 
 __all__ = ["converted"]
 
@@ -24,7 +24,7 @@ def converted(result: Mapping[str, Any], text: str, unit: str, wanted: str) -> M
     if unit == wanted or text.isascii() or not ("spans" in result or "pieces" in result):
         return result
     to_characters, from_characters = _characters(text, unit), _units(text, wanted)
-    return moved(result, lambda at: _at(from_characters, _at(to_characters, at)))
+    return map_spans(result, lambda at: _at(from_characters, _at(to_characters, at)))
 
 
 def _characters(text: str, unit: str) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.runner import Run
-from tokspec.judge.truncate import Extract, kept_difference
+from tokspec.judge.truncate import Extract, truncate_difference
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.packs.findings import Findings, Tally
 from tokspec.packs.judging import Outcome
@@ -92,7 +92,7 @@ def _different(case: Case, tally: Tally, shortest: Outcome, asked: int) -> Resul
     """Give the result of a section in which texts differ: the shortest is its example, and a digest stands for all."""
     detail = f"{tally.different} of {asked} texts differ; the shortest: {shortest.detail}"
     seen = {"different": tally.different, "of": asked, "sha256": tally.digest.hexdigest(), "bytes": 0, "beginning": ""}
-    difference = kept_difference(shortest.difference) if shortest.difference else None
+    difference = truncate_difference(shortest.difference) if shortest.difference else None
     return Result(_with_example(case, shortest), tally.worst, detail, shortest.wanted, Extract(seen), difference)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tokspec.base.whole_files import opened_whole
+from tokspec.base.files import open_whole
 from tokspec.packs.header import Header
 from tokspec.packs.notation import write_value
 from tokspec.packs.record import Record, written
@@ -55,7 +55,7 @@ def write_pack(file: Path, header: Header, records: Iterable[Record]) -> Written
     Raises:
         DataError: it cannot be written.
     """
-    with opened_whole(file) as stream:
+    with open_whole(file) as stream:
         return _write_all(stream, file.name.endswith(".gz"), header, records)
 
 

@@ -1,12 +1,26 @@
-"""What an implementation is asked, and what it answers."""
+"""What an implementation is asked, what it answers, and how it describes itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-__all__ = ["Answer", "Fault", "Refused", "Reply", "Request"]
+from tokspec.adapter import Hello
+
+__all__ = ["PROTOCOL", "Answer", "Fault", "Refused", "Reply", "Request", "write_hello"]
+
+#: The version of the protocol.
+PROTOCOL = 1
+
+
+def write_hello(hello: Hello) -> dict[str, Any]:
+    """Write the answer to ``hello``; nothing is checked.
+
+    >>> write_hello(Hello("mytok", "0.3", "C", operations=("encode",)))["formats"]
+    ('tokspec',)
+    """
+    return {"protocol": PROTOCOL, **{field.name: getattr(hello, field.name) for field in fields(Hello)}}
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from tokspec.adapter import Hello
+from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, DataError, MissingModule
-from tokspec.protocol.hello import parse_hello
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.wire import excerpt, shown
+from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["read_hello", "read_refusal", "read_reply"]
+__all__ = ["parse_hello", "read_hello", "read_refusal", "read_reply"]
 
 #: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
 MESSAGE = 1000
@@ -39,10 +40,10 @@ def read_reply(
     given = [key for key in readers if key in message]
     if len(given) != 1:
         what = f"both {' and '.join(given[:2])}" if given else "none of ok, refused and crashed"
-        return Fault("protocol", f"a reply has {what}: {excerpt(line)}")
+        return Fault("protocol", f"a reply has {what}: {quote(line)}")
     value = message[given[0]]
     if not isinstance(value, dict):
-        return Fault("protocol", f"the {given[0]} of a reply is not an object: {excerpt(line)}")
+        return Fault("protocol", f"the {given[0]} of a reply is not an object: {quote(line)}")
     return readers[given[0]](value)
 
 
@@ -60,8 +61,26 @@ def read_hello(reply: Reply) -> Hello:
     if isinstance(reply, Answer):
         return parse_hello(reply.result)
     if isinstance(reply, Refused):
-        raise AdapterFault("protocol", f"hello is refused: {excerpt(f'{reply.reason}: {reply.message}')}")
+        raise AdapterFault("protocol", f"hello is refused: {quote(f'{reply.reason}: {reply.message}')}")
     raise AdapterFault(reply.kind, reply.message)
+
+
+def parse_hello(message: Mapping[str, Any]) -> Hello:
+    """Read the answer to ``hello``; keys that the protocol does not know are left alone.
+
+    Raises:
+        AdapterFault: ``protocol``, naming what the schema does not allow.
+
+    >>> parse_hello({"protocol": 1, "name": "mytok", "version": "0.3", "language": "C",
+    ...              "operations": ["encode"], "formats": ["tokspec"]}).name
+    'mytok'
+    """
+    for path, error in schema.errors(message, "hello", every=False):
+        place = f"{'/'.join(map(str, path))}: " if path else ""
+        raise AdapterFault("protocol", escape(f"the answer to hello is wrong: {place}{error}", MESSAGE))
+    given = {field.name: message[field.name] for field in fields(Hello) if field.name in message}
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    return Hello(**values)
 
 
 def read_refusal(reason: object, message: object) -> Refused | Fault:
@@ -75,7 +94,7 @@ def read_refusal(reason: object, message: object) -> Refused | Fault:
     if not isinstance(reason, str) or not isinstance(message, str):
         return Fault("protocol", "the refusal needs a reason and perhaps a message, both strings")
     if reason not in load_specification().reasons:
-        return Fault("protocol", f"the refusal has the reason {excerpt(reason)}, which is not in spec/09-errors.md")
+        return Fault("protocol", f"the refusal has the reason {quote(reason)}, which is not in spec/09-errors.md")
     return Refused(reason, message)
 
 
@@ -101,7 +120,7 @@ def _fault(kind: str, key: str, value: Mapping[str, Any]) -> Fault:
     message = value.get("message")
     if not isinstance(message, str):
         return Fault("protocol", f"the {key} of a reply needs a message, a string")
-    return Fault(kind, shown(message, MESSAGE))
+    return Fault(kind, escape(message, MESSAGE))
 
 
 def _misused(value: Mapping[str, Any]) -> Reply:

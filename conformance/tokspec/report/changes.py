@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tokspec.base.display import visible
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.report.reading import Report
-from tokspec.report.summary import headline
+from tokspec.report.ndjson import Report
+from tokspec.report.text import headline
 
 __all__ = ["REGRESSIONS", "Change", "changes", "kind_of", "lines"]
 

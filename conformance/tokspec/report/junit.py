@@ -10,8 +10,8 @@ from tokspec.base.display import visible
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
-from tokspec.report.origin import Origin
-from tokspec.report.summary import headline
+from tokspec.report.ndjson import Origin
+from tokspec.report.text import headline
 
 __all__ = ["junit"]
 
@@ -20,7 +20,7 @@ _ELEMENTS: Mapping[Verdict, str] = {
     Verdict.UNEXPECTED_PASS: "failure",
     Verdict.FAIL: "failure",
     Verdict.ERROR: "failure",
-    Verdict.UNSTABLE: "failure",
+    Verdict.STATE_LEAK: "failure",
     Verdict.CRASH: "error",
     Verdict.TIMEOUT: "error",
     Verdict.PROTOCOL: "error",

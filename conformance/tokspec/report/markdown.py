@@ -9,8 +9,8 @@ from html import escape
 from tokspec.base.display import visible
 from tokspec.judge.runner import Run
 from tokspec.report.failure import describe
-from tokspec.report.origin import Origin
-from tokspec.report.summary import headline, reasons, rows
+from tokspec.report.ndjson import Origin
+from tokspec.report.text import headline, reasons, rows
 
 __all__ = ["markdown"]
 

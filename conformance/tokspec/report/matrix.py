@@ -1,16 +1,111 @@
-"""The matrix of implementations and chapters, as text or in Markdown."""
+"""The matrix: every implementation of a list judged by every case, and what each comes to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from tokspec.adapters.registry import open_session
 from tokspec.base.display import visible
-from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Verdict, tally
-from tokspec.report.matrix_runs import Row
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.judge.known_failures import KnownFailures, read_known_failures
+from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.verdicts import Verdict, count_verdicts
+from tokspec.suite import schema
+from tokspec.suite.fixtures import Suite
 from tokspec.suite.specification import load_specification
+from tokspec.suite.strict_yaml import Document, read_yaml
 
-__all__ = ["markdown_matrix", "text_matrix"]
+__all__ = ["Listed", "Row", "markdown_matrix", "matrix", "read_list", "text_matrix"]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An implementation of the list: an installed one or a command, and the file that must have been built."""
+
+    impl: str | None
+    command: str | None
+    built: Path | None
+    build: str
+    known: KnownFailures
+
+    @property
+    def name(self) -> str:
+        """What it is called before it has said its own name."""
+        return self.impl or self.command or ""
+
+    def missing(self) -> str:
+        """Say what has to be done before it can be started; nothing if it is there."""
+        program = shlex.split(self.command)[0] if self.command else ""
+        if program and "/" not in program and shutil.which(program) is None:
+            return f"needs {program}"
+        return f"is not built; {self.build}" if self.built and not self.built.exists() else ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one implementation: its run, or why there is none."""
+
+    listed: Listed
+    run: Run | None
+    missing: str = ""
+
+
+def read_list(file: Path) -> list[Listed]:
+    """Read the implementations of a list such as ``conformance/adapters/adapters.yaml``.
+
+    Raises:
+        DataError: the first thing that is wrong with it, with file, line and key.
+    """
+    document = read_yaml(file)
+    for path, message in schema.errors(document.value, "adapters"):
+        raise document.error(path, message)
+    return [_listed(document, index, file.resolve().parent) for index in range(len(document.value["adapters"]))]
+
+
+def _listed(document: Document, index: int, here: Path) -> Listed:
+    raw: dict[str, Any] = document.value["adapters"][index]
+    if ("impl" in raw) == ("command" in raw):
+        raise document.error(("adapters", index), "needs impl or command, and not both")
+    words = [word.replace("{here}", str(here)) for word in shlex.split(raw.get("command", ""))]
+    known = here / raw["known_failures"] if "known_failures" in raw else None
+    return Listed(
+        impl=raw.get("impl"),
+        command=shlex.join(words) if words else None,
+        built=here / raw["built"] if "built" in raw else None,
+        build=f"in {here}: {raw['build']}" if "build" in raw else "",
+        known=read_known_failures(known) if known else KnownFailures(),
+    )
+
+
+def matrix(listed: Sequence[Listed], suite: Suite, progress: Callable[[Row], None] = lambda row: None) -> Iterator[Row]:
+    """Judge one implementation after the other by all cases, each against its known failures."""
+    for one in listed:
+        row = _row(one, suite)
+        progress(row)
+        yield row
+
+
+def _row(one: Listed, suite: Suite) -> Row:
+    missing = one.missing()
+    if missing:
+        return Row(one, None, missing)
+    cases = list(suite.cases.values())
+    try:
+        with open_session(one.impl, one.command) as session:
+            judged = run(session, cases, known=one.known)
+    except AdapterFault as fault:
+        judged = fail_at_start(one.name, cases, fault)
+    except DataError as error:
+        return Row(one, None, error.message)
+    return Row(
+        one, Run(judged.hello, judged.choices, judged.results, (*judged.problems, *one.known.stale(suite.cases)))
+    )
+
 
 #: What is counted after the chapters, and how it is called there.
 _COUNTED = (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
@@ -27,8 +122,8 @@ def text_matrix(rows: Sequence[Row]) -> Iterator[str]:
     yield f"\nchapters: {', '.join(_chapters())}; a cell is what passes of what is offered\n"
     yield from (f"{_name(row.run)} takes {_choices(row.run)}" for row in rows if row.run)
     yield from (f"{visible(row.listed.name)}: not here: {visible(row.missing)}" for row in rows if not row.run)
-    for run in (row.run for row in rows if row.run):
-        yield from (f"{_name(run)}: {visible(problem)}" for problem in run.problems)
+    for judged in (row.run for row in rows if row.run):
+        yield from (f"{_name(judged)}: {visible(problem)}" for problem in judged.problems)
 
 
 def markdown_matrix(rows: Sequence[Row]) -> Iterator[str]:
@@ -61,7 +156,7 @@ def _cells(run: Run) -> list[str]:
 
 def _chapter(run: Run, chapter: str) -> str:
     clauses = load_specification().clauses
-    counts = tally(result for result in run.results if clauses[result.case.clauses[0]].chapter == chapter)
+    counts = count_verdicts(result for result in run.results if clauses[result.case.clauses[0]].chapter == chapter)
     asked = sum(counts.values()) - counts[Verdict.UNSUPPORTED]
     return f"{counts[Verdict.PASS]}/{asked}" if asked else "·"
 

@@ -1,4 +1,4 @@
-"""A run as lines of JSON: a header, a line a case, and a footer with the counts.
+"""The report of a run as lines of JSON, written and read again: a header, a line for each case, and a footer.
 
 A report without its footer was cut off. Strings that JSON cannot carry have the protocol's byte-safe form (PROTO-2).
 Whatever is written here can be read again: no line has more than its share of the size that a report may have, and what
@@ -7,20 +7,56 @@ does not fit, or would not come back as it is, is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+import platform
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
+from tokspec import __version__
+from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.files import read_bounded
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.protocol.messages import Answer, Refused, Reply
-from tokspec.protocol.wire import decode_line, encode_line
-from tokspec.report.origin import Origin
+from tokspec.protocol.json_values import decode_line, encode_line
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.report.bare import bare_case
+from tokspec.suite import schema
+from tokspec.suite.fixtures import Case
+from tokspec.suite.specification import load_specification
 
-__all__ = ["FORMAT", "LARGEST", "ndjson"]
+__all__ = ["FORMAT", "LARGEST", "Origin", "Report", "ndjson", "origin", "read_report"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The suite's version, the hash of the fixtures, the command, the machine, and the suite's Unicode version.
+
+    ``again`` is the command without what selects cases and writes files.
+    """
+
+    suite: str
+    fixtures: str
+    command: str
+    again: str
+    machine: str
+    unicode: str
+
+
+def origin(command: str, again: str, fixtures: str) -> Origin:
+    """Say where a run of this command with fixtures of this hash comes from.
+
+    >>> origin("tokspec run --report a.ndjson", "tokspec run", "0" * 64).again
+    'tokspec run'
+    """
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    machine = f"{platform.system()} {platform.machine()}, {python}"
+    return Origin(__version__, fixtures, command, again, machine, unicodedata.unidata_version)
+
 
 #: The version of the format.
 FORMAT = 1
@@ -39,14 +75,14 @@ def ndjson(run: Run, origin: Origin) -> Iterator[bytes]:
         DataError: what is expected alone is more than a report may hold.
     """
     left = LARGEST * 1024**2
-    for line in _all(run, origin, left // (len(run.results) + 2)):
+    for line in _write_lines(run, origin, left // (len(run.results) + 2)):
         left -= len(line)
         if left < 0:
             raise DataError(f"would be larger than {LARGEST} MB; judge fewer cases at once", key="the report")
         yield line
 
 
-def _all(run: Run, origin: Origin, share: int) -> Iterator[bytes]:
+def _write_lines(run: Run, origin: Origin, share: int) -> Iterator[bytes]:
     yield encode_line(
         {
             "tokspec_report": FORMAT,
@@ -57,13 +93,13 @@ def _all(run: Run, origin: Origin, share: int) -> Iterator[bytes]:
         }
     )
     for result in run.results:
-        yield _line(result, share)
+        yield _write_line(result, share)
     counts = {verdict.value: count for verdict, count in run.counts.items()}
     yield encode_line({"counts": counts, "problems": list(run.problems), "conforms": run.conforms})
 
 
-def _line(result: Result, share: int) -> bytes:
-    whole = _record(result)
+def _write_line(result: Result, share: int) -> bytes:
+    whole = _result_record(result)
     for left_out in _LEFT_OUT:
         record = {key: value for key, value in whole.items() if key not in left_out}
         line = encode_line(record)
@@ -80,7 +116,7 @@ def _comes_back(record: dict[str, Any], line: bytes) -> bool:
         return False
 
 
-def _record(result: Result) -> dict[str, Any]:
+def _result_record(result: Result) -> dict[str, Any]:
     case = result.case
     record: dict[str, Any] = {"case": case.id, "operation": case.operation, "clauses": list(case.clauses)}
     record |= {"verdict": result.verdict.value, "file": case.file, "line": case.line}
@@ -88,19 +124,142 @@ def _record(result: Result) -> dict[str, Any]:
         return record
     record |= {"detail": result.detail, "why": case.why, "input": case.input, "expected": result.expected}
     if result.reply is not None and not isinstance(result.reply, Extract):
-        record["reply"] = _reply(result.reply)
+        record["reply"] = _reply_record(result.reply)
     if result.difference is not None:
-        record["difference"] = _difference(result.difference)
+        record["difference"] = _difference_record(result.difference)
     return record
 
 
-def _reply(reply: Reply) -> dict[str, Any]:
+def _reply_record(reply: Reply) -> dict[str, Any]:
     if isinstance(reply, Answer):
         return {"ok": reply.result}
     return {"refused" if isinstance(reply, Refused) else "fault": asdict(reply)}
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
+def _difference_record(difference: Difference) -> dict[str, Any]:
     """Give the place, and on each side the value there, unless there is none."""
     sides = {"expected": difference.expected, "actual": difference.actual}
     return {"path": list(difference.path), **{side: value for side, value in sides.items() if value is not ABSENT}}
+
+
+_TOO_LARGE = "tokspec run --report writes no such report; run again"
+
+_NumberedLine = tuple[int, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run as its report tells it. Its cases have no model, no sources, and of what passed only the name."""
+
+    file: str
+    origin: Origin
+    run: Run
+
+
+def read_report(file: Path, name: str = "") -> Report:
+    """Read one report; ``name`` is how messages call it.
+
+    Raises:
+        DataError: the first thing that is wrong with it, with file, line and key; also if it was cut off.
+    """
+    name = name or str(file)
+    lines = list(_read_lines(read_bounded(file, name, LARGEST, _TOO_LARGE), name))
+    if not lines:
+        raise DataError("is empty; tokspec run --report writes a report", name)
+    _, header = _valid(lines[0], "header", name)
+    if len(lines) == 1 or "counts" not in lines[-1][1]:
+        what = f"after {len(lines) - 1} of {header['cases']} cases"
+        raise DataError(f"ends {what} and without its counts: it was cut off; run again", name)
+    results = tuple(_read_result(_valid(line, "result", name), name) for line in lines[1:-1])
+    number, footer = _valid(lines[-1], "footer", name)
+    run = Run(_read_hello(header["implementation"]), header["choices"], results, tuple(footer["problems"]))
+    counted = {verdict.value: count for verdict, count in run.counts.items()}
+    same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.conforms is footer["conforms"]
+    if not same or len(results) != header["cases"]:
+        raise DataError("counts otherwise than its lines; it was changed or cut; run again", name, number)
+    if len({result.case.id for result in results}) < len(results):
+        raise DataError("has a case twice; it was changed; run again", name)
+    return Report(name, Origin(**{field.name: header[field.name] for field in fields(Origin)}), run)
+
+
+def _read_lines(text: str, name: str) -> Iterator[_NumberedLine]:
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
+        try:
+            yield number, decode_line(line.encode())
+        except AdapterFault as fault:
+            raise DataError(f"{fault.message}; was it cut off?", name, number) from None
+
+
+def _valid(line: _NumberedLine, part: str, name: str) -> _NumberedLine:
+    number, value = line
+    for path, message in schema.errors(value, f"report/{part}"):
+        raise DataError(message, name, number, ".".join(map(str, path)))
+    return line
+
+
+def _read_hello(value: Mapping[str, Any]) -> Hello:
+    given: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
+    return Hello(**given)
+
+
+def _read_result(line: _NumberedLine, name: str) -> Result:
+    number, value = line
+    known = load_specification().clauses
+    for clause in value["clauses"]:
+        if clause not in known:
+            raise DataError(f"{clause} is no clause of this version of the suite; read it with its own", name, number)
+    verdict = Verdict(value["verdict"])
+    if verdict is not Verdict.PASS and "expected" not in value:
+        raise DataError("lacks the key expected", name, number)
+    if "difference" in value and not _is_true(value):
+        message = "is not the difference of what is expected and what was answered; the line was changed; run again"
+        raise DataError(message, name, number, "difference")
+    difference = _read_difference(value["difference"]) if "difference" in value else None
+    reply = _read_reply(value["reply"]) if "reply" in value else None
+    return Result(_read_case(value), verdict, value.get("detail", ""), value.get("expected", {}), reply, difference)
+
+
+def _is_true(value: Mapping[str, Any]) -> bool:
+    """Whether a difference is one of this line: at its place stand what it says, as far as the answer was written."""
+    said, expected = value["difference"], value.get("expected", {})
+    sides = {"expected": expected.get("expect", expected.get("one_of", [None])[0])}
+    if "reply" in value:
+        sides["actual"] = value["reply"].get("ok")
+    is_some = said["path"] and ("expected" in said or "actual" in said)
+    return is_some and all(
+        isinstance(side, dict) and _at(side, said["path"]) == said.get(name, ABSENT) for name, side in sides.items()
+    )
+
+
+def _at(value: Any, path: Sequence[str | int]) -> Any:
+    """Give what stands at a place; nothing if the place is not there, as behind the end of a list."""
+    for part in path:
+        if isinstance(value, dict) and isinstance(part, str):
+            value = value.get(part, ABSENT)
+        elif isinstance(value, list) and type(part) is int and 0 <= part < len(value):
+            value = value[part]
+        else:
+            return ABSENT
+    return value
+
+
+def _read_case(value: Mapping[str, Any]) -> Case:
+    return bare_case(
+        value["case"],
+        value["operation"],
+        value.get("input", {}),
+        clauses=tuple(value["clauses"]),
+        why=value.get("why", ""),
+        file=value["file"],
+        line=value["line"],
+    )
+
+
+def _read_reply(value: Mapping[str, Any]) -> Reply:
+    if "ok" in value:
+        return Answer(value["ok"])
+    return Refused(**value["refused"]) if "refused" in value else Fault(**value["fault"])
+
+
+def _read_difference(value: Mapping[str, Any]) -> Difference:
+    return Difference(tuple(value["path"]), value.get("expected", ABSENT), value.get("actual", ABSENT))

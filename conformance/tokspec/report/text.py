@@ -2,15 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import shorten, visible
 from tokspec.judge.runner import Run
-from tokspec.report.summary import headline, reasons, table
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts
+from tokspec.suite.specification import load_specification
 
-__all__ = ["text"]
+__all__ = ["headline", "reasons", "rows", "table", "text"]
+
+
+def headline(run: Run) -> str:
+    """Say in one line what was run, how it ended and that the counts balance."""
+    hello = run.hello
+    parts = [f"{count} {verdict.value}" for verdict, count in run.counts.items() if count]
+    who = visible(shorten(" ".join(part for part in (hello.name, hello.version) if part)))
+    state = "conforms" if run.conforms else "does not conform"
+    cases = f"{len(run.results)} case{'' if len(run.results) == 1 else 's'}"
+    return f"{who} {state}: {cases} = {' + '.join(parts) or 'none'}"
+
+
+def table(run: Run, every_clause: bool = False) -> list[str]:
+    """Give the lines of the table, its columns aligned; :func:`rows` says what they hold."""
+    (name, heads), *others = rows(run, every_clause)
+    width = max(len(name) for name, _ in ((name, heads), *others))
+    return [
+        name.ljust(width) + "".join(f"  {cell:>{len(head)}}" for cell, head in zip(cells, heads, strict=True))
+        for name, cells in ((name, heads), *others)
+    ]
+
+
+def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
+    """Give the rows of the table: its head, each chapter with those of its clauses that are not met, and the sum.
+
+    A case counts in the chapter of its first clause, so that chapters add up to the run; and in each of its clauses.
+    """
+    shown = [verdict for verdict, count in run.counts.items() if count or verdict is Verdict.PASS]
+    rows = [("chapter", [verdict.value for verdict in shown])]
+    clauses = load_specification().clauses
+    by_chapter: dict[str, list[Result]] = {clause.chapter: [] for clause in clauses.values()}
+    by_clause: dict[str, list[Result]] = {clause: [] for clause in clauses}
+    for result in run.results:
+        by_chapter[clauses[result.case.clauses[0]].chapter].append(result)
+        for clause in dict.fromkeys(result.case.clauses):
+            by_clause[clause].append(result)
+    for chapter, own in by_chapter.items():
+        if own:
+            rows.append((chapter, _cells(own, shown)))
+        rows.extend(_clause_rows(chapter, by_clause, shown, every_clause))
+    return [*rows, ("all", _cells(run.results, shown))]
+
+
+def reasons(run: Run) -> list[str]:
+    """Say why cases are unsupported: each reason once, with its number of cases, the commonest first."""
+    counts = Counter(result.detail for result in run.results if result.verdict is Verdict.UNSUPPORTED)
+    return [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts.most_common()]
+
+
+def _clause_rows(
+    chapter: str, by_clause: Mapping[str, Sequence[Result]], shown: Sequence[Verdict], every_clause: bool
+) -> Iterator[tuple[str, list[str]]]:
+    for clause in load_specification().clauses.values():
+        named = by_clause[clause.id] if clause.chapter == chapter else ()
+        if named and (every_clause or any(not result.verdict.conforms for result in named)):
+            yield f"  {clause.id}", _cells(named, shown)
+
+
+def _cells(results: Sequence[Result], shown: Sequence[Verdict]) -> list[str]:
+    counts = count_verdicts(results)
+    return [str(counts[verdict] or "·") for verdict in shown]
 
 
 def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -> Iterator[str]:

@@ -29,10 +29,10 @@ from inspect import isclass
 from typing import Any, BinaryIO, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
+from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, DataError, MissingModule, Refusal
-from tokspec.protocol.hello import greeting
-from tokspec.protocol.plain import plain
-from tokspec.protocol.wire import decode_line, encode_line, excerpt, shown
+from tokspec.protocol.json_values import copy_json, decode_line, encode_line
+from tokspec.protocol.messages import write_hello
 
 __all__ = ["AdapterCaller", "Message", "describe_exception", "main", "make_adapter", "take_streams"]
 
@@ -56,9 +56,9 @@ def make_adapter(target: str) -> Adapter:
     except (DataError, KeyboardInterrupt):
         raise
     except ImportError as error:
-        raise MissingModule(f"cannot be imported: {shown(str(error))}") from None
+        raise MissingModule(f"cannot be imported: {escape(str(error))}") from None
     except BaseException as error:  # the adapter's own code: a panic of an extension and SystemExit are no Exception
-        what = shown(f"{type(error).__name__}: {error}")
+        what = escape(f"{type(error).__name__}: {error}")
         raise DataError(f"cannot be made: {what}; import it by hand to see where") from error
     missing = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
     if missing:
@@ -77,7 +77,7 @@ def _object(target: str) -> Any:
     try:
         return reduce(getattr, path.split("."), found) if path else found
     except AttributeError as error:
-        raise DataError(f"cannot be found: {shown(str(error))}") from None
+        raise DataError(f"cannot be found: {escape(str(error))}") from None
 
 
 def _is_instance(found: Any) -> bool:
@@ -99,13 +99,13 @@ class AdapterCaller:
         self, adapter: Adapter, let_through: tuple[type[BaseException], ...] = (), *, is_given: bool = False
     ) -> None:
         self._adapter = adapter
-        self._given: Callable[[Any], Any] = (lambda value: value) if is_given else plain
+        self._given: Callable[[Any], Any] = (lambda value: value) if is_given else copy_json
         self._let_through = let_through
         self._models: dict[str, Any] = {}
 
     def hello(self) -> Message:
         """Ask for its description."""
-        return self._guarded(lambda: _greeting(self._adapter.hello()))
+        return self._guarded(lambda: _read_description(self._adapter.hello()))
 
     def load(self, name: str, format: str, content: Any) -> Message:
         """Give it a model."""
@@ -145,19 +145,19 @@ def _answered(call: Callable[[], Message]) -> Message:
         return {"refused": {"reason": _text(refusal.reason), "message": _text(refusal.message)}}
 
 
-def _greeting(hello: Any) -> Message:
+def _read_description(hello: Any) -> Message:
     if isinstance(hello, Hello):
-        return _result(greeting(hello))
-    found = excerpt(type(hello).__name__)
+        return _result(write_hello(hello))
+    found = quote(type(hello).__name__)
     return {"broken": {"message": f"hello returned a value of type {found}; it needs a tokspec.adapter.Hello"}}
 
 
 def _result(result: Any) -> Message:
     if not isinstance(result, Mapping):
-        found = excerpt(type(result).__name__)
+        found = quote(type(result).__name__)
         return {"broken": {"message": f"returned a value of type {found}; a result is a mapping"}}
     try:
-        return {"ok": plain(result)}
+        return {"ok": copy_json(result)}
     except AdapterFault as fault:
         return {"broken": {"message": fault.message}}
 
@@ -174,8 +174,8 @@ def describe_exception(error: BaseException) -> str:
     """
     message = "a message that cannot be shown"
     with suppress(BaseException):
-        message = shown(str(error))
-    return f"{shown(type(error).__name__)}: {message}".removesuffix(": ") + _place(error)
+        message = escape(str(error))
+    return f"{escape(type(error).__name__)}: {message}".removesuffix(": ") + _place(error)
 
 
 def _place(error: BaseException) -> str:
@@ -185,7 +185,7 @@ def _place(error: BaseException) -> str:
     if last is None:
         return ""
     code = last.tb_frame.f_code
-    return shown(f" ({os.path.basename(code.co_filename)}:{last.tb_lineno} in {code.co_name})", 1000)
+    return escape(f" ({os.path.basename(code.co_filename)}:{last.tb_lineno} in {code.co_name})", 1000)
 
 
 class AdapterServer:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from tokspec.adapter import Hello
+from tokspec.base.display import quote
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.protocol.hello import PROTOCOL
-from tokspec.protocol.messages import Reply
+from tokspec.protocol.json_values import decode_line, encode_line
+from tokspec.protocol.messages import PROTOCOL, Reply
 from tokspec.protocol.replies import read_hello, read_reply
-from tokspec.protocol.wire import decode_line, encode_line, excerpt
 from tokspec.sessions.limits import Limits, ProcessFamily
 from tokspec.sessions.process import LineTooLong, Process, Wait
 
@@ -177,7 +177,7 @@ class Conversation:
     def _attribute(self, message: Mapping[str, Any], line: bytes) -> tuple[Item, Reply]:
         number = message.get("id")
         if type(number) is not int:
-            raise AdapterFault("protocol", f"a line has no id that is an integer: {excerpt(line)}")
+            raise AdapterFault("protocol", f"a line has no id that is an integer: {quote(line)}")
         if number not in self._waiting:
             raise self._unexpected(number, line)
         item, size = self._waiting.pop(number)
@@ -189,9 +189,9 @@ class Conversation:
     def _unexpected(self, number: int, line: bytes) -> AdapterFault:
         for recent, item in self._recent:
             if recent == number:
-                return RepeatedReply(f"the id is answered twice: {excerpt(line)}", item)
+                return RepeatedReply(f"the id is answered twice: {quote(line)}", item)
         what = "is answered twice" if 0 < number <= self._sent else "was never sent"
-        return AdapterFault("protocol", f"the id of a line {what}: {excerpt(line)}")
+        return AdapterFault("protocol", f"the id of a line {what}: {quote(line)}")
 
     def find_stray_line(self, seconds: float) -> Steps[AdapterFault | None]:
         """Wait, with nothing outstanding, whether a line comes all the same."""

@@ -24,8 +24,8 @@ from contextlib import suppress
 from io import FileIO
 from typing import NamedTuple, TypeVar, cast
 
+from tokspec.base.display import escape, quote
 from tokspec.base.errors import DataError
-from tokspec.protocol.wire import excerpt, shown
 from tokspec.sessions.limits import Limits, MemoryWatch, ProcessFamily, kill_group
 
 __all__ = ["LineTooLong", "Process", "Wait", "drive"]
@@ -177,7 +177,7 @@ class Process:
         how = f"killed by {_signal_name(-status)}" if status < 0 else f"exit status {status}"
         lines = [line.strip() for line in self._stderr.decode("utf-8", "backslashreplace").splitlines()]
         shown = " | ".join(filter(None, lines))[-STDERR_SHOWN:]
-        return f"{how}; standard error ends {excerpt(shown, STDERR_SHOWN)}" if shown else how
+        return f"{how}; standard error ends {quote(shown, STDERR_SHOWN)}" if shown else how
 
     # The end
 
@@ -316,14 +316,12 @@ def _descriptor_of_the_end(process: int) -> int | None:
 def _cannot_start(command: tuple[str, ...], error: Exception) -> DataError:
     """Say why a program cannot be started, and what to do."""
     if isinstance(error, FileNotFoundError):
-        what = (
-            f"there is no program {excerpt(command[0])}; give its path, put it on the PATH, or install its interpreter"
-        )
+        what = f"there is no program {quote(command[0])}; give its path, put it on the PATH, or install its interpreter"
     elif isinstance(error, PermissionError):
-        what = f"{excerpt(command[0])} is not executable; run chmod +x, or put its interpreter before it"
+        what = f"{quote(command[0])} is not executable; run chmod +x, or put its interpreter before it"
     else:
-        what = f"{shown(getattr(error, 'strerror', None) or str(error))}; run it by hand to see why"
-    return DataError(f"cannot be started: {what}", key=excerpt(shlex.join(command)))
+        what = f"{escape(getattr(error, 'strerror', None) or str(error))}; run it by hand to see why"
+    return DataError(f"cannot be started: {what}", key=quote(shlex.join(command)))
 
 
 def _signal_name(number: int) -> str:

@@ -76,7 +76,7 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
     """
     if request.operation not in hello.operations:
         return Refused("unsupported", f"does not offer {request.operation}")
-    kind = request.model.get("type") if request.operation in _TRAINING else None
+    kind: str = request.model.get("type", "") if request.operation in _TRAINING else ""
     if kind in hello.other_trainers:
         return Refused("unsupported", f"trains {kind} by another algorithm: {hello.other_trainers[kind]}")
     return None

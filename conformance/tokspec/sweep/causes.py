@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from tokspec.adapters.registry import open_session
+from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Unsupported
 from tokspec.formats.own import OwnModel
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
@@ -21,6 +22,7 @@ from tokspec.fuzz.findings import Finding, finding_of
 from tokspec.fuzz.oracle import Comparison
 from tokspec.fuzz.shrink import shrunk
 from tokspec.protocol.messages import Answer
+from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.sweep.plan import Header
@@ -123,8 +125,8 @@ class Explainer:
         return self._checkers[index]
 
     def _session(self, side: Mapping[str, Any]) -> Session:
-        if side["impl"] == "reference":
-            return reference_with(side["choices"])
+        if side["impl"] in WITH_CHOICES:
+            return InProcessSession(WITH_CHOICES[side["impl"]](side["choices"]))
         return open_session(side["impl"], side["command"], limits=self._limits)
 
     def _look(self, checker: Checker, own: OwnModel, text: str) -> _Looked:

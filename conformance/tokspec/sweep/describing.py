@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokspec.adapter import Hello
+from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
 from tokspec.judge.verdicts import declared_choices
@@ -24,7 +25,7 @@ def described(
 ) -> tuple[list[dict[str, Any]], list[Any], str]:
     """Describe both sides, and give what each loads, and the field of a result that is compared.
 
-    The reference takes the choices of the other side.
+    The reference and tokfast take the choices of the other side.
 
     Args:
         named: the two implementations.
@@ -39,7 +40,7 @@ def described(
     loaded = [_loaded(hello, model) for hello, model in zip(hellos, models, strict=True)]
     sides = []
     for side, hello, (format, content), other in zip(named, hellos, loaded, reversed(hellos), strict=True):
-        taken = _choices(declared_choices(other, choices)) if side["impl"] == "reference" else {}
+        taken = _choices(declared_choices(other, choices)) if side["impl"] in WITH_CHOICES else {}
         who = {**side, "name": hello.name, "version": hello.version}
         sides.append({**who, "format": format, "model": digest(content), "choices": taken})
     return sides, [content for _, content in loaded], field_of([hello.encode_fields for hello in hellos])

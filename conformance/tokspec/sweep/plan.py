@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.records import kind_of
 from tokspec.records.parquet import row_groups
 from tokspec.records.streams import without_compression

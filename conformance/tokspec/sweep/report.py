@@ -9,7 +9,7 @@ from typing import Any
 
 from tokspec import __version__
 from tokspec.base.display import compact, shorten, visible
-from tokspec.protocol.wire import encode_line
+from tokspec.protocol.json_values import encode_line
 from tokspec.sweep.causes import Explained
 from tokspec.sweep.plan import Header
 from tokspec.sweep.tally import Tally, reason_of

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.base.whole_files import write_whole
+from tokspec.base.files import write_whole
 from tokspec.sweep.plan import Unit
 from tokspec.sweep.tally import Tally
 

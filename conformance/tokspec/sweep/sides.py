@@ -134,9 +134,9 @@ class LocalSide:
 def _adapter(side: Mapping[str, Any]) -> Adapter:
     found = find(side["impl"])
     if found.is_ours:
-        from tokspec.adapters.reference import ReferenceAdapter
+        from tokspec.adapters.tokfast import WITH_CHOICES
 
-        return ReferenceAdapter(side["choices"])
+        return WITH_CHOICES[side["impl"]](side["choices"])
     return found.make()
 
 

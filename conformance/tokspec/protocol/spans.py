@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["UNITS", "convert", "moved"]
+__all__ = ["UNITS", "convert_spans", "map_spans"]
 
 #: How many units the text before a position takes, by the options of the choice ``offset_unit``.
 UNITS: Mapping[str, Callable[[str], int]] = {
@@ -15,10 +15,10 @@ UNITS: Mapping[str, Callable[[str], int]] = {
 }
 
 
-def convert(result: Mapping[str, Any], text: str, unit: str) -> Mapping[str, Any]:
+def convert_spans(result: Mapping[str, Any], text: str, unit: str) -> Mapping[str, Any]:
     """Convert the spans of an expected result from code points of the input text.
 
-    >>> convert({"spans": [[2, 3]]}, "a🙂b", "byte"), convert({"pieces": [["b", 2, 3]]}, "a🙂b", "utf16")
+    >>> convert_spans({"spans": [[2, 3]]}, "a🙂b", "byte"), convert_spans({"pieces": [["b", 2, 3]]}, "a🙂b", "utf16")
     ({'spans': [[5, 6]]}, {'pieces': [['b', 3, 4]]})
     """
     if unit == "code_point":
@@ -28,13 +28,13 @@ def convert(result: Mapping[str, Any], text: str, unit: str) -> Mapping[str, Any
     def at(position: int) -> int:
         return length(text[:position])
 
-    return moved(result, at)
+    return map_spans(result, at)
 
 
-def moved(result: Mapping[str, Any], at: Callable[[int], int]) -> Mapping[str, Any]:
+def map_spans(result: Mapping[str, Any], at: Callable[[int], int]) -> Mapping[str, Any]:
     """Put another position in place of each that the spans and pieces of a result have.
 
-    >>> moved({"spans": [[2, 3]], "pieces": [["b", 2, 3]]}, lambda position: position + 3)
+    >>> map_spans({"spans": [[2, 3]], "pieces": [["b", 2, 3]]}, lambda position: position + 3)
     {'spans': [[5, 6]], 'pieces': [['b', 5, 6]]}
     """
     found = dict(result)

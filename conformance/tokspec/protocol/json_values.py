@@ -1,9 +1,9 @@
-"""One JSON object a line: how messages are written to a program, and read from one that is not to be trusted.
+"""JSON values and lines: how messages are written to a program, and read from one that is not to be trusted.
 
 Reading is strict where parsers differ: a line is UTF-8, holds one object, no key twice, no NaN or Infinity, and neither
 depth nor numbers without bound (PROTO-1). It is lenient in one point: a lone surrogate written as an escape such as
 ``"\\ud800"`` is taken for what it is, although PROTO-2 asks for the byte-safe form, because nothing else can be meant;
-not in a key, for keys have no byte-safe form.
+not in a key, for keys have no byte-safe form. Values of an adapter in this process are copied by the same rules.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from math import isinf
+from math import isfinite, isinf
 from typing import Any, NoReturn
 
+from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, Unsupported
 
-__all__ = ["SURROGATE", "decode_line", "encode_line", "excerpt", "hexed", "shown"]
+__all__ = ["SURROGATE", "copy_json", "decode_line", "encode_line", "to_hex_form"]
 
 #: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
 DEEPEST = 64
@@ -27,8 +28,6 @@ VALUES = 500_000
 #: Digits of an integer.
 DIGITS = 300
 
-#: Characters of untrusted text that a message shows.
-EXCERPT = 200
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(rb"[0-9]{300}")
@@ -50,17 +49,17 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
     """
     line = _json(message)
     if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
-        line = _json(hexed(message))
+        line = _json(to_hex_form(message))
     return line.encode("ascii") + b"\n"
 
 
-def hexed(value: Any) -> Any:
+def to_hex_form(value: Any) -> Any:
     """Give a value with every string that holds a surrogate in the byte-safe form (PROTO-2).
 
     Raises:
         Unsupported: a key holds a surrogate.
 
-    >>> hexed(["b", "\\ud800"])
+    >>> to_hex_form(["b", "\\ud800"])
     ['b', {'hex': 'eda080'}]
     """
     if isinstance(value, str):
@@ -68,10 +67,10 @@ def hexed(value: Any) -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if SURROGATE.search(key):
-                raise Unsupported(f"the key {excerpt(key)} holds a surrogate, which has no form in JSON")
-        return {key: hexed(item) for key, item in value.items()}
+                raise Unsupported(f"the key {quote(key)} holds a surrogate, which has no form in JSON")
+        return {key: to_hex_form(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [hexed(item) for item in value]
+        return [to_hex_form(item) for item in value]
     return value
 
 
@@ -89,20 +88,20 @@ def decode_line(line: bytes, values: float = VALUES) -> dict[str, Any]:
     tokspec.base.errors.AdapterFault: protocol: a line is not JSON (Expecting value at character 1): 'loading...'
     """
     if len(line) > values and _values(line) > values and _values(_STRING.sub(b"", line)) > values:
-        raise AdapterFault("protocol", f"a line holds more than {values} values: {excerpt(line)}")
+        raise AdapterFault("protocol", f"a line holds more than {values} values: {quote(line)}")
     try:
         value = _read(line)
     except AdapterFault as fault:
-        raise AdapterFault("protocol", f"{fault.message}: {excerpt(line)}") from None
+        raise AdapterFault("protocol", f"{fault.message}: {quote(line)}") from None
     except UnicodeDecodeError as error:
-        raise AdapterFault("protocol", f"a line is not UTF-8 at byte {error.start}: {excerpt(line)}") from None
+        raise AdapterFault("protocol", f"a line is not UTF-8 at byte {error.start}: {quote(line)}") from None
     except json.JSONDecodeError as error:
         detail = f"{error.msg} at character {error.pos + 1}"
-        raise AdapterFault("protocol", f"a line is not JSON ({detail}): {excerpt(line)}") from None
+        raise AdapterFault("protocol", f"a line is not JSON ({detail}): {quote(line)}") from None
     except RecursionError:
         raise _too_deep(line) from None
     if not isinstance(value, dict):
-        raise AdapterFault("protocol", f"a line is not an object: {excerpt(line)}")
+        raise AdapterFault("protocol", f"a line is not an object: {quote(line)}")
     if line.count(b"[") + line.count(b"{") > DEEPEST and _deeper_than(DEEPEST, value):
         raise _too_deep(line)
     return value
@@ -147,12 +146,10 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise AdapterFault(
-            "protocol", f"a line has the key {excerpt(next(k for k in keys if keys.count(k) > 1))} twice"
-        )
+        raise AdapterFault("protocol", f"a line has the key {quote(next(k for k in keys if keys.count(k) > 1))} twice")
     for key in found:
         if not key.isascii() and SURROGATE.search(key):
-            raise AdapterFault("protocol", f"a line has the key {excerpt(key)}, which holds a surrogate")
+            raise AdapterFault("protocol", f"a line has the key {quote(key)}, which holds a surrogate")
     return found
 
 
@@ -162,7 +159,7 @@ def _unhexed(digits: str) -> str:
             return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         pass
-    raise AdapterFault("protocol", f"a line has the hex string {excerpt(digits)}, which is no UTF-8")
+    raise AdapterFault("protocol", f"a line has the hex string {quote(digits)}, which is no UTF-8")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -172,7 +169,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _float(text: str) -> float:
     number = float(text)
     if isinf(number):
-        raise AdapterFault("protocol", f"a line holds {excerpt(text, 20)}, which is beyond every double")
+        raise AdapterFault("protocol", f"a line holds {quote(text, 20)}, which is beyond every double")
     return number
 
 
@@ -187,7 +184,7 @@ _decode_flat = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_fl
 
 
 def _too_deep(line: bytes) -> AdapterFault:
-    return AdapterFault("protocol", f"a line is nested more than {DEEPEST} levels deep: {excerpt(line)}")
+    return AdapterFault("protocol", f"a line is nested more than {DEEPEST} levels deep: {quote(line)}")
 
 
 def _deeper_than(limit: int, value: Any) -> bool:
@@ -204,29 +201,73 @@ def _deeper_than(limit: int, value: Any) -> bool:
     return True
 
 
-def excerpt(untrusted: str | bytes, length: int = EXCERPT) -> str:
-    """Quote the beginning of a text in printable ASCII; what follows is counted.
+_NUMBERS = (int, float)
+_LISTS = (list, tuple)
 
-    >>> excerpt("\\x1b[2Jbug")
-    "'\\\\x1b[2Jbug'"
-    >>> excerpt(b"x" * 300, 5)
-    "'xxxxx' and 295 more bytes"
+_SMALL = 1 << 62
+_BITS = int(DIGITS * 3.32)
+
+
+def copy_json(value: Any, depth: int = 0) -> Any:
+    """Copy a value into fresh dictionaries and lists of strings, numbers, booleans and None.
+
+    Tuples become lists, and subclasses their base, so that a result in the same process is compared like a program's.
+
+    Raises:
+        AdapterFault: ``protocol``, if the value has no place in JSON.
+
+    >>> copy_json({"spans": [(0, 3)]})
+    {'spans': [[0, 3]]}
+    >>> copy_json({"tokens": {"b", "ug"}})
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.AdapterFault: protocol: the result holds a value of type set, which JSON does not have
     """
-    unit = "bytes" if isinstance(untrusted, bytes) else "characters"
-    start = untrusted[:length]
-    text = start.decode("utf-8", "backslashreplace") if isinstance(start, bytes) else start
-    more = len(untrusted) - length
-    return ascii(text) + (f" and {more} more {unit}" if more > 0 else "")
+    kind = type(value)
+    if kind is not list and kind is not dict:
+        if value is None or kind is str or kind is bool:
+            return value
+        if isinstance(value, _NUMBERS):
+            return _number(value)
+        if isinstance(value, str):
+            return str.__str__(value)
+    if depth == DEEPEST:
+        raise AdapterFault("protocol", f"the result is nested more than {DEEPEST} levels deep")
+    if kind is list or isinstance(value, _LISTS):
+        return [  # without a call for each of the many texts and small integers
+            item
+            if (its := type(item)) is str or (its is int and -_SMALL < item < _SMALL)
+            else copy_json(item, depth + 1)
+            for item in value
+        ]
+    if kind is dict or isinstance(value, Mapping):
+        return {
+            key if type(key) is str and key.isascii() else _key(key): item
+            if type(item) is str
+            else copy_json(item, depth + 1)
+            for key, item in value.items()
+        }
+    raise AdapterFault("protocol", f"the result holds a value of type {_type(value)}, which JSON does not have")
 
 
-def shown(untrusted: str, length: int = EXCERPT) -> str:
-    """Show the beginning of a text in printable ASCII, without quotes; text that is shown already stays as it is.
+def _number(value: float) -> float:
+    if isinstance(value, float):
+        number = float.__float__(value)
+        if not isfinite(number):
+            raise AdapterFault("protocol", f"the result holds {number}, which is not JSON")
+        return number
+    if value.bit_length() > _BITS:
+        raise AdapterFault("protocol", f"the result holds a number of more than {DIGITS} digits")
+    return int.__int__(value)
 
-    >>> shown("\\x1b[2J it's a \\\\x1b[2J bug")
-    "\\\\x1b[2J it's a \\\\x1b[2J bug"
-    >>> shown("x" * 300, 5)
-    'xxxxx and 295 more characters'
-    """
-    start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
-    more = len(untrusted) - length
-    return start + (f" and {more} more characters" if more > 0 else "")
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise AdapterFault("protocol", f"the result has a key of type {_type(key)}; keys are strings")
+    if SURROGATE.search(key):
+        raise AdapterFault("protocol", f"the result has the key {quote(key)}; a surrogate in a key has no form in JSON")
+    return str.__str__(key)
+
+
+def _type(value: Any) -> str:
+    return escape(type(value).__name__)

@@ -1,0 +1,100 @@
+"""Record which case each implementation of adapters.yaml passes: what "implementations" in ``verified_by`` may claim.
+
+    python conformance/adapters/record_passes.py
+
+runs all that are installed and built, and writes ``passes.json``: of each implementation its version, its family and a
+digest of the cases that it passed, and of each case those that passed it. An implementation that is not here keeps what
+was recorded of it. Implementations of one family, such as ports of another, are one piece of evidence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tokspec.judge.verdicts import Verdict
+from tokspec.report.matrix import matrix, read_list
+from tokspec.suite.fixtures import Suite, load_suite
+
+HERE = Path(__file__).parent
+FILE = HERE / "passes.json"
+
+#: The suite's own, which is no evidence for itself.
+OURS = "tokfast"
+
+#: Where an implementation comes from, where another has the same origin or is its model.
+FAMILIES: Mapping[str, str] = {
+    "tokenizers": "huggingface",
+    "@huggingface/tokenizers": "huggingface",
+    "sugarme/tokenizer": "huggingface",
+    "tiktoken": "openai",
+    "tiktoken._educational": "openai",
+    "tiktoken-rs": "openai",
+    "gpt-tokenizer": "openai",
+    "pkoukk/tiktoken-go": "openai",
+    "jtokkit": "openai",
+    "transformers-BertTokenizerLegacy": "bert",
+    "opennlp-tools WordpieceTokenizer": "bert",
+    "tribuo-util-tokenization Wordpiece": "bert",
+}
+
+
+def digest(suite: Suite, names: Iterable[str]) -> str:
+    """SHA-256 of what cases ask and expect: a case that has changed since has not been passed."""
+    asked = [
+        [name, case.operation, case.model.content, case.input, case.outcome]
+        for name in sorted(names)
+        if (case := suite.cases.get(name))
+    ]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def record(suite: Suite, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Run what is here, and give the record."""
+    passed: dict[str, list[str]] = {}
+    versions: dict[str, str] = {}
+    for row in matrix([one for one in read_list(HERE / "adapters.yaml") if one.impl != OURS], suite):
+        if row.run is None:
+            print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
+            continue
+        hello = row.run.hello
+        versions[hello.name] = hello.version
+        passed[hello.name] = [result.case.id for result in row.run.results if result.verdict is Verdict.PASS]
+    for name, said in before.get("implementations", {}).items():
+        if name not in passed:
+            versions[name] = said["version"]
+            passed[name] = [case for case, names in before["cases"].items() if name in names and case in suite.cases]
+    return {
+        "implementations": {
+            name: {
+                "version": versions[name],
+                "family": FAMILIES.get(name, name),
+                "digest": digest(suite, passed[name]),
+            }
+            for name in sorted(passed)
+        },
+        "cases": {
+            case: names for case in suite.cases if (names := [name for name in sorted(passed) if case in passed[name]])
+        },
+    }
+
+
+def written(record: Mapping[str, Any]) -> str:
+    """A line for each implementation and each case."""
+    parts = [
+        f" {json.dumps(part)}: {{\n"
+        + ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in record[part].items())
+        + "\n }"
+        for part in ("implementations", "cases")
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(
+        written(record(load_suite(), json.loads(FILE.read_text("utf-8")) if FILE.exists() else {})), "utf-8"
+    )

@@ -1,0 +1,76 @@
+"""The bundle: all of the suite as one JSON file, which reads back as what it was written from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tokspec.base.errors import DataError
+from tokspec.suite.cases import Suite, compile_bundle, read_bundle, write_bundle
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import load_specification
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("bundle") / "cases.json"
+    write_bundle(file, load_suite(), load_specification())
+    return file
+
+
+def test_what_is_read_is_what_was_written(bundle: Path) -> None:
+    assert read_bundle(bundle) == load_suite()
+
+
+def test_the_same_suite_gives_the_same_bytes(bundle: Path, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "again.json", read_bundle(bundle), load_specification())
+    assert (tmp_path / "again.json").read_bytes() == bundle.read_bytes()
+
+
+def test_the_hash_is_that_of_what_stands_below_it(bundle: Path) -> None:
+    content = json.loads(bundle.read_text("utf-8"))
+    claimed = [content.pop(key) for key in ("tokspec_bundle", "version", "hash")][-1]
+    canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert hashlib.sha256(canonical.encode()).hexdigest() == claimed
+
+
+def test_strings_that_json_cannot_carry_are_written_in_hexadecimal(bundle: Path) -> None:
+    cases = {case["id"]: case for case in json.loads(bundle.read_text("utf-8"))["cases"]}
+    assert cases["lowercase-beside-a-lone-surrogate"]["input"] == {"text": {"hex": "41eda080"}}
+
+
+def test_a_case_is_complete(bundle: Path) -> None:
+    case = next(case for case in json.loads(bundle.read_text("utf-8"))["cases"] if case["id"] == "bpe-toy-encode-bug")
+    assert {key: case[key] for key in ("model_name", "operation", "input", "outcome", "since", "file")} == {
+        "model_name": "toy-bpe",
+        "operation": "encode",
+        "input": {"text": "bug"},
+        "outcome": {"expect": {"tokens": ["b", "ug"], "ids": [1, 8], "spans": [[0, 1], [1, 3]]}},
+        "since": "0.1.0",
+        "file": "bpe/toy-encoding.yaml",
+    }
+    assert case["model"]["merges"] == [["u", "g"], ["u", "n"], ["h", "ug"]]
+
+
+def test_the_page_describes_every_key() -> None:
+    page = (Path(__file__).parents[2] / "fixtures" / "README.md").read_text("utf-8").partition("## The bundle")[2]
+    keys = compile_bundle(Suite({}), load_specification())
+    assert [key for key in keys if f"| `{key}` |" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "cases.json: is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ("[]", "cases.json: is not a bundle of format 1; install the suite again"),
+        ('{"tokspec_bundle": 2}', "cases.json: is not a bundle of format 1; install the suite again"),
+    ],
+)
+def test_another_file_is_refused(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "cases.json").write_text(content)
+    with pytest.raises(DataError) as raised:
+        read_bundle(tmp_path / "cases.json")
+    assert str(raised.value).removeprefix(f"{tmp_path}/") == message

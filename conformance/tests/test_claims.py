@@ -1,0 +1,116 @@
+"""What the fixtures claim of implementations is what was recorded when these were asked."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.specification import Clause, load_specification
+
+ADAPTERS = Path(__file__).parents[1] / "adapters"
+SUITE = load_suite()
+RECORD: Any = json.loads((ADAPTERS / "passes.json").read_text("utf-8"))
+IMPLEMENTATIONS = RECORD["implementations"]
+
+_spec = importlib.util.spec_from_file_location("record_passes", ADAPTERS / "record_passes.py")
+assert _spec
+assert _spec.loader
+record_passes = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(record_passes)
+
+
+def claimed(case: Case) -> list[tuple[str, str]]:
+    """Names and versions that ``verified_by`` has."""
+    notes = [note.removeprefix("implementations: ") for note in case.verified_by if note.startswith("implementations")]
+    return [
+        (name, version) for note in notes for name, _, version in (each.rpartition(" ") for each in note.split(", "))
+    ]
+
+
+CLAIMS = [case for case in SUITE.cases.values() if claimed(case)]
+
+
+@pytest.mark.parametrize("case", CLAIMS, ids=lambda case: case.id)
+def test_a_claim_is_a_recorded_pass(case: Case) -> None:
+    for name, version in claimed(case):
+        assert version == IMPLEMENTATIONS[name]["version"]
+        assert name in RECORD["cases"][case.id]
+
+
+@pytest.mark.parametrize("case", CLAIMS, ids=lambda case: case.id)
+def test_siblings_count_once(case: Case) -> None:
+    families = [IMPLEMENTATIONS[name]["family"] for name, _ in claimed(case)]
+    assert len(set(families)) == len(families)
+    others = [note for note in case.verified_by if not note.startswith("implementations")]
+    assert others or len(families) > 1
+
+
+@pytest.mark.parametrize("name", IMPLEMENTATIONS)
+def test_what_was_passed_is_what_the_cases_ask_now(name: str) -> None:
+    """Where this fails, cases have changed: python conformance/adapters/record_passes.py runs them again."""
+    passed = [case for case, names in RECORD["cases"].items() if name in names]
+    assert set(passed) <= SUITE.cases.keys()
+    assert record_passes.digest(SUITE, passed) == IMPLEMENTATIONS[name]["digest"]
+
+
+@pytest.mark.interop
+def test_the_record_is_that_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    now = record_passes.record(SUITE, RECORD)
+    assert capsys.readouterr().err == ""  # all are here
+    assert record_passes.written(now) == (ADAPTERS / "passes.json").read_text("utf-8")
+
+
+# Clauses
+
+
+def origins(source: str) -> set[str]:
+    """Families of the implementations that a source names, and what else it names, a part each."""
+    found = set()
+    for part in source.removesuffix(".").split("; "):
+        families = {
+            said["family"]
+            for name, said in IMPLEMENTATIONS.items()
+            if re.search(rf"(?<![\w/@]){re.escape(name)} \d", part)
+        }
+        if "legacy BERT tokenizer" in part:
+            families.add("bert")
+        found |= families or {part}
+    return found
+
+
+@pytest.mark.parametrize("clause", load_specification().clauses.values(), ids=lambda clause: clause.id)
+def test_what_one_implementation_alone_does_is_no_must(clause: Clause) -> None:
+    found = origins(clause.source)
+    if len(found) == 1 and found <= {said["family"] for said in IMPLEMENTATIONS.values()}:
+        assert clause.level in ("SHOULD", "MAY", "RETIRED")
+
+
+# Refusals
+
+CLAUSE = re.compile(r"\b(?:TERM|NORM|PRE|SPECIAL|ENC|BPE|WP|UNI|DEC|ERROR|PROTO)(?:-[A-Z]+)?-\d+\b")
+REFUSES = re.compile(r"(?:[Uu]nsupported|need)\(")
+SOURCES = sorted(
+    path
+    for pattern in ("*.py", "*.mjs", "*.go", "*.java", "*.rs")
+    for path in [*ADAPTERS.rglob(pattern), *(ADAPTERS.parent / "tokspec" / "adapters").rglob(pattern)]
+    if not {"node_modules", "target"} & set(path.parts)
+)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_no_refusal_cites_a_clause(path: Path) -> None:
+    """What an implementation offers is no matter of a rule; what it does otherwise is a known failure."""
+    lines = path.read_text("utf-8").splitlines()
+    citing = [
+        line.strip()
+        for number, line in enumerate(lines)
+        if any(REFUSES.search(near) for near in lines[max(0, number - 2) : number + 1]) and CLAUSE.search(line)
+        if '"' in line and not line.strip().startswith(("#", "//", "*", "///"))
+    ]
+    assert citing == []

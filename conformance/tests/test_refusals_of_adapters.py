@@ -1,0 +1,77 @@
+"""Whether an implementation refuses a request as unsupported depends on what it offers, never on what it would answer.
+
+Whatever an adapter refuses is asked again with the plainest of inputs. If that is answered, the refusal looked at the
+input; then it may only have been that the library cannot be given such an input at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokspec.adapters.registry import open_session
+from tokspec.protocol.messages import Refused, Request
+from tokspec.report.matrix import Listed, read_list
+from tokspec.suite.fixtures import Case, load_suite
+
+pytestmark = pytest.mark.interop
+
+LISTED = read_list(Path(__file__).parents[1] / "adapters" / "adapters.yaml")
+
+#: What no call of a library can be given: its strings, numbers, ids or corpora do not hold it; or an option that it has not.
+FORMS = re.compile(
+    r"lone surrogate"
+    r"|takes text, and no \{\"hex\"|into Go struct field Input.input.\w+ of type string|Expected STRING but was BEGIN_OBJECT"
+    r"|(takes ids of 32 bits|takes a list of ids|decodes ids)"
+    r"|stands for none$"
+    r"|takes (a text|texts), and (a word with the count 0 stands in none|more than \d+ words are too many to repeat)"
+    r"|has a target for (merges|tokens) alone"
+    r"|has (no|a) least frequency"
+    r"|trains on one text"
+    r"|counts the pairs of words, before any merge"
+    r"|reserves memory for its target at once"
+)
+
+PLAIN: Mapping[str, Any] = {
+    "normalize": {"text": "a"},
+    "pre_tokenize": {"text": "a"},
+    "encode": {"text": "a"},
+    "train": {"corpus": {"words": [["ab", 2]]}, "merge_count": 1},
+    "training_trace": {"corpus": {"words": [["ab", 2]]}, "merge_count": 1},
+    "best_pair": {"corpus": {"words": [["ab", 2]]}},
+    "pair_frequencies": {"corpus": {"words": [["ab", 2]]}},
+}
+
+
+def plain(case: Case) -> Mapping[str, Any] | None:
+    """Give a plain input of the same operation, which any implementation that offers it answers."""
+    if case.operation == "decode":
+        tokens = [*case.model.content.get("vocabulary", ()), *(t for t, _ in case.model.content.get("tokens", ()))]
+        return {"ids": [0]} if tokens else {"tokens": ["a"]}
+    return PLAIN.get(case.operation)
+
+
+def refusals(listed: Listed) -> Iterator[tuple[str, str]]:
+    """Give cases that are refused as unsupported though a plain input is not, with what is said."""
+    cases = list(load_suite().cases.values())
+    with open_session(listed.impl, listed.command) as session:
+        requests = [Request(case.operation, case.model.name, case.model.content, case.input) for case in cases]
+        refused = [
+            (cases[index], reply.message)
+            for index, reply in session.ask(requests)
+            if isinstance(reply, Refused) and reply.reason == "unsupported" and plain(cases[index])
+        ]
+        again = [Request(case.operation, case.model.name, case.model.content, plain(case) or {}) for case, _ in refused]
+        for index, reply in session.ask(again):
+            if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
+                yield refused[index][0].id, refused[index][1]
+
+
+@pytest.mark.parametrize("listed", LISTED, ids=lambda listed: listed.name.split("/")[-1])
+def test_a_refusal_does_not_depend_on_the_text(listed: Listed) -> None:
+    assert listed.missing() == ""
+    assert [(case, said) for case, said in refusals(listed) if not FORMS.search(said)] == []
