@@ -2,10 +2,8 @@
 
 The changes are those of Cosmic Ray's operators. Its own way, a file changed on the disk and a process started for each,
 takes hours; here they are made and judged in memory. A change is killed as soon as any case fails, under one of four
-sets of choices in which every option is taken once. What survives has to be in ``automatic.yaml`` with the reason, and
-nothing else may be there.
-
-Left alone are the modules that read models of a wrong form, of which fixtures cannot hold any.
+sets of choices in which every option is taken once. What survives has to be in ``survivors/automatic.yaml`` with the
+reason, and nothing else may be there.
 
     python conformance/mutants/automatic.py [MODULE ...]
 """
@@ -35,8 +33,8 @@ from tokspec.suite.strict_yaml import read_yaml
 HERE = Path(__file__).parent
 REFERENCE = HERE.parent.parent / "reference" / "tokref"
 
-#: Modules whose rules are no clauses: what a model of a wrong form is refused with.
-UNJUDGED = {"choices", "errors", "fields"}
+#: Modules that no rule is about: the one that says how a message is worded.
+UNJUDGED = {"errors"}
 
 #: What a case may take; on the reference the slowest takes a tenth of a second.
 SECONDS = 3.0
@@ -68,7 +66,7 @@ def changes(module: str) -> list[tuple[Change, str]]:
                 new = shape(mutated)
             except SyntaxError:
                 continue
-            if new not in seen:
+            if new not in seen and not orders_names(mutated):
                 seen.add(new)
                 found.append(((module, *difference(text, mutated)), mutated))
     return found
@@ -91,6 +89,17 @@ def shape(text: str) -> str:
             if hasattr(node, name):
                 setattr(node, name, nothing)
     return ast.dump(tree)
+
+
+def orders_names(text: str) -> bool:
+    """Say whether a name of an option or of a form is compared by order, an error that nobody makes in good faith."""
+    return any(
+        isinstance(operation, ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Compare)
+        for operation, compared in zip(node.ops, node.comparators, strict=True)
+        if isinstance(compared, ast.Constant) and isinstance(compared.value, str)
+    )
 
 
 def difference(old: str, new: str) -> tuple[str, str]:
@@ -128,7 +137,9 @@ def bounded() -> None:
 def survives(change: tuple[Change, str]) -> Change | None:
     """Judge a change; cases that killed another are asked first."""
     (module, old, new), text = change
-    cases = WORK.setdefault("cases", list(load_suite().cases.values()))
+    if not WORK:
+        WORK["cases"] = list(load_suite().cases.values())
+    cases = WORK["cases"]
     for choices in option_sets():
         mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), text, choices=choices)
         try:
@@ -145,8 +156,8 @@ def survives(change: tuple[Change, str]) -> Change | None:
 
 def explained() -> Mapping[Change, str]:
     """Read why changes may survive."""
-    rows = read_yaml(HERE / "survivors" / "automatic.yaml").value
-    return {(row["in"], row["old"], row["new"]): row["why"] for row in rows}
+    groups = read_yaml(HERE / "survivors" / "automatic.yaml").value
+    return {(row["in"], row["old"], row["new"]): group["why"] for group in groups for row in group["changes"]}
 
 
 def main() -> int:
