@@ -75,7 +75,14 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
 
 
 @click.command("cases")
-@click.option("--bundle", "file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE")
+@click.option(
+    "--bundle",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    metavar="FILE",
+    help="Where to write it.",
+)
 @fixtures_option
 def cases_command(file: Path, fixtures: Path | None) -> None:
     """Write all cases as one JSON file, the bundle, for runners in other languages."""
