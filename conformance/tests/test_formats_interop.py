@@ -21,6 +21,7 @@ from tokspec.base.errors import Unsupported
 from tokspec.formats import write
 from tokspec.formats.on_disk import save
 from tokspec.formats.vocabulary import tokens_of
+from tokspec.judge.known_failures import read_known_failures
 from tokspec.suite.fixtures import load_suite
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
@@ -178,7 +179,7 @@ def one_word(question: Question) -> bool:
 
 
 def no_prefix(question: Question) -> bool:
-    return not question.beside["pre_tokenizer"]["add_prefix_space"]
+    return "normalizer" not in question.beside and not question.beside["pre_tokenizer"]["add_prefix_space"]
 
 
 def no_special(question: Question) -> bool:
@@ -186,15 +187,36 @@ def no_special(question: Question) -> bool:
     return no_prefix(question) and "special_tokens" not in question.beside
 
 
-#: The dissents of spec/08-choices.md: the unknown token in a merge, and no unknown token where it is not needed.
-TOKENIZERS = {"bpe-unknown-is-not-its-token", "unigram-without-token-none-needed"}
-#: It looks a whole piece up before it merges, splits Unigram at spaces, and takes special tokens in their order.
-KITOKEN = {
+ADAPTERS = Path(__file__).parents[1]
+
+
+def known(file: str) -> set[str]:
+    """Cases that an implementation is known to fail, whoever loads the file for it."""
+    return set(read_known_failures(ADAPTERS / file).entries)
+
+
+TOKENIZERS = known("tokspec/adapters/huggingface.known-failures.yaml")
+SENTENCEPIECE = known("tokspec/adapters/sentencepiece.known-failures.yaml")
+TIKTOKEN = known("tokspec/adapters/tiktoken.known-failures.yaml")
+EDUCATIONAL = known("tokspec/adapters/tiktoken_educational.known-failures.yaml")
+LLAMA = known("adapters/node-llama-cpp/known-failures.yaml")
+#: Of the package for Node.js, which reads formats that the adapter in Rust is not given: it looks a whole piece up before
+#: it merges, splits at spaces whatever the file says, keeps a mark of white space alone, takes special tokens in their
+#: order, splits at a space within one, and loads no model of special tokens alone.
+KITOKEN = known("adapters/rust/kitoken/known-failures.yaml") | {
+    "bpe-encode-mark-that-is-there",
+    "bpe-encode-merge-of-a-space",
+    "bpe-encode-merge-of-spaces",
     "bpe-encode-whole-word-out-of-reach",
+    "special-token-longest-and-nothing-else",
     "special-token-longest-listed-first",
-    "unigram-pieces-token-with-a-space",
+    "special-token-space-at-the-end",
     "unigram-pieces-joined-in-metaspace",
+    "unigram-pieces-token-with-a-space",
+    "unigram-pipeline-other-white-space-alone",
+    "unigram-special-token-and-nothing-else",
     "unigram-unknown-everything",
+    "unigram-unknown-token-in-the-text",
 }
 
 
@@ -203,15 +225,15 @@ KITOKEN = {
     [
         ("tokenizer.json-legacy", each(tokenizers_json), None, TOKENIZERS, 150),
         ("tokenizer.json-legacy", older_tokenizers, None, TOKENIZERS, 150),
-        ("vocab.json+merges.txt", each(tokenizers_bpe), bare_or_byte_level, {"bpe-unknown-is-not-its-token"}, 45),
+        ("vocab.json+merges.txt", each(tokenizers_bpe), bare_or_byte_level, TOKENIZERS, 45),
         ("vocab.txt", each(tokenizers_wordpiece), no_stages, set(), 20),
         ("vocab.txt", each(legacy_bert), one_word, set(), 15),
-        ("sentencepiece.model", each(sentencepiece), None, set(), 70),
+        ("sentencepiece.model", each(sentencepiece), None, SENTENCEPIECE, 70),
         ("sentencepiece.model", in_node("kitoken", "kitoken.mjs"), None, KITOKEN, 70),
-        ("vocab.tiktoken", each(tiktoken), no_prefix, set(), 20),
-        ("vocab.tiktoken", each(tiktoken_in_python), no_special, set(), 10),
-        ("vocab.tiktoken", in_node("kitoken", "kitoken.mjs"), no_special, set(), 10),
-        ("vocab.gguf", in_node("node-llama-cpp", "llama_cpp.mjs"), None, set(), 25),
+        ("vocab.tiktoken", each(tiktoken), no_prefix, TIKTOKEN, 20),
+        ("vocab.tiktoken", each(tiktoken_in_python), no_special, EDUCATIONAL | TIKTOKEN, 10),
+        ("vocab.tiktoken", in_node("kitoken", "kitoken.mjs"), no_special, KITOKEN | TIKTOKEN, 10),
+        ("vocab.gguf", in_node("node-llama-cpp", "llama_cpp.mjs"), None, LLAMA, 25),
     ],
 )
 def test_loaders_agree_with_the_cases(
@@ -226,6 +248,7 @@ def test_loaders_agree_with_the_cases(
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     if format in ("sentencepiece.model", "vocab.gguf"):
         pytest.importorskip("gguf" if format == "vocab.gguf" else "sentencepiece.sentencepiece_model_pb2")
-    asked = [question for question in questions(format, tmp_path) if fits is None or fits(question)]
-    assert set(differing(asked, loader(asked))) <= dissents
+    fitting = [question for question in questions(format, tmp_path) if fits is None or fits(question)]
+    asked = [question for question in fitting if question.case not in dissents]  # some of these end a process
+    assert differing(asked, loader(asked)) == []
     assert len(asked) >= least

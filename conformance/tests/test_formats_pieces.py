@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from base64 import b64decode
 from collections.abc import Mapping
+from pathlib import Path
 from struct import pack, unpack
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import files, read, write
 from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.pieces import Piece, Spaces, pieces_of, spaces_of
+from tokspec.formats.pieces import WHITE_SPACE, Piece, Spaces, pieces_of, spaces_of
 from tokspec.formats.vocabulary import tokens_of
 from tokspec.formats.weights import log_probabilities
 from tokspec.suite.fixtures import load_suite
@@ -189,3 +191,32 @@ def test_what_is_no_model_is_said() -> None:
     with pytest.raises(DataError) as caught:
         read(MODEL, files.pack({"spm.model": b"\xff" * 9}))
     assert str(caught.value) == f"{MODEL}: is no model of SentencePiece"
+
+
+def test_the_map_of_white_space_is_what_the_library_compiles(tmp_path: Path) -> None:
+    package = pytest.importorskip("sentencepiece")
+    protocol = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    spaces = [*range(0x9, 0xE), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("".join(f"{code:X}\t20\n" for code in spaces), "utf-8")
+    made = protocol.ModelProto()
+    made.ParseFromString(package.SentencePieceNormalizer(rule_tsv=str(rules)).serialized_model_proto())
+    assert made.normalizer_spec.precompiled_charsmap == WHITE_SPACE
+
+
+def test_only_a_model_that_splits_at_white_space_has_the_map() -> None:
+    protocol = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    marks = {"type": "metaspace"}
+    splits = {"type": "sequence", "pre_tokenizers": [{"type": "whitespace_split"}, marks]}
+    for stage, name, table in ((marks, "identity", b""), (splits, "user_defined", WHITE_SPACE)):
+        written = write(MODEL, {**UNIGRAM, "pre_tokenizer": stage})
+        proto = protocol.ModelProto()
+        proto.ParseFromString(b64decode(written["files"]["sentencepiece.model"]["base64"]))
+        assert (proto.normalizer_spec.name, proto.normalizer_spec.precompiled_charsmap) == (name, table)
+        assert read(MODEL, written)["pre_tokenizer"]["type"] == stage["type"]
+
+
+@pytest.mark.parametrize("stages", [{}, {"pre_tokenizer": {"type": "metaspace", "prepend_scheme": "never"}}])
+def test_a_first_mark_is_dropped_in_decoding_only_where_it_is_put(stages: dict[str, Any]) -> None:
+    model = {**UNIGRAM, **stages, "decoder": {"type": "metaspace"}}
+    assert refusal(MODEL, model) == f"{MODEL} drops a first '▁' in decoding where it puts one, and here it puts none"

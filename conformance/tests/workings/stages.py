@@ -23,17 +23,12 @@ class NotCovered(Exception):
     """No program here computes this."""
 
 
-def check_request(operation: str, model: Model, request: Mapping[str, Any]) -> None:
-    """Look at what ERROR-3 says of requests.
-
-    Raises:
-        Refused: a number is out of its bounds, or training has no target.
-    """
-    sizes = [request.get(key, 0) for key in ("vocabulary_size", "merge_count", "min_frequency", "initial_size")]
-    if min(sizes) < 0 or not 0 < request.get("fraction", 1) <= 1:
+def check_numbers(operation: str, request: Mapping[str, Any]) -> None:
+    """Refuse what ERROR-2 and ERROR-3 refuse: numbers below 0, and fractions that are not above 0 and at most 1."""
+    numbers = ("steps", "first", "vocabulary_size", "merge_count", "min_frequency", "initial_size")
+    if any(request.get(name, 0) < 0 for name in numbers) or not 0 < request.get("fraction", 1) <= 1:
         raise Refused("invalid_input")
-    trains = operation in ("train", "training_trace") and model.get("type") in ("bpe", "wordpiece")
-    if trains and not {"vocabulary_size", "merge_count"} & request.keys():
+    if operation in ("train", "training_trace") and not request.keys() & {"vocabulary_size", "merge_count"}:
         raise Refused("invalid_input")
 
 

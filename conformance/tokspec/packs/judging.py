@@ -11,8 +11,8 @@ from tokspec.judge.compare import Difference, first_difference
 from tokspec.judge.verdicts import Verdict
 from tokspec.packs.asking import Asked, why_malformed
 from tokspec.packs.record import FAULTS, Record, input_of
-from tokspec.packs.spans import converted
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.spans import convert_spans
 
 __all__ = ["Judge", "Outcome", "tokens_that_differ"]
 
@@ -94,7 +94,7 @@ class Judge:
         if self._unit == self._recorded_unit:
             return expected
         text = (input_of(operation, record) or {}).get("text", "")
-        return converted(expected, text, self._recorded_unit, self._unit)
+        return convert_spans(expected, text, self._unit, self._recorded_unit)
 
 
 def _of_no_result(record: Record, operation: str, reply: Reply) -> Outcome:
