@@ -16,9 +16,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tokspec.report.matrix import matrix, read_list
-
 from tokspec.judge.verdicts import Verdict
+from tokspec.report.matrix import matrix, read_list
 from tokspec.suite.fixtures import Suite, load_suite
 
 HERE = Path(__file__).parent

@@ -11,9 +11,13 @@ from contextlib import suppress
 
 import psutil
 import pytest
+from hypothesis import settings
 
 from tokspec.cli import main
 from tokspec.sessions.limits import orphan_reaper
+
+settings.register_profile("without a clock", deadline=None)  # which a busy machine would miss
+settings.load_profile("without a clock")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; programs here would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,7 +13,7 @@ import pytest
 from tokspec.formats import write
 from tokspec.suite.specification import load_specification
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 FOLDER = Path(__file__).parents[1] / "adapters" / "node"
 SECONDS = 30

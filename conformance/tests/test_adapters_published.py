@@ -16,7 +16,7 @@ from tokspec.adapters.registry import open_session
 from tokspec.cli import tokspec as group
 from tokspec.protocol.messages import Refused, Request
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "conformance" / "tokspec" / "adapters"

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from tokspec.cli import tokspec as group
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 #: What can be told of a case only by an implementation that was asked.
 ASIDE = {"unsupported", "known failure"}

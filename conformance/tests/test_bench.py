@@ -14,6 +14,8 @@ import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).resolve().parents[1] / "bench"
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("hypothesis")
 
 BENCH = Path(__file__).resolve().parents[1] / "bench"

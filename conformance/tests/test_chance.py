@@ -17,6 +17,8 @@ from tokspec.suite import schema
 from tokspec.suite.fixtures import Case, Suite, load_suite
 from tokspec.suite.specification import load_specification
 
+pytestmark = pytest.mark.slow
+
 CASES = load_suite().cases
 BUG = CASES["bpe-toy-encode-bug"]
 ANSWERING = ("empty", "constant", "echo", "characters")

@@ -23,6 +23,8 @@ from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
 from tokspec.testing import TokenizerTests, differences
 
+pytestmark = pytest.mark.slow
+
 CHOICES = load_specification().choices
 
 ADAPTER = '''

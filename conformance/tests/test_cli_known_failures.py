@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SELECTED = ["--select", "bpe-toy-encode-bug", "--select", "bpe-toy-encode-mug"]
 
 ADAPTERS = '''

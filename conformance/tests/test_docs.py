@@ -12,6 +12,8 @@ import pytest
 from tokspec.cli import tokspec
 from tokspec.suite import schema
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = sorted(

@@ -13,6 +13,8 @@ from tokspec.adapters.registry import find, open_session
 from tokspec.base.errors import DataError
 from tokspec.protocol.messages import Answer, Request
 
+pytestmark = pytest.mark.slow
+
 MODEL = {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]]}
 
 

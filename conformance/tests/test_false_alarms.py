@@ -26,6 +26,8 @@ from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import Case, load_suite
 from tokspec.suite.specification import load_specification
 
+pytestmark = pytest.mark.slow
+
 CASES = list(load_suite().cases.values())
 OPTIONS = {name: tuple(choice.options) for name, choice in load_specification().choices.items()}
 DEFAULTS = load_specification().defaults()

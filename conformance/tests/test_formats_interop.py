@@ -24,7 +24,7 @@ from tokspec.formats.vocabulary import tokens_of
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.suite.fixtures import load_suite
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 PROGRAMS = Path(__file__).parent / "programs"
 STAGES = ("normalizer", "pre_tokenizer", "special_tokens")

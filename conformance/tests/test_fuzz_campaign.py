@@ -27,6 +27,8 @@ from tokspec.quality.mutants import load_mutants, mutants_folder
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 
+pytestmark = pytest.mark.slow
+
 Change = Callable[[str, Any, Mapping[str, Any], dict[str, Any]], Any]
 
 

@@ -16,6 +16,8 @@ from tokspec.fuzz.clauses import clause_of
 from tokspec.fuzz.example import Example
 from tokspec.sessions.in_process import InProcessSession
 
+pytestmark = pytest.mark.slow
+
 REFERENCE = ReferenceAdapter({"bpe_merge_order": "lowest_rank"})
 UNTRAINED: dict[str, Any] = {"corpus": {"words": [["ab", 1]]}}
 UNIGRAM = {"type": "unigram", "tokens": [["a", 1]]}

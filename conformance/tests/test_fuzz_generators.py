@@ -20,6 +20,8 @@ from tokspec.suite import schema
 from tokspec.suite.schema import operations
 from tokspec.suite.specification import load_specification
 
+pytestmark = pytest.mark.slow
+
 CHOICES = load_specification().choices
 
 #: Families in which each choice makes a difference; the last makes spans, which the reference counts in code points.

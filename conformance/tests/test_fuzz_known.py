@@ -28,6 +28,8 @@ from tokspec.judge.verdicts import Result, Verdict
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.testing import differences
 
+pytestmark = pytest.mark.slow
+
 #: A case about BPE-ENC-8 and ENC-3 that encodes, and one about DEC-3 that decodes.
 ENCODES, DECODES = "bpe-unknown-without-token", "error-unknown-id-has-its-reason"
 

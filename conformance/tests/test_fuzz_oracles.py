@@ -19,6 +19,8 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 
+pytestmark = pytest.mark.slow
+
 A, B, C = (Answer({"tokens": [token], "ids": [id]}) for id, token in enumerate("abc"))
 UNKNOWN, NO = Refused("unknown_symbol", "?"), Refused("unsupported", "the oracles do not agree")
 DIES = Fault("crash", "killed")

@@ -19,6 +19,8 @@ from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetitio
 from tokspec.judge.verdicts import declared_choices
 from tokspec.sessions.in_process import InProcessSession
 
+pytestmark = pytest.mark.slow
+
 NAMES = [each.name for each in PROPERTIES]
 
 

@@ -21,6 +21,8 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = [
     "no",
     "12:30",

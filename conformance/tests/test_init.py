@@ -18,6 +18,8 @@ import pytest
 from tokspec.suite.specification import load_specification
 from tokspec.templates import TEMPLATES
 
+pytestmark = pytest.mark.slow
+
 #: The program that each language needs, and whether its build is slow or needs a registry.
 TOOLS = {
     "python": (sys.executable, False),

@@ -15,6 +15,8 @@ import pytest
 from tokspec.protocol.messages import Request
 from tokspec.sessions.program import partition
 
+pytestmark = pytest.mark.slow
+
 TOKSPEC = [sys.executable, "-m", "tokspec"]
 
 SILENT = """

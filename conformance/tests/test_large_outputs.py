@@ -12,12 +12,10 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 from pytest_regressions.file_regression import FileRegressionFixture
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.cli import tokspec
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import declared_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
@@ -27,6 +25,8 @@ from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Origin, ndjson
 from tokspec.report.text import text
 from tokspec.suite.fixtures import Model, load_suite
+
+pytestmark = pytest.mark.slow
 
 CASES = load_suite().cases
 SYLLABLES = ("ba", "ke", "li", "mo", "nu", "ra", "st", "ing", "er", "o", "th", "é", "日", "s")
@@ -103,14 +103,6 @@ def test_the_pruning_of_the_four_sentences_round_by_round(file_regression: FileR
         rounds.append([len(tokens), round(loss, 9), step["removed"]])
         tokens = [token for token in tokens if token[0] not in set(step["removed"])]
     file_regression.check(lines(rounds), encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", tokspec.list_commands(None))
-def test_the_help_of_every_command(name: str, file_regression: FileRegressionFixture) -> None:
-    shown = CliRunner().invoke(
-        tokspec, [name, "--help"], prog_name="tokspec", terminal_width=120, max_content_width=120
-    )
-    file_regression.check(shown.output, basename=f"help-{name}", encoding="utf-8")
 
 
 def test_the_forms_of_a_report(file_regression: FileRegressionFixture) -> None:

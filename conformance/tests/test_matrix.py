@@ -11,6 +11,8 @@ import pytest
 from tokspec.base.errors import DataError
 from tokspec.report.matrix import read_list
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 LIST = """

@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TOKSPEC = [sys.executable, "-m", "tokspec", "run", "--select", "bpe-toy-encode-bug"]
 
 #: Notes its number; never ends, whatever becomes of its input.

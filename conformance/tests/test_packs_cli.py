@@ -15,6 +15,8 @@ import pytest
 
 from tokspec.packs.reading import read_pack
 
+pytestmark = pytest.mark.slow
+
 #: Packs of each version of their format, as they were made when it was new, with the model that they were made with. The
 #: second was made of ``WRONG``, and without a vocabulary.
 DATA = Path(__file__).parent / "data" / "packs"

@@ -21,6 +21,8 @@ from tokspec.protocol.messages import Answer
 from tokspec.records import BadRecord
 from tokspec.sessions.in_process import InProcessSession
 
+pytestmark = pytest.mark.slow
+
 FLAGS = dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), False)
 TEMPLATE = {
     "type": "TemplateProcessing",

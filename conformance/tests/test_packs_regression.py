@@ -10,6 +10,8 @@ import pytest
 from tokspec.packs import regression  # here, because pytester forgets what is first imported in a run
 from tokspec.texts import load_texts
 
+pytestmark = pytest.mark.slow
+
 assert regression
 assert load_texts()
 

@@ -17,6 +17,8 @@ from tokspec.cli import pytest_items  # pytester forgets what is first imported 
 from tokspec.suite.fixtures import Suite, load_suite
 from tokspec.suite.specification import load_specification
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 #: Knows one word, says which process it is, and dies at once if it is told to.

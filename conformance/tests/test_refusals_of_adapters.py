@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokspec.report.matrix import Listed, read_list
 
 from tokspec.adapters.registry import open_session
 from tokspec.protocol.messages import Refused, Request
+from tokspec.report.matrix import Listed, read_list
 from tokspec.suite.fixtures import Case, load_suite
 
 pytestmark = pytest.mark.interop

@@ -19,6 +19,8 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(__file__).parent / "programs" / "characters.py"
 MODEL: dict[str, Any] = {"type": "bpe"}
 BAD_MODEL = {"type": "bpe", "vocabulary": ["bad"]}

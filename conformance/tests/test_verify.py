@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from tokspec.adapter import Adapter, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.judge.runner import Run, run
@@ -14,6 +16,8 @@ from tokspec.judge.verify import verify_run
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import Case, load_suite
 from tokspec.suite.selection import select
+
+pytestmark = pytest.mark.slow
 
 CASES = ["bpe-toy-encode-bug", "bpe-toy-encode-mug", "bpe-toy-encode-thug", "bpe-toy-encode-unhug"]
 

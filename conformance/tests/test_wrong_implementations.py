@@ -29,6 +29,8 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
 
+pytestmark = pytest.mark.slow
+
 CASES = load_suite().cases
 SPECIFICATION = load_specification()
 

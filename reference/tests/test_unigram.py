@@ -389,7 +389,7 @@ def test_the_loss_adds_up_the_cheapest_segmentations(words: dict[str, int], mode
 
 @given(WORDS, COVERING)
 def test_increases_are_differences_of_whole_losses(words: dict[str, int], model: Unigram) -> None:
-    removable = [token for token in model.weights if len(token) > 1]
+    removable = [token for token in model.weights if len(token) != 1]
     expected = {}
     for token in removable:
         without = Unigram({other: weight for other, weight in model.weights.items() if other != token}, model.kind)
@@ -486,7 +486,7 @@ def test_pruning_removes_what_raises_the_whole_loss_least(
 ) -> None:
     increases = []
     for position, token in enumerate(model.weights):
-        if len(token) > 1:
+        if len(token) != 1:
             without = Unigram({other: weight for other, weight in model.weights.items() if other != token}, model.kind)
             increases.append((corpus_loss(words, without, ZERO) - corpus_loss(words, model, ZERO), position, token))
     number = math.floor(len(model.weights) * fraction)
@@ -505,7 +505,7 @@ def test_training_prunes_by_increases_in_fractions(words: dict[str, int], size: 
     model = initial_vocabulary(words, size)
     sizes = [len(model.weights)]
     while sizes[-1] > 4:
-        increases = {token: exact_increase(words, model, token) for token in model.weights if len(token) > 1}
+        increases = {token: exact_increase(words, model, token) for token in model.weights if len(token) != 1}
         removed, model = prune_step(words, model, fraction)
         number = min(math.floor(sizes[-1] * fraction), len(increases))
         smallest = sorted(increases.values())[:number]

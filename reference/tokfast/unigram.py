@@ -218,7 +218,7 @@ def loss_increases(words: Words, model: Unigram) -> dict[str, float]:
     {'aa': 0.6931471805599453}
     """
     losses = _Losses(words, token_costs(model))
-    return {token: losses.increase(token) for token in model.weights if len(token) > 1}  # UNI-PRUNE-1
+    return {token: losses.increase(token) for token in model.weights if len(token) != 1}  # UNI-PRUNE-1
 
 
 def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str, ...], Unigram]:

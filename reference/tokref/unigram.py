@@ -357,7 +357,7 @@ def loss_increases(words: Words, model: Unigram) -> dict[str, float]:
     for word in segmented:
         for token in set(word.tokens):
             users.setdefault(token, []).append(word)
-    removable = [token for token in model.weights if len(token) > 1]  # UNI-PRUNE-1
+    removable = [token for token in model.weights if len(token) != 1]  # UNI-PRUNE-1
     return {token: _increase(token, users.get(token, []), costs) for token in removable}
 
 

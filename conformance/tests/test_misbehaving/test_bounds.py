@@ -16,6 +16,8 @@ from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession
 from tokspec.suite.fixtures import Case
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = [sys.executable, "-S", "-E", str(Path(__file__).parents[1] / "programs" / "misbehave.py")]
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parents[1] / "programs"
 NODE = shutil.which("node")
 BUG = '{"tokens": ["b", "ug"], "ids": [1, 8], "spans": [[0, 1], [1, 3]]}'

@@ -19,6 +19,8 @@ from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession, SessionPool
 from tokspec.suite.fixtures import Case
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parents[1] / "programs"
 PYTHON = [sys.executable, "-S", "-E", str(PROGRAMS / "misbehave.py")]
 

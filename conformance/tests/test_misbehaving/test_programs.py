@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parents[1] / "programs"
 NODE = shutil.which("node")
 PYTHON = [sys.executable, "-S", "-E", str(PROGRAMS / "misbehave.py")]

@@ -12,6 +12,8 @@ import pytest
 from tokspec.suite.fixtures import load_suite
 from tokspec.sweep.tally import WHOLE
 
+pytestmark = pytest.mark.slow
+
 TROUBLED = [
     "plain",
     "a Queen",

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.slow]
 
 UNITS = ("--unit-mb", "0.0012")
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 #: Some ten units of the slow lines, each taking half a second.
 UNITS = ("--unit-mb", "0.0012")
 

@@ -25,6 +25,8 @@ from tokspec.sweep.results import sum_of, write_result
 from tokspec.sweep.sides import Outcome, Trouble
 from tokspec.sweep.tally import Cause, Tally
 
+pytestmark = pytest.mark.slow
+
 SIDE = {"impl": "a", "command": None, "name": "a", "version": "1", "format": "tokspec", "model": "0", "choices": {}}
 HEADER = Header((SIDE, {**SIDE, "name": "b"}), "ids", Selection(), "", {})
 

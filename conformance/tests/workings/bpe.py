@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from stages import Model, NotCovered, Refused, Tokens, count_words, encode
+from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_words, encode
 
 #: The choices that an outcome may depend on, by operation.
 CHOICES = {
@@ -182,6 +182,7 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
         return [{"words": [list(item) for item in count_words(model, request["corpus"]).items()]}]
     if operation not in ("train", "training_trace", "base_vocabulary", *CHOICES):
         raise NotCovered(operation)
+    check_numbers(operation, request)
     training = Training(model, request["corpus"], {"bpe_training_tie": "first_met", **choices})
     if operation == "base_vocabulary":
         return [{"vocabulary": training.vocabulary}]
@@ -190,8 +191,6 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
         if operation == "train":
             return [{"vocabulary": training.vocabulary, "merges": [merge[:2] for merge in training.merges]}]
         return [{"steps": training.merges}]
-    if request.get("steps", 0) < 0:
-        raise Refused("invalid_input")
     for _ in range(request.get("steps", 0)):
         training.merge()
     if operation == "pair_frequencies":

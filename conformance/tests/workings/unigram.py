@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from stages import Model, NotCovered, Refused, Tokens, count_words, encode
+from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_words, encode
 
 CHOICES = {
     "encode": ("unigram_tie", "unigram_unknown"),
@@ -66,7 +66,8 @@ class Vocabulary:
     """Tokens with their weights; frequencies make probabilities of themselves and their sum."""
 
     def __init__(self, entries: Sequence[tuple[str, float]], logarithms: bool) -> None:
-        if len({token for token, _ in entries}) != len(entries):
+        is_negative = not logarithms and any(weight < 0 for _, weight in entries)
+        if is_negative or len({token for token, _ in entries}) != len(entries):
             raise Refused("invalid_model")
         if not logarithms and any(weight < 0 for _, weight in entries):
             raise Refused("invalid_model")  # UNI-MODEL-3
@@ -225,7 +226,7 @@ class Increases:
 
 def prune(vocabulary: Vocabulary, words: Mapping[str, int], fraction: float) -> list[str]:
     increases = Increases(vocabulary, words)
-    rising = [(token, increases.of(token)) for token, _ in vocabulary.entries if len(token) > 1]
+    rising = [(token, increases.of(token)) for token, _ in vocabulary.entries if len(token) != 1]
     number = math.floor(fraction * len(vocabulary.entries))  # UNI-PRUNE-6: in floating point
     removed: list[str] = []
     for _ in range(min(number, len(rising))):
@@ -272,6 +273,7 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
         Refused: where the specification refuses.
         NotCovered: for another operation, or what is beyond exact fractions.
     """
+    check_numbers(operation, request)
     words = count_words(model, request["corpus"]) if "corpus" in request else {}
     if operation == "count_words":
         return [{"words": [list(item) for item in words.items()]}]

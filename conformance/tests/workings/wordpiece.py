@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from stages import Model, NotCovered, Refused, Tokens, count_words, encode
+from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_words, encode
 
 CHOICES: dict[str, tuple[str, ...]] = {}
 
@@ -104,6 +104,7 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
     covered = ("train", "training_trace", "base_vocabulary", "pair_scores", "best_pair", "training_state")
     if operation not in covered:
         raise NotCovered(operation)
+    check_numbers(operation, request)
     training = Training(model, request["corpus"])
     if operation == "base_vocabulary":
         return [{"vocabulary": training.vocabulary}]
@@ -111,8 +112,6 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
         while len(training.vocabulary) < request["vocabulary_size"] and training.merge():
             pass
         return [{"vocabulary": training.vocabulary} if operation == "train" else {"steps": training.steps}]
-    if request.get("steps", 0) < 0:
-        raise Refused("invalid_input")
     for _ in range(request.get("steps", 0)):
         training.merge()
     if operation == "pair_scores":
