@@ -113,7 +113,7 @@ def _of_import(seen: list[tuple[float, float]]) -> Row:
 
 
 def _import() -> tuple[float, float]:
-    """Give the seconds of the clock and of the processor."""
+    """Return the seconds of the clock and of the processor."""
     clock, processor = map(float, timed(python("-c", IMPORT))[1].split())
     return clock, processor
 
@@ -127,27 +127,27 @@ def cases_in(folder: Path) -> int:
 
 
 def run(folder: Path, count: int) -> float:
-    """Give the seconds of ``tokspec run``."""
+    """Return the seconds of ``tokspec run``."""
     seconds, output, _ = timed(python("-m", "tokspec", "run", "--fixtures", "fixtures"), folder)
     passed(output, count)
     return seconds
 
 
 def plugin(folder: Path, count: int, *profile: str) -> float:
-    """Give the seconds of pytest with the plugin."""
+    """Return the seconds of pytest with the plugin."""
     (folder / "conftest.py").write_text(CONFTEST, "utf-8")
     return _pytest(folder, count, *profile, "-m", "pytest", "--tokspec", "reference", "conftest.py")
 
 
 def parametrized(folder: Path, count: int) -> float:
-    """Give the seconds of pytest with one parametrized test."""
+    """Return the seconds of pytest with one parametrized test."""
     (folder / "conftest.py").write_text("", "utf-8")
     (folder / "test_cases.py").write_text(PARAMETRIZED.format(name="reference"), "utf-8")
     return _pytest(folder, count, "-m", "pytest", "test_cases.py")
 
 
 def _pytest(folder: Path, count: int, *arguments: str) -> float:
-    """Give the seconds in which so many tests pass."""
+    """Return the seconds in which so many tests pass."""
     seconds, output, _ = timed(python(*arguments, "-q", "-p", "no:cacheprovider"), folder)
     last = output.strip().rpartition("\n")[2]
     if not re.match(f"{count} passed in ", last):

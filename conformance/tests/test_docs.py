@@ -34,7 +34,7 @@ def blocks(language: str) -> list[str]:
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """Give every command of a block whose output it shows, with the output, and those of ours that print nothing."""
+    """Return every command of a block whose output it shows, with the output, and those of ours that print nothing."""
     parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
     found = [part.partition("\n") for part in parts]
     return [(command, output) for command, _, output in found if output or command.startswith("tokspec ")]
@@ -44,7 +44,7 @@ SESSIONS = [session for session in map(commands, blocks("console")) if session]
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

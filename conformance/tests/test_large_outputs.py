@@ -44,7 +44,7 @@ def bigger_words() -> list[list[Any]]:
 
 
 def case_with(operation: str, kind: str, sentences: str = "four-sentences") -> tuple[Model, Mapping[str, Any]]:
-    """Give the model and the input of the first case of an operation on the four sentences."""
+    """Return the model and the input of the first case of an operation on the four sentences."""
     return next(
         (case.model, case.input)
         for case in CASES.values()

@@ -40,7 +40,7 @@ REPLIES: list[tuple[str, Reply]] = [
 
 
 def whole() -> list[Any]:
-    """Give the lines of a report, as values."""
+    """Return the lines of a report, as values."""
     choices = declared_choices(HELLO)
     results = [judge(CASES[case], reply, HELLO, choices) for case, reply in REPLIES]
     results.append(not_run(CASES["bpe-toy-encode-emoji"], choices, "the run ended"))
@@ -51,7 +51,7 @@ WHOLE = whole()
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Give the place of everything in a value but the value itself."""
+    """Return the place of everything in a value but the value itself."""
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         yield (*place, key)
         if isinstance(item, dict | list):

@@ -58,7 +58,7 @@ def tried(adapter: Adapter) -> list[Step]:
 
 
 def expected(wrong: Mapping[str, str] | None = None, **notes: str) -> list[Step]:
-    """Give the steps of an adapter that is right but for those named in ``wrong``, and with other notes."""
+    """Return the steps of an adapter that is right but for those named in ``wrong``, and with other notes."""
     told = {**RIGHT, **notes, **(wrong or {})}
     return [Step(name, name not in (wrong or {}), note) for name, note in told.items()]
 

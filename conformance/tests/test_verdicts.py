@@ -107,7 +107,7 @@ def test_a_result_of_the_wrong_shape_breaks_the_protocol(operation: str, result:
 
 
 def types(node: Mapping[str, Any]) -> Iterator[str]:
-    """Give the types of everything that a part of the schema allows; ``anything`` where it does not say."""
+    """Return the types of everything that a part of the schema allows; ``anything`` where it does not say."""
     if "$ref" in node:
         yield from types(schema.definitions()[node["$ref"].removeprefix("#/$defs/")])
     elif "oneOf" in node:

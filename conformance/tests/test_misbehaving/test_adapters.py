@@ -87,7 +87,7 @@ def hosted(name: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def places() -> Mapping[str, int]:
-    """Give the number of each line that a detail may name."""
+    """Return the number of each line that a detail may name."""
     lines = (PROGRAMS / "adapters.py").read_text("utf-8").splitlines()
     return {place: lines.index(text) + 1 for place, text in PLACES.items()}
 

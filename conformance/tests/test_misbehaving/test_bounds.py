@@ -29,7 +29,7 @@ BOUND = 60 * 1024
 
 @pytest.fixture
 def grown() -> Callable[[], int]:
-    """Give what tells by how many kilobytes the greatest size of this process has grown."""
+    """Return what tells by how many kilobytes the greatest size of this process has grown."""
     if not CLEAR.exists():
         pytest.skip("the system does not tell the greatest size that a process had")
     CLEAR.write_text("5", "ascii")

@@ -190,7 +190,7 @@ WRONG = [
 
 
 def in_languages(rows: list[Any]) -> list[Any]:
-    """Give each row for Python, and some for Node."""
+    """Return each row for Python, and some for Node."""
     return [pytest.param("python", *row, id=f"{name}-python") for name, *row in rows] + [
         pytest.param("node", *row, id=f"{name}-node", marks=needs_node) for name, *row in rows if name in ALSO_IN_NODE
     ]

@@ -92,7 +92,7 @@ class Found:
 
 
 def find_reference() -> Found:
-    """Give the suite's own implementation, whatever other packages announce: none of them is looked at.
+    """Return the suite's own implementation, whatever other packages announce: none of them is looked at.
 
     >>> find_reference() == find("reference")
     True
@@ -102,7 +102,7 @@ def find_reference() -> Found:
 
 
 def known_names() -> list[str]:
-    """Give the names of the installed implementations, sorted.
+    """Return the names of the installed implementations, sorted.
 
     >>> "reference" in known_names()
     True

@@ -142,7 +142,7 @@ class Checking:
         click.echo()
 
     def _counted(self, finished: Run) -> Run:
-        """Give the run as it counts with what is known."""
+        """Return the run as it counts with what is known."""
         known = self.ratchet.counting
         if known and known.entries:
             listed = known.unsupported(finished.results)
@@ -177,7 +177,7 @@ def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
 
 
 def _summary(run: Run, findings: Findings) -> str:
-    """Give the last line: whether it agrees, and how much differs."""
+    """Return the last line: whether it agrees, and how much differs."""
     hello = run.hello
     who = visible(f"{hello.name} {hello.version}".strip())
     known = run.counts[Verdict.KNOWN_FAILURE]

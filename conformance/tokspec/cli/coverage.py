@@ -69,7 +69,7 @@ def _legend() -> Iterator[str]:
 
 
 def _table(rows: Sequence[Chance]) -> Iterator[str]:
-    """Give the lines; names of two words stand in two lines of the heading."""
+    """Return the lines; names of two words stand in two lines of the heading."""
     width = max(len(row.name) for row in rows)
     words = [("", "cases"), *(name.rpartition("_")[::2] for name in KNOW_NOTHING)]
     columns = [max(map(len, pair)) for pair in words]

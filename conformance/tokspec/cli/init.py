@@ -50,7 +50,7 @@ def _write(folder: Path, contents: Mapping[str, str]) -> None:
 
 
 def _next(folder: Path, template: Template) -> list[str]:
-    """Give the commands to run next, each with what it does, as lines that a shell takes as they are."""
+    """Return the commands to run next, each with what it does, as lines that a shell takes as they are."""
     entered = [] if folder.resolve() == Path.cwd() else [(f"cd {shlex.quote(str(folder))}", "")]
     commands = [*entered, *template.commands()]
     width = max(len(command) for command, purpose in commands if purpose)

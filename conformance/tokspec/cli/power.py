@@ -59,7 +59,7 @@ def _given(folder: Path | None) -> Path:
 
 
 def _matrix(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Give a line for each mutant, those that are not right first."""
+    """Return a line for each mutant, those that are not right first."""
     width = max(len(outcome.mutant.id) for outcome in outcomes)
     for outcome in sorted(outcomes, key=lambda outcome: outcome.right):
         mutant = outcome.mutant
@@ -84,7 +84,7 @@ def _by(outcome: Outcome) -> str:
 
 
 def _summary(outcomes: Sequence[Outcome], cases: Sequence[Case]) -> Iterator[str]:
-    """Give a line for each clause, and then one for each case that kills."""
+    """Return a line for each clause, and then one for each case that kills."""
     harmful = [outcome for outcome in outcomes if not outcome.mutant.harmless]
     mutants = Counter(outcome.mutant.clause for outcome in harmful)
     killed = Counter(outcome.mutant.clause for outcome in harmful if outcome.killed)

@@ -119,7 +119,7 @@ class Judging:
 
     @cached_property
     def suite(self) -> Suite:
-        """Give the fixtures, read once."""
+        """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
     def run(self, show: int) -> tuple[Run, list[list[str]]]:

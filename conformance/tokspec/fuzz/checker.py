@@ -52,7 +52,7 @@ class Conversations:
         self.session = self.open()
 
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
-        """Give the reply to each example, in order; equal models are one."""
+        """Return the reply to each example, in order; equal models are one."""
         if len(self.names) > self.most:
             self.renew()
         replies: dict[int, Reply] = {}
@@ -132,7 +132,7 @@ class Checker:
 
     @staticmethod
     def right_of(oracle: Conversations, example: Example) -> Mapping[str, Any]:
-        """Give an oracle's answer as a fixture would have it."""
+        """Return an oracle's answer as a fixture would have it."""
         (reply,) = oracle.ask([example])
         reason = getattr(reply, "reason", None)
         return {"error": reason} if reason else {"expect": getattr(reply, "result", {})}

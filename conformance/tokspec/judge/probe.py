@@ -121,7 +121,7 @@ def _findings(told: _Explanations, strictness: Mapping[tuple[str, str], int]) ->
 
 
 def _narrowed(told: _Explanations) -> Mapping[str, frozenset[str]]:
-    """Give the options that are possible for each choice: what one choice is rules combinations with others out."""
+    """Return the options that are possible for each choice: what one choice is rules combinations with others out."""
     possible = {name: frozenset(choice.options) for name, choice in load_specification().choices.items()}
     while True:
         before = dict(possible)
@@ -134,7 +134,7 @@ def _narrowed(told: _Explanations) -> Mapping[str, frozenset[str]]:
 
 
 def _left(name: str, combinations: Sequence[_Combination], possible: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """Give the options of a choice that are left by combinations whose other options are possible."""
+    """Return the options of a choice that are left by combinations whose other options are possible."""
     return tuple(
         dict.fromkeys(
             combination[name]

@@ -104,7 +104,7 @@ def run(
 
 
 def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
-    """Give the result of each case; several programs are asked at once, and their replies judged as they come."""
+    """Return the result of each case; several programs are asked at once, and their replies judged as they come."""
     hello, requests = session.hello, [make_request(case) for case in cases]
 
     def take(index: int, reply: Reply) -> Result:
@@ -120,7 +120,7 @@ def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:
 
 
 def fail_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
-    """Give the run of an implementation that could not even say hello: every case comes to that fault."""
+    """Return the run of an implementation that could not even say hello: every case comes to that fault."""
     hello = Hello(name, "", "", operations=())
     declared = declared_choices(hello)
     reply = Fault(fault.kind, f"before hello: {fault.message}")

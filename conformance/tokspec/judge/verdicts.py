@@ -61,7 +61,7 @@ class Result:
 
 
 def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give an option for every choice: overridden, else declared, else the documents'.
+    """Return an option for every choice: overridden, else declared, else the documents'.
 
     Raises:
         AdapterFault: ``protocol``, if the implementation declares what the specification does not have.
@@ -78,7 +78,7 @@ def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) 
 
 
 def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
-    """Give the verdict on a reply to a case."""
+    """Return the verdict on a reply to a case."""
     expected = _expected(case, choices)
     if isinstance(reply, Fault):
         return Result(case, Verdict(reply.kind), reply.message, expected, reply)
@@ -145,7 +145,7 @@ def _lacking(fields: Sequence[str], hello: Hello, actual: Mapping[str, Any]) -> 
 
 
 def _difference(wanted: Sequence[Any], actual: Any, case: Case) -> Difference | None:
-    """Give the difference from the first right answer, unless it is one of them within the tolerance."""
+    """Return the difference from the first right answer, unless it is one of them within the tolerance."""
     if actual in wanted:  # quicker; True is 1 here, but the schema lets no result hold a boolean
         return None
     differences = [first_difference(result, actual, case.tolerance) for result in wanted]
@@ -153,7 +153,7 @@ def _difference(wanted: Sequence[Any], actual: Any, case: Case) -> Difference | 
 
 
 def not_run(case: Case, choices: Mapping[str, str], why: str) -> Result:
-    """Give the result of a case that was selected and never asked."""
+    """Return the result of a case that was selected and never asked."""
     return Result(case, Verdict.NOT_RUN, why, _expected(case, choices))
 
 

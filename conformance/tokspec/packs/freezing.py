@@ -88,7 +88,7 @@ def header_of(asker: Asker, own: OwnModel, sources: Sources, *, adds: bool | Non
 def recorded(
     asker: Asker, inputs: Iterable[Input], trouble: Trouble, progress: Callable[[Record], None] = lambda record: None
 ) -> Iterator[Record]:
-    """Give the record of each text: what is normalized and encoded is then cut into pieces and decoded.
+    """Return the record of each text: what is normalized and encoded is then cut into pieces and decoded.
 
     Raises:
         DataError: none of the first texts is answered: the model is of no use to the implementation.
@@ -135,6 +135,6 @@ def _noted(asked: Asked, trouble: Trouble) -> Record:
 
 
 def _proper(operation: str, reply: Reply) -> Reply:
-    """Give a reply, or the fault that it is if it has not the form of a result."""
+    """Return a reply, or the fault that it is if it has not the form of a result."""
     malformed = why_malformed(operation, reply) if isinstance(reply, Answer) else ""
     return Fault("protocol", malformed) if malformed else reply

@@ -66,7 +66,7 @@ class Judge:
         self._recorded_unit = recorded_unit
 
     def outcomes(self, asked: Asked) -> Iterator[Outcome]:
-        """Give what each operation came to, of those about which the record has something."""
+        """Return what each operation came to, of those about which the record has something."""
         record = asked.record
         for operation, reply in asked.replies.items():
             if operation in record.results:

@@ -109,7 +109,7 @@ def findings_of(
 
 
 def _records(side: Side, other: Pack | None, sources: Sources) -> Iterable[Record] | None:
-    """Give what a side has, of the texts of another that is a pack, or of its own."""
+    """Return what a side has, of the texts of another that is a pack, or of its own."""
     if side.pack:
         return side.pack.records()
     asker = _asker(side, other)
@@ -126,7 +126,7 @@ def _inputs(pack: Pack) -> Iterator[Input]:
 
 
 def _asker(side: Side, other: Pack | None) -> Asker | None:
-    """Give who is asked, with the side's own model, or else with that of the pack on the other side."""
+    """Return who is asked, with the side's own model, or else with that of the pack on the other side."""
     own = side.own or (find_model(other) if other else None)
     return Asker(side.session, own) if side.session and own else None
 

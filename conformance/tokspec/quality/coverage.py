@@ -31,7 +31,7 @@ class Row:
 
 
 def coverage(suite: Suite, functions: Mapping[str, Sequence[str]]) -> list[Row]:
-    """Give a row for each live clause, in the order of the specification."""
+    """Return a row for each live clause, in the order of the specification."""
     return [
         Row(
             clause,

@@ -127,7 +127,7 @@ class _Asking:
                 self.kills.append(Kill(case.id, verdict, self.mutant.clause in case.clauses))
 
     def verdict(self, case: Case) -> str:
-        """Give how a case fails; an empty text if it passes."""
+        """Return how a case fails; an empty text if it passes."""
         try:
             with limited(self.seconds):
                 (result,) = run(self.session, [case]).results

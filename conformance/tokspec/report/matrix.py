@@ -112,7 +112,7 @@ _COUNTED = (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
 
 
 def text_matrix(rows: Sequence[Row]) -> Iterator[str]:
-    """Give the lines: a row an implementation, its choices, what is not here, and what no cell shows."""
+    """Return the lines: a row an implementation, its choices, what is not here, and what no cell shows."""
     table = [_head(), *(_cells(row.run) for row in rows if row.run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for cells in table:
@@ -127,7 +127,7 @@ def text_matrix(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def markdown_matrix(rows: Sequence[Row]) -> Iterator[str]:
-    """Give the same as a table in Markdown, with chapters by name."""
+    """Return the same as a table in Markdown, with chapters by name."""
     names = [chapter.partition("-")[2].replace("-", " ") for chapter in _chapters()]
     head = [*_head()[:2], *names, *_head()[2 + len(names) :]]
     yield f"| {' | '.join(head)} |"
