@@ -82,6 +82,7 @@ def combinations(program: Any, operation: str) -> Iterator[dict[str, str]]:
 def ask(case: Case, program: Any, choices: Mapping[str, str]) -> Any:
     """All right results, or the reason of a refusal."""
     try:
+        stages.check_model(case.model)
         return program.recompute(case.operation, case.model, case.input, choices)
     except stages.Refused as refused:
         return refused.args[0]
