@@ -100,7 +100,7 @@ class Rates:
         return done.tally.examples / (self.clock() - began - done.shrinking)
 
     def hypothesis(self) -> float:
-        """Return the rate at which Hypothesis draws and compares the same examples, a number of them after the other."""
+        """Return the rate at which Hypothesis draws and compares the same examples, one after the other."""
         done, began = 0, self.clock()
 
         @settings(

@@ -138,7 +138,7 @@ def under(folder: Path) -> list[str]:
 @pytest.mark.parametrize("language", TOOLS)
 def test_it_writes_the_files_and_says_what_is_next(language: str, tmp_path: Path) -> None:
     expected = "".join(f"wrote new/mine/{name}\n" for name in [*FILES[language], "README.md"])
-    last = "\nREADME.md, there, leads to the first verdict.\n"
+    last = "\nSee README.md there for the next steps.\n"
     assert run(f"tokspec init --lang {language} new/mine", tmp_path) == (
         0,
         f"{expected}\ncd new/mine\n{NEXT[language]}{last}",

@@ -81,7 +81,7 @@ def test_an_extract_tells_size_beginning_and_digest() -> None:
 
 def test_a_long_wrong_answer_is_shown_by_its_beginning_before_and_after_it_is_written(tmp_path: Path) -> None:
     result = judged(Answer(LONG))
-    assert result.detail == f"answers otherwise, in 80012 bytes that begin {BEGINNING}"
+    assert result.detail == f"wrong answer, in 80012 bytes that begin {BEGINNING}"
     assert (result.reply, result.difference) == (truncate_reply(Answer(LONG)), Difference(("tokens", 0), "b", "a"))
     assert describe(result, "again")[-5:] == [
         '  input     encode "bug"',

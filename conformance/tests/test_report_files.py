@@ -218,7 +218,7 @@ def test_junit_holds_what_its_schema_allows_and_counts_it() -> None:
     shown = [(case.get("name"), [(child.tag, child.get("message")) for child in case]) for case in suite]
     assert shown == [
         ("bpe-toy-encode-bug", []),
-        ("bpe-toy-encode-mug", [("failure", "fail: answers otherwise")]),
+        ("bpe-toy-encode-mug", [("failure", "fail: wrong answer")]),
         ("bpe-toy-encode-thug", [("error", "crash: exit status 3")]),
         ("bpe-toy-encode-unhug", [("skipped", "unsupported: not <today>")]),
         (

@@ -75,7 +75,7 @@ def test_the_right_answer_passes() -> None:
     ids=["another token", "too few", "too many", "no id", "another span", "a field less", "another token, no spans"],
 )
 def test_a_wrong_answer_fails_at_its_first_difference(result: Any, difference: Difference) -> None:
-    assert outcome(judged(case({"expect": BUG}), Answer(result))) == ("fail", "answers otherwise", difference)
+    assert outcome(judged(case({"expect": BUG}), Answer(result))) == ("fail", "wrong answer", difference)
 
 
 def test_an_answer_that_is_right_without_spans_is_not_passed() -> None:
@@ -166,14 +166,14 @@ def test_only_the_fields_that_are_declared_are_compared() -> None:
     assert outcome(judged(asked, Answer({"tokens": ["b", "ug"]}), ("tokens",))) == ("pass", "", None)
     assert outcome(judged(asked, Answer({**BUG, "ids": [7, 7]}), ("tokens", "spans"))) == ("pass", "", None)
     found = judged(asked, Answer({**BUG, "ids": [7, 7]}), ("ids",))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("ids", 0), 1, 7))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("ids", 0), 1, 7))
     found = judged(asked, Answer({"ids": [1, 8]}), ("tokens", "ids"))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("tokens",), ["b", "ug"], ABSENT))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("tokens",), ["b", "ug"], ABSENT))
 
 
 def test_no_field_in_common_is_unsupported() -> None:
     found = judged(case({"expect": {"tokens": ["b", "ug"]}}), Answer(BUG), ("ids", "spans"))
-    assert outcome(found) == ("unsupported", "encode gives ids, spans only, the case has none of it", None)
+    assert outcome(found) == ("unsupported", "encode returns only ids, spans, and the case checks none of them", None)
 
 
 def test_one_of_several_results() -> None:
@@ -181,7 +181,7 @@ def test_one_of_several_results() -> None:
     asked = case({"one_of": [first, second]})
     assert [outcome(judged(asked, Answer(result)))[0] for result in (first, second)] == ["pass", "pass"]
     found = judged(asked, Answer({"tokens": ["p", "u", "g"]}))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("tokens", 1), "ug", "u"))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("tokens", 1), "ug", "u"))
     assert found.expected == {"one_of": [first, second]}
 
 
@@ -220,7 +220,7 @@ def test_spans_are_expected_in_the_declared_unit(unit: str, spans: list[list[int
 def test_spans_in_another_unit_than_declared_fail() -> None:
     asked = case({"expect": {"spans": [[0, 1], [1, 2]]}}, text="éb")
     found = judged(asked, Answer({"spans": [[0, 2], [2, 3]]}))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("spans", 0, 1), 1, 2))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("spans", 0, 1), 1, 2))
 
 
 def test_a_case_states_its_tolerance() -> None:

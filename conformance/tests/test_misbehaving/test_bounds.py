@@ -69,7 +69,7 @@ def test_what_a_program_answers_is_not_kept_whole(cases: list[Case], grown: Call
         results = run(session, [hugs] * 150).results
     beginning = ('{"tokens":[' + 50 * '"a",')[:200]
     details = {
-        "long": f"answers otherwise, in 800012 bytes that begin '{beginning}'",
+        "long": f"wrong answer, in 800012 bytes that begin '{beginning}'",
         "refuses_at_length": "x" * 1000 + " and 1047576 more characters",
     }
     assert {result.detail for result in results} == {details[name]}

@@ -239,7 +239,7 @@ def test_half_of_a_pair_in_the_wrong_place(judge: Callable[..., Any], language: 
 @pytest.mark.parametrize(("language", "result"), in_languages(WRONG))
 def test_wrong_answers(judge: Callable[..., Any], language: str, result: bytes) -> None:
     line = b'{"id": %d, "ok": {' + result + b"}}"
-    check(judge(command(language, "says", line.hex())), Row("says", "PPPPFPPP", "answers otherwise"))
+    check(judge(command(language, "says", line.hex())), Row("says", "PPPPFPPP", "wrong answer"))
 
 
 @both

@@ -194,7 +194,7 @@ def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
 
 
 def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:
-    """Return every word as often as it counts: the trainers take texts, and without a pre-tokenizer a text is a word."""
+    """Return every word as often as it counts: trainers take texts, and without a pre-tokenizer a text is a word."""
     if sum(count for _, count in words) > _MOST_WORDS:
         raise Unsupported(f"takes texts, and more than {_MOST_WORDS} words are too many to repeat")
     if any(count == 0 for _, count in words):

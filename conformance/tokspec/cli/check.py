@@ -85,7 +85,7 @@ def check_command(
         write_whole(junit_file, junit([(came_from, finished)]))
     _say(finished, findings, show, checking)
     if ratchet.file and not update and not finished.conforms:
-        click.echo(f"to write the known failures anew: {checking.again} --update-known-failures")
+        click.echo(f"to rewrite the known-failures file: {checking.again} --update-known-failures")
     return 0 if finished.conforms else 1
 
 

@@ -28,7 +28,7 @@ def init_command(language: str, folder: Path) -> int:
     """
     template = TEMPLATES[language]
     _write(folder, template.contents())
-    click.echo("\n".join(["", *_next(folder, template), "", "README.md, there, leads to the first verdict."]))
+    click.echo("\n".join(["", *_next(folder, template), "", "See README.md there for the next steps."]))
     return 0
 
 

@@ -133,14 +133,14 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
         actual = {name: actual[name] for name in fields if name in actual}
     difference = _difference(wanted, actual, case)
     if difference is not None:
-        return Result(case, Verdict.FAIL, "answers otherwise", expected, reply, difference)
+        return Result(case, Verdict.FAIL, "wrong answer", expected, reply, difference)
     return Result(case, Verdict.UNSUPPORTED if lacking else Verdict.PASS, lacking, expected, reply)
 
 
 def _lacking(fields: Sequence[str], hello: Hello, actual: Mapping[str, Any]) -> str:
     """Say what a case wants that an encoding does not give; an answer may leave out spans (``spec/10-protocol.md``)."""
     if not fields:
-        return f"encode gives {', '.join(hello.encode_fields)} only, the case has none of it"
+        return f"encode returns only {', '.join(hello.encode_fields)}, and the case checks none of them"
     return "gives no spans of this text" if "spans" in fields and "spans" not in actual else ""
 
 

@@ -125,7 +125,7 @@ def _different(
     if malformed := why_malformed(operation, reply):
         return Outcome(record, operation, Verdict.PROTOCOL, malformed, expected, reply)
     difference = first_difference(expected, actual, {})
-    return Outcome(record, operation, Verdict.FAIL, "answers otherwise", expected, Answer(actual), difference)
+    return Outcome(record, operation, Verdict.FAIL, "wrong answer", expected, Answer(actual), difference)
 
 
 def tokens_that_differ(expected: Sequence[Any], actual: Sequence[Any]) -> int:

@@ -89,7 +89,7 @@ def _result(case: Case, tally: Tally) -> Result:
 
 
 def _different(case: Case, tally: Tally, shortest: Outcome, asked: int) -> Result:
-    """Return the result of a section in which texts differ: the shortest is its example, and a digest stands for all."""
+    """Return the result of a section in which texts differ: the shortest is its example, a digest stands for all."""
     detail = f"{tally.different} of {asked} texts differ; the shortest: {shortest.detail}"
     seen = {"different": tally.different, "of": asked, "sha256": tally.digest.hexdigest(), "bytes": 0, "beginning": ""}
     difference = truncate_difference(shortest.difference) if shortest.difference else None

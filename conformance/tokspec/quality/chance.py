@@ -154,7 +154,7 @@ class Chance:
 
 
 def chance(suite: Suite) -> list[Chance]:
-    """Return a row for each operation and each clause that has cases, in the order of the protocol and the specification.
+    """Return a row for each operation and each clause that has cases, in the order of protocol and specification.
 
     An implementation may declare the option of one choice that suits it best; of the others it takes the documents'.
 

@@ -67,7 +67,7 @@ def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False)
 
 
 def lines(old: Report, new: Report, found: Sequence[Change]) -> Iterator[str]:
-    """Return the comparison as text: what the two reports differ in, the changes, and how many there are of each kind."""
+    """Return the comparison as text: how the two reports differ, the changes, and how many there are of each kind."""
     for report in (old, new):
         yield visible(f"{report.file}: {headline(report.run)}")
     yield from _otherwise(old, new)

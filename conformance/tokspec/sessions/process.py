@@ -133,7 +133,8 @@ class Process:
     def pump(self, seconds: float = 0.0) -> None:
         """Read and write what can be read and written now, or within so many seconds."""
         for key, _ in self._selector.select(seconds):
-            key.data()
+            if not self._ended or key.fileobj is self._stdin:  # what came before the end has been taken with the end
+                key.data()
         if time.monotonic() >= self._look_at and not self._ended:
             self._look()
 
