@@ -30,7 +30,7 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
 from tokspec.fuzz.strategies import examples as drawn_examples
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.schema import operations
@@ -48,7 +48,7 @@ class Rates:
         self.seconds = seconds
         self.judged = Conversations(lambda: open_session(impl, None))
         self.hello = self.judged.session.hello
-        self.oracle = Conversations(lambda: reference_with(declared_choices(self.hello)))
+        self.oracle = Conversations(lambda: reference_with(effective_choices(self.hello)))
         self.numbers = count()
         self.compared = self.different = 0
         # in one process time of the processor, which other programs do not take; behind a pipe that of the wall

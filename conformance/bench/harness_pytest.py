@@ -46,11 +46,11 @@ from tokspec.judge.compare import resolve
 from tokspec.adapters.registry import find
 from tokspec.base.errors import Refusal
 from tokspec.suite.fixtures import load_suite
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 
 ADAPTER = find("{name}").make()
 HELLO = ADAPTER.hello()
-CHOICES = declared_choices(HELLO)
+CHOICES = effective_choices(HELLO)
 SUITE = load_suite(Path("fixtures")).cases
 CASES = [case for case in SUITE.values() if case.operation in HELLO.operations]
 MODELS = {{case.model.name: case.model.content for case in CASES}}

@@ -11,7 +11,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import ABSENT, Difference
-from tokspec.judge.verdicts import Result, Verdict, count_verdicts, declared_choices, judge, not_run
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Case, Model, load_suite
@@ -49,7 +49,7 @@ def case(
 
 def judged(case: Case, reply: Reply, fields: tuple[str, ...] = FIELDS, **options: str) -> Result:
     hello = Hello("mine", "1", "Python", ("encode", "decode"), encode_fields=fields, choices=options)
-    return judge(case, reply, hello, declared_choices(hello))
+    return judge(case, reply, hello, effective_choices(hello))
 
 
 def outcome(result: Result) -> tuple[str, str, Difference | None]:
@@ -231,7 +231,7 @@ def test_a_case_states_its_tolerance() -> None:
 
 def test_a_case_that_was_never_asked() -> None:
     asked = case({"expect": BUG})
-    never = not_run(asked, declared_choices(HELLO), "the run ended")
+    never = not_run(asked, effective_choices(HELLO), "the run ended")
     assert never == Result(asked, Verdict.NOT_RUN, "the run ended", {"expect": BUG})
 
 
@@ -254,10 +254,10 @@ def hello(**choices: str) -> Hello:
 
 def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
     defaults = load_specification().defaults()
-    assert declared_choices(hello()) == defaults
+    assert effective_choices(hello()) == defaults
     declared = hello(unknown_id="skipped", final_sigma="plain")
-    assert declared_choices(declared) == {**defaults, "unknown_id": "skipped", "final_sigma": "plain"}
-    overridden = declared_choices(declared, {"unknown_id": "error"})
+    assert effective_choices(declared) == {**defaults, "unknown_id": "skipped", "final_sigma": "plain"}
+    overridden = effective_choices(declared, {"unknown_id": "error"})
     assert overridden == {**defaults, "unknown_id": "error", "final_sigma": "plain"}
 
 
@@ -271,12 +271,12 @@ def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
 )  # fmt: skip
 def test_a_choice_that_the_specification_does_not_have_is_refused(choices: dict[str, str], message: str) -> None:
     with pytest.raises(AdapterFault) as caught:
-        declared_choices(hello(**choices))
+        effective_choices(hello(**choices))
     assert str(caught.value) == message
 
 
 def test_every_case_of_the_suite_passes_with_what_it_expects_and_fails_without() -> None:
-    choices = declared_choices(HELLO)
+    choices = effective_choices(HELLO)
     for asked in load_suite().cases.values():
         expected = not_run(asked, choices, "").expected
         for result in expected.get("one_of", [expected["expect"]] if "expect" in expected else []):

@@ -22,7 +22,7 @@ from tokspec.cli.run import refuse_one_file
 from tokspec.formats import READERS
 from tokspec.formats.own import OwnModel
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Verdict, declared_choices
+from tokspec.judge.verdicts import Verdict, effective_choices
 from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.checking import checked, other_choices, other_model
 from tokspec.packs.findings import Findings
@@ -121,7 +121,7 @@ class Checking:
             adds = self.pack.header.special_tokens == "added"
             with opened(self.target, adds=adds) as session:
                 asker = Asker(session, own)
-                choices = declared_choices(session.hello)
+                choices = effective_choices(session.hello)
                 self._introduce(own, session.hello.name)
                 with ProgressBar("checking", sum(self.pack.counts.values())) as advance:
                     findings = checked(self.pack, asker, choices["offset_unit"], cases, advance)

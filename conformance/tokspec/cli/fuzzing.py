@@ -32,7 +32,7 @@ from tokspec.fuzz.panel import Panel
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetition
 from tokspec.fuzz.saving import case_id, held, refuse_unwritable, replayed, save
 from tokspec.fuzz.wishes import families_of, opened
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.suite.fixtures import Case
 
 __all__ = ["Fuzzing"]
@@ -123,7 +123,7 @@ class Fuzzing:
     def _member(name: str, sessions: ExitStack) -> Conversations:
         with _startable(name, Target(*((None, name) if " " in name else (name, None))).arguments()):
             member = sessions.enter_context(closing(Conversations(partial(opened, name))))
-            declared_choices(member.session.hello)
+            effective_choices(member.session.hello)
         return member
 
     @property

@@ -16,7 +16,7 @@ from typing import Any
 from tokspec.fuzz.checker import Conversations, reference_with
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparer
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.sessions.session import Session
 
@@ -39,7 +39,7 @@ class Panel(Conversations):
         named = [_named(member, name) for member, name in zip_longest(members, names, fillvalue="")]
         self.who = named[0] if len(named) == 1 else f"most of {', '.join(named)}"
         self.ours = Conversations(lambda: reference_with(choices))
-        self.choices = [declared_choices(member.session.hello) for member in self.members]
+        self.choices = [effective_choices(member.session.hello) for member in self.members]
         self.theirs = [Conversations(partial(reference_with, taken)) for taken in self.choices]
         self.session = self.ours.session
 

@@ -19,7 +19,7 @@ from tokspec.suite import schema
 from tokspec.suite.fixtures import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Result", "Verdict", "count_verdicts", "declared_choices", "judge", "not_run"]
+__all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "judge", "not_run"]
 
 
 class Verdict(Enum):
@@ -60,13 +60,15 @@ class Result:
     difference: Difference | None = None
 
 
-def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an option for every choice: overridden, else declared, else the documents'.
+def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the option of every choice that an implementation is judged by: overridden, else declared in ``hello``.
+
+    An undeclared choice takes the default of the specification, the option of the documents (``spec/08-choices.md``).
 
     Raises:
         AdapterFault: ``protocol``, if the implementation declares what the specification does not have.
 
-    >>> declared_choices(Hello("x", "1", "C", ("encode",), choices={"unknown_id": "skipped"}))["unknown_id"]
+    >>> effective_choices(Hello("x", "1", "C", ("encode",), choices={"unknown_id": "skipped"}))["unknown_id"]
     'skipped'
     """
     known = load_specification().choices

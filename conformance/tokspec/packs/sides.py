@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.own import OwnModel, read_own
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.packs.asking import LIMITS, Asker, may_be_wanted, open_own
 from tokspec.packs.checking import held
 from tokspec.packs.findings import Findings
@@ -40,7 +40,7 @@ class Side:
         """What spans count."""
         if self.pack:
             return self.pack.header.choices.get("offset_unit", "code_point")
-        return declared_choices(self.session.hello)["offset_unit"] if self.session else "code_point"
+        return effective_choices(self.session.hello)["offset_unit"] if self.session else "code_point"
 
 
 def open_sides(
