@@ -34,7 +34,7 @@ def timed(command: Sequence[str], folder: Path | None = None, statuses: Sequence
 
 
 def python(*arguments: str) -> list[str]:
-    """Give the command that runs this Python."""
+    """Return the command that runs this Python."""
     return [sys.executable, *arguments]
 
 

@@ -45,12 +45,12 @@ for line in sys.stdin:
 
 
 def expected(text: str) -> Reply:
-    """Give the right reply."""
+    """Return the right reply."""
     return Fault("crash", "exit status 3") if text.endswith("0") else Answer({"tokens": [text]})
 
 
 def ask(texts: list[str], notes: Path) -> tuple[float, list[Reply]]:
-    """Give the seconds of a whole run, and its replies."""
+    """Return the seconds of a whole run, and its replies."""
     program = notes.with_name("program.py")
     program.write_text(PROGRAM, "utf-8")
     requests = [Request("encode", "toy", {"type": "bpe"}, {"text": text}) for text in texts]

@@ -26,7 +26,7 @@ def answer() -> None:
 
 
 def ask(count: int, command: Sequence[str]) -> float:
-    """Give the seconds of so many requests."""
+    """Return the seconds of so many requests."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         if program.stdin is None or program.stdout is None:
             raise SystemExit("there are no pipes")

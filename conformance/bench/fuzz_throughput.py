@@ -30,7 +30,7 @@ from tokspec.fuzz.example import Example
 from tokspec.fuzz.maker import examples_of
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker
 from tokspec.fuzz.strategies import examples as drawn_examples
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.schema import operations
@@ -48,7 +48,7 @@ class Rates:
         self.seconds = seconds
         self.judged = Conversations(lambda: open_session(impl, None))
         self.hello = self.judged.session.hello
-        self.oracle = Conversations(lambda: reference_with(declared_choices(self.hello)))
+        self.oracle = Conversations(lambda: reference_with(effective_choices(self.hello)))
         self.numbers = count()
         self.compared = self.different = 0
         # in one process time of the processor, which other programs do not take; behind a pipe that of the wall
@@ -90,7 +90,7 @@ class Rates:
         return len(self.judged.ask([each for _ in range(MODELS) for each in self.made()]))
 
     def campaign(self, with_properties: bool) -> float:
-        """Give the rate of a campaign; what shrinking took is left out."""
+        """Return the rate of a campaign; what shrinking took is left out."""
         first = Checker(self.judged)
         more = [PropertyChecker(each, self.judged, first.choices) for each in PROPERTIES if with_properties]
         seed = Random(next(self.numbers)).randrange(2**32)
@@ -100,7 +100,7 @@ class Rates:
         return done.tally.examples / (self.clock() - began - done.shrinking)
 
     def hypothesis(self) -> float:
-        """Give the rate at which Hypothesis draws and compares the same examples, a number of them after the other."""
+        """Return the rate at which Hypothesis draws and compares the same examples, one after the other."""
         done, began = 0, self.clock()
 
         @settings(
@@ -134,7 +134,7 @@ LINES = (
 
 
 def measured(rates: Rates, rounds: int) -> Mapping[str, list[float]]:
-    """Give the rate of each way in every round."""
+    """Return the rate of each way in every round."""
     ways: dict[str, Callable[[], float]] = {
         MAKING: lambda: rates.rate(rates.making),
         ORACLE: lambda: rates.rate(rates.asking_oracle),
@@ -166,7 +166,7 @@ def rows(found: Mapping[str, list[float]], fault: str = "") -> Iterator[Row]:
 
 
 def shares(found: Mapping[str, list[float]]) -> list[tuple[str, float]]:
-    """Give what share of a campaign's time each part takes, by what it takes alone; the largest first.
+    """Return what share of a campaign's time each part takes, by what it takes alone; the largest first.
 
     >>> rates = {MAKING: [10.0], ORACLE: [5.0], JUDGED: [4.0], COMPARING: [2.0], WHOLE: [1.0]}
     >>> [(name, round(share, 2)) for name, share in shares(rates)][:3]

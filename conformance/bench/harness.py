@@ -30,7 +30,7 @@ PARTS: Mapping[str, tuple[Callable[[], Iterable[Row]], Callable[[], Iterable[Row
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """Give all rows; where a part breaks off, a line says why in place of its others."""
+    """Return all rows; where a part breaks off, a line says why in place of its others."""
     for part, (whole, less) in PARTS.items():
         try:
             yield from (less if quick else whole)()

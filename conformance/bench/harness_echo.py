@@ -46,7 +46,7 @@ def rows(runs: int = 7, count: int = 20_000) -> Iterator[Row]:
 
 
 def through_the_suite(program: Sequence[str], count: int) -> float:
-    """Give the seconds in which the suite asks."""
+    """Return the seconds in which the suite asks."""
     requests = [Request("normalize", "m", {}, {"text": f"text {number}"}) for number in range(1, count + 1)]
     with ProgramSession(program) as session:
         began = time.perf_counter()
@@ -58,7 +58,7 @@ def through_the_suite(program: Sequence[str], count: int) -> float:
 
 
 def floor(asker: Sequence[str], program: Sequence[str], count: int) -> float:
-    """Give the seconds in which the loop asks."""
+    """Return the seconds in which the loop asks."""
     return float(timed([*asker, str(count), *program])[1])
 
 

@@ -53,7 +53,7 @@ def rows(runs: int = 3) -> Iterator[Row]:
 
 
 def _run(folder: str, adapter: str, jobs: int) -> tuple[float, list[str]]:
-    """Give the seconds of a whole run, and its report without the header."""
+    """Return the seconds of a whole run, and its report without the header."""
     report = Path(folder, "report.ndjson")
     command = python("-m", "tokspec", "run", "--impl", f"slow:{adapter}", "--jobs", str(jobs), "--report", str(report))
     seconds, output, _ = timed(command, Path(folder))

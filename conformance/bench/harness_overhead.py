@@ -63,14 +63,14 @@ def _of(name: str, runs: int) -> Iterator[Row]:
 
 
 def passing(adapter: Adapter) -> list[Result]:
-    """Give the cases that pass and have one right answer."""
+    """Return the cases that pass and have one right answer."""
     with InProcessSession(adapter) as session:
         results = run(session, [*load_suite().cases.values()]).results
     return [result for result in results if result.verdict is Verdict.PASS and "expect" in result.expected]
 
 
 def judged(start: Callable[[], Session], passed: Sequence[Result]) -> float:
-    """Give the seconds in which the suite judges them."""
+    """Return the seconds in which the suite judges them."""
     cases = [result.case for result in passed]
     with start() as session:
         began = time.perf_counter()
@@ -82,7 +82,7 @@ def judged(start: Callable[[], Session], passed: Sequence[Result]) -> float:
 
 
 def bare(adapter: Adapter, passed: Sequence[Result]) -> float:
-    """Give the seconds of the loop."""
+    """Return the seconds of the loop."""
     accepted = adapter.hello().formats
     work = [(result.case, right) for result, right in zip(passed, answers(adapter, passed), strict=True)]
     models: dict[str, Any] = {}
@@ -100,13 +100,13 @@ def bare(adapter: Adapter, passed: Sequence[Result]) -> float:
 
 
 def answers(adapter: Adapter, passed: Sequence[Result]) -> list[Any]:
-    """Give the right answers in the form in which the adapter gives them: lists may be tuples there, for instance."""
+    """Return the right answers in the form in which the adapter gives them: lists may be tuples there, for instance."""
     known = {case_id: answer(adapter, result) for case_id, result in {one.case.id: one for one in passed}.items()}
     return [known[result.case.id] for result in passed]
 
 
 def answer(adapter: Adapter, passed: Result) -> Any:
-    """Give the adapter's answer, held to what is expected; encoding may give more fields than a case, or fewer."""
+    """Return the adapter's answer, held to what is expected; encoding may give more fields than a case, or fewer."""
     case, wanted = passed.case, passed.expected["expect"]
     found = adapter.run(case.operation, load(adapter, adapter.hello().formats, case.model.content), case.input)
     plain = json.loads(json.dumps(found))

@@ -89,13 +89,13 @@ def built(folder: Path) -> dict[str, list[str]]:
 
 
 def ours(name: str) -> float:
-    """Give the cases a second of a whole run; those that are not offered are none."""
+    """Return the cases a second of a whole run; those that are not offered are none."""
     seconds, output, _ = timed(python("-m", "tokspec", "run", "--impl", name))
     return passed(output, len(load_suite().cases)) / seconds
 
 
 def toml_test(command: Sequence[str], outcome: Sequence[int]) -> float:
-    """Give the tests a second of a whole run; its exit status is 1, as some tests fail."""
+    """Return the tests a second of a whole run; its exit status is 1, as some tests fail."""
     seconds, output, _ = timed(command, statuses=(1,))
     found = tuple(int(count) for counts in _COUNT.findall(output) for count in counts)
     if found != tuple(outcome):

@@ -46,11 +46,11 @@ from tokspec.judge.compare import resolve
 from tokspec.adapters.registry import find
 from tokspec.base.errors import Refusal
 from tokspec.suite.fixtures import load_suite
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 
 ADAPTER = find("{name}").make()
 HELLO = ADAPTER.hello()
-CHOICES = declared_choices(HELLO)
+CHOICES = effective_choices(HELLO)
 SUITE = load_suite(Path("fixtures")).cases
 CASES = [case for case in SUITE.values() if case.operation in HELLO.operations]
 MODELS = {{case.model.name: case.model.content for case in CASES}}
@@ -113,7 +113,7 @@ def _of_import(seen: list[tuple[float, float]]) -> Row:
 
 
 def _import() -> tuple[float, float]:
-    """Give the seconds of the clock and of the processor."""
+    """Return the seconds of the clock and of the processor."""
     clock, processor = map(float, timed(python("-c", IMPORT))[1].split())
     return clock, processor
 
@@ -127,27 +127,27 @@ def cases_in(folder: Path) -> int:
 
 
 def run(folder: Path, count: int) -> float:
-    """Give the seconds of ``tokspec run``."""
+    """Return the seconds of ``tokspec run``."""
     seconds, output, _ = timed(python("-m", "tokspec", "run", "--fixtures", "fixtures"), folder)
     passed(output, count)
     return seconds
 
 
 def plugin(folder: Path, count: int, *profile: str) -> float:
-    """Give the seconds of pytest with the plugin."""
+    """Return the seconds of pytest with the plugin."""
     (folder / "conftest.py").write_text(CONFTEST, "utf-8")
     return _pytest(folder, count, *profile, "-m", "pytest", "--tokspec", "reference", "conftest.py")
 
 
 def parametrized(folder: Path, count: int) -> float:
-    """Give the seconds of pytest with one parametrized test."""
+    """Return the seconds of pytest with one parametrized test."""
     (folder / "conftest.py").write_text("", "utf-8")
     (folder / "test_cases.py").write_text(PARAMETRIZED.format(name="reference"), "utf-8")
     return _pytest(folder, count, "-m", "pytest", "test_cases.py")
 
 
 def _pytest(folder: Path, count: int, *arguments: str) -> float:
-    """Give the seconds in which so many tests pass."""
+    """Return the seconds in which so many tests pass."""
     seconds, output, _ = timed(python(*arguments, "-q", "-p", "no:cacheprovider"), folder)
     last = output.strip().rpartition("\n")[2]
     if not re.match(f"{count} passed in ", last):

@@ -99,7 +99,7 @@ def rows(runs: int = 7, sizes: Sequence[int] = (10, 100)) -> Iterator[Row]:
 
 
 def _once(count: int, seen: Sequence[Seconds]) -> Iterator[Row]:
-    """Give the rows of the whole suite; beside the seconds of the clock stand those of the processor."""
+    """Return the rows of the whole suite; beside the seconds of the clock stand those of the processor."""
     first, whole, processor_first, processor = zip(*seen, strict=True)
     for what, clock, beside, target in (
         ("import to first case", first, processor_first, 0.3),
@@ -112,7 +112,7 @@ def _once(count: int, seen: Sequence[Seconds]) -> Iterator[Row]:
 
 
 def _more(size: int, count: int, folder: Path, runs: int = 3) -> Row:
-    """Give the row of what the last of so many times the cases cost, in seconds of the processor."""
+    """Return the row of what the last of so many times the cases cost, in seconds of the processor."""
     steps = STEPS[size]
     for times in steps:
         multiplied(folder / str(times), times)

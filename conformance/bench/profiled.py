@@ -20,12 +20,12 @@ def print_shares(title: str, stats: pstats.Stats, lines: int = 14) -> None:
 
 
 def seconds_in(stats: pstats.Stats, function: str) -> float:
-    """Give the seconds that functions of a name take with all that they call; calls of themselves are not added."""
+    """Return the seconds that functions of a name take with all that they call; calls of themselves are not added."""
     return sum((whole for (_, _, name), (_, _, _, whole, _) in _entries(stats) if name == function), 0.0)
 
 
 def _entries(stats: pstats.Stats) -> Iterable[tuple[Any, Any]]:
-    """Give functions with their figures, those of who calls them too; what is documented adds up by name alone."""
+    """Return functions with their figures, those of who calls them too; what is documented adds up by name alone."""
     return cast("Mapping[Any, Any]", vars(stats)["stats"]).items()
 
 

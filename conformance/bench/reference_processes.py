@@ -75,7 +75,7 @@ def _measured(side: Side, text: Text, checkout: Path, *way: str) -> Measured:
 
 @cache
 def file_of(text: Text) -> Path:
-    """Give the file with a text; where it is not there it is made, and has its name when it is whole.
+    """Return the file with a text; where it is not there it is made, and has its name when it is whole.
 
     The name tells the program that made it, so that another one makes others.
     """

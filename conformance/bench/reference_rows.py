@@ -86,7 +86,7 @@ def grown(what: str, side: Side, megabytes: Sequence[float], rounds: int) -> Ite
 
 
 def _sizes(megabytes: Sequence[float], runs: Sequence[Measured]) -> tuple[str, Sequence[float]]:
-    """Give the sizes of the work, and what they are called."""
+    """Return the sizes of the work, and what they are called."""
     given = [float(one.size) for one in runs if one.size]
     if len(given) < len(runs):
         return f"n^x, {megabytes[0]:g} to {megabytes[-1]:g} MB", megabytes

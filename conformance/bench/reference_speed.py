@@ -24,7 +24,7 @@ PRUNED = ("400", "1000")
 
 
 def comparisons(sizes: Sequence[float], small: float, tokens: int, words: int, every: int) -> Iterator[Comparison]:
-    """Give all lines with a peer; sizes are in MB."""
+    """Return all lines with a peer; sizes are in MB."""
     for size, kind in ((size, kind) for size in sizes for kind in ("English", "mixed")):
         text = Text(kind, size)
         for merges in ("1000", "5000"):

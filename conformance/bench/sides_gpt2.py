@@ -32,7 +32,7 @@ def encode_spans(text: str, choices: str) -> Work:
 
 
 def tokenizers_gpt2() -> Any:
-    """Give GPT-2's tokenizer of tokenizers."""
+    """Return GPT-2's tokenizer of tokenizers."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     ids, merges = gpt2()
@@ -104,7 +104,7 @@ def encode_educational(text: str) -> Work:
 
 
 def tiktoken_arguments() -> dict[str, Any]:
-    """Give GPT-2's ranks and pattern, the latter as tiktoken publishes it."""
+    """Return GPT-2's ranks and pattern, the latter as tiktoken publishes it."""
     byte_of = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
     ids = {token: number for token, number in gpt2()[0].items() if token != "<|endoftext|>"}
     ranks = {bytes(map(byte_of.__getitem__, token)): number for token, number in ids.items()}

@@ -85,7 +85,7 @@ def one_word(text: str, kind: str, length: str) -> Work:
 
 
 def _bytes_alone(choices: str) -> Callable[[str, int], tuple[Tokenizer, Choices]]:
-    """Give what makes GPT-2's tokenizer without the pattern that cuts words."""
+    """Return what makes GPT-2's tokenizer without the pattern that cuts words."""
 
     def made(text: str, length: int) -> tuple[Tokenizer, Choices]:
         uncut = from_mapping({"pre_tokenizer": {"type": "byte_level", "use_regex": False}})
@@ -100,7 +100,7 @@ def _wordpiece(text: str, length: int) -> tuple[Tokenizer, Choices]:
 
 
 def _unigram(choices: str) -> Callable[[str, int], tuple[Tokenizer, Choices]]:
-    """Give what makes a Unigram tokenizer that knows an unknown token and does not cut words."""
+    """Return what makes a Unigram tokenizer that knows an unknown token and does not cut words."""
 
     def made(text: str, length: int) -> tuple[Tokenizer, Choices]:
         weights = {"<unk>": 0, **unigram_model(text).weights}

@@ -88,7 +88,7 @@ def targets(seconds: Mapping[str, float]) -> Iterator[str]:
 
 
 def command_of(run: str, corpus: Path, output: Path, given: argparse.Namespace) -> list[str]:
-    """Give the arguments of Python for the bare loop, or for a sweep by ``ENGINE-WORKERS``."""
+    """Return the arguments of Python for the bare loop, or for a sweep by ``ENGINE-WORKERS``."""
     sides = ["--impl", given.impl, "--against", given.against]
     if run == "bare":
         return [sys.argv[0], str(corpus), str(given.model), "--bare", *sides]
@@ -123,7 +123,7 @@ def measure(name: str, arguments: Sequence[str]) -> Measured:
 
 
 def family(process: int) -> Iterator[psutil.Process]:
-    """Give a process and its descendants."""
+    """Return a process and its descendants."""
     try:
         parent = psutil.Process(process)
         yield from (parent, *parent.children(recursive=True))
@@ -132,7 +132,7 @@ def family(process: int) -> Iterator[psutil.Process]:
 
 
 def memory(process: psutil.Process) -> int:
-    """Give the bytes that are a process's own; what is shared counts once in none."""
+    """Return the bytes that are a process's own; what is shared counts once in none."""
     try:
         return int(process.memory_full_info().uss)
     except psutil.Error:
@@ -140,7 +140,7 @@ def memory(process: psutil.Process) -> int:
 
 
 def digest(folder: Path) -> str:
-    """Give what no other results have."""
+    """Return what no other results have."""
     whole = hashlib.sha256()
     files = sorted(folder.glob("??/*.json"))
     if not files:

@@ -98,7 +98,7 @@ def paired(
 
 
 def middle(values: Sequence[float]) -> tuple[float, tuple[float, float]]:
-    """Give the median, the smallest and the largest; one that is not a number sorts nowhere, and makes them none too.
+    """Return the median, the smallest and the largest; one that is not a number sorts nowhere, and makes them none too.
 
     >>> middle([3.0, 1.0, 2.0]), middle([1.0, math.nan, 2.0])
     ((2.0, (1.0, 3.0)), (nan, (nan, nan)))
@@ -132,7 +132,7 @@ def machine(loads: Sequence[float]) -> str:
 
 
 def _load() -> float:
-    """Give how busy the machine was in the last minute, if the system counts that."""
+    """Return how busy the machine was in the last minute, if the system counts that."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
 
 

@@ -79,7 +79,7 @@ INVENTED_WORDS = 20_000
 
 
 def english() -> Iterator[str]:
-    """Give English texts, prose first and sources last."""
+    """Return English texts, prose first and sources last."""
     files = [file for file in sorted(LIBRARY.rglob("*.py")) if "site-packages" not in file.parts]
     documented = (file for file in files if not LEFT_OUT & {*file.relative_to(LIBRARY).parts})
     yield from once(
@@ -93,7 +93,7 @@ def english() -> Iterator[str]:
 
 
 def mixed() -> Iterator[str]:
-    """Give texts in many languages and scripts in turn."""
+    """Return texts in many languages and scripts in turn."""
     yield from in_turn(dict.fromkeys(messages.values()) for messages in map(catalogue, LANGUAGES))
     yield from invented()
 
@@ -102,7 +102,7 @@ KINDS: Mapping[str, Callable[[], Iterator[str]]] = {"English": english, "mixed":
 
 
 def text_of(kind: str, size: int) -> str:
-    """Give the first of a text, so many bytes of UTF-8 and no lone surrogate."""
+    """Return the first of a text, so many bytes of UTF-8 and no lone surrogate."""
     parts: list[bytes] = []
     length = 0
     for part in KINDS[kind]():
@@ -114,7 +114,7 @@ def text_of(kind: str, size: int) -> str:
 
 
 def once(*texts: Iterable[str]) -> Iterator[str]:
-    """Give one text after the other, and none twice.
+    """Return one text after the other, and none twice.
 
     >>> list(once(["a", "b"], ["b", "c", "c"]))
     ['a', 'b', 'c']
@@ -127,13 +127,13 @@ def once(*texts: Iterable[str]) -> Iterator[str]:
 
 
 def files_in(folder: Path, patterns: Iterable[str]) -> Iterator[Path]:
-    """Give the files of each pattern by their names."""
+    """Return the files of each pattern by their names."""
     for pattern in patterns:
         yield from (file for file in sorted(folder.glob(pattern)) if file.is_file())
 
 
 def lines(file: Path) -> Iterator[str]:
-    """Give the lines of a file, packed or not, that are of ASCII, as English is."""
+    """Return the lines of a file, packed or not, that are of ASCII, as English is."""
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
             yield from (line.decode().rstrip() for line in opened if line.isascii())
@@ -142,7 +142,7 @@ def lines(file: Path) -> Iterator[str]:
 
 
 def plain(line: str) -> str:
-    r"""Give what a line of the manual shows; requests to the typesetter show nothing.
+    r"""Return what a line of the manual shows; requests to the typesetter show nothing.
 
     >>> plain(r"use \fB\-\-abort\fR instead\&."), plain(".SH NAME")
     ('use --abort instead.', '')
@@ -151,7 +151,7 @@ def plain(line: str) -> str:
 
 
 def docstrings(file: Path) -> Iterator[str]:
-    """Give the docstrings of a source file; one that is not Python of this version gives none."""
+    """Return the docstrings of a source file; one that is not Python of this version gives none."""
     try:
         tree = ast.parse(file.read_bytes())
     except SyntaxError:
@@ -161,7 +161,7 @@ def docstrings(file: Path) -> Iterator[str]:
 
 
 def catalogue(language: str) -> dict[str, str]:
-    """Give the messages of all programs in a language by their English."""
+    """Return the messages of all programs in a language by their English."""
     found: dict[str, str] = {}
     for file in sorted((CATALOGUES / language / "LC_MESSAGES").glob("*.mo")):
         try:
@@ -176,7 +176,7 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def in_turn(lists: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Give the first of each list, then the second of each that has one, and so on."""
+    """Return the first of each list, then the second of each that has one, and so on."""
     waiting = [iter(one) for one in lists]
     while waiting:
         left = []

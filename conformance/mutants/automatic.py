@@ -54,7 +54,7 @@ Change = tuple[str, str, str]
 
 
 def changes(module: str) -> list[tuple[Change, str]]:
-    """Give every change of a module once, with its whole source; what only an annotation shows is none."""
+    """Return every change of a module once, with its whole source; what only an annotation shows is none."""
     text = source(module)
     seen = {shape(text)}
     found = []
@@ -108,7 +108,7 @@ def difference(old: str, new: str) -> tuple[str, str]:
 
 
 def option_sets() -> list[dict[str, str]]:
-    """Give as many sets of choices as the choice of most options has, so that every option is in one.
+    """Return as many sets of choices as the choice of most options has, so that every option is in one.
 
     Every other choice of two options changes half as often, so that those of neighbours meet in every combination.
     """

@@ -47,7 +47,7 @@ def nothing_is_left_running() -> Iterator[None]:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Give ``tokspec`` as a function of its arguments: the exit status, what it printed, and what it noted."""
+    """Return ``tokspec`` as a function of its arguments: the exit status, what it printed, and what it noted."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["tokspec", *map(str, arguments)])

@@ -68,7 +68,7 @@ every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program:
 
 
 def talk(program: Program, *lines: str) -> tuple[list[Any], int]:
-    """Give the replies to lines, and the exit status."""
+    """Return the replies to lines, and the exit status."""
     run = subprocess.run(
         shlex.split(program.command), input="".join(f"{line}\n" for line in lines), capture_output=True, encoding="utf-8", timeout=SECONDS
     )  # fmt: skip

@@ -129,7 +129,7 @@ IN_NODE = [
 
 
 def file_of(published: Published) -> Path:
-    """Give the file of the failures that are known of an implementation."""
+    """Return the file of the failures that are known of an implementation."""
     if published in IN_NODE:
         return PROGRAMS / published.name / "known-failures.yaml"
     return PYTHON / f"{MODULES.get(published.name, published.name)}.known-failures.yaml"
@@ -144,7 +144,7 @@ MODULES = {
 
 
 def options(published: Published) -> tuple[str | None, str | None]:
-    """Give what ``--impl`` and ``--cmd`` name; skip what is not installed."""
+    """Return what ``--impl`` and ``--cmd`` name; skip what is not installed."""
     if published not in IN_NODE:
         if find_spec(published.needs) is None:
             pytest.skip(f"the package {published.needs} is not installed; pip install 'tokspec[published]'")
@@ -156,7 +156,7 @@ def options(published: Published) -> tuple[str | None, str | None]:
 
 
 def arguments(published: Published) -> list[str]:
-    """Give the options that name an implementation and what is known of it."""
+    """Return the options that name an implementation and what is known of it."""
     impl, command = options(published)
     known = file_of(published)
     named = ["--impl", impl] if impl else ["--cmd", command or ""]

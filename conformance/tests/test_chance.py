@@ -33,7 +33,7 @@ def suite(*cases: Case) -> Suite:
 
 
 def rows(*cases: Case) -> dict[str, dict[str, int]]:
-    """Give what passes anything, by row."""
+    """Return what passes anything, by row."""
     found = chance(suite(*cases))
     return {row.name: {name: count for name, count in row.passed.items() if count} for row in found}
 

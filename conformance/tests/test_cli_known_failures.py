@@ -103,7 +103,7 @@ def test_what_passes_though_it_is_listed_fails_until_the_file_is_written_anew(tm
         1,
         [
             "letters 1 does not conform: 2 cases = 2 unexpected pass",
-            f"to write the known failures anew: {AGAIN.replace('Letters', 'Right')}",
+            f"to rewrite the known-failures file: {AGAIN.replace('Letters', 'Right')}",
         ],
     )
     status, lines, _ = judged(tmp_path, "Right", "--known-failures", FILE, "--update-known-failures")
@@ -120,7 +120,7 @@ def test_an_entry_of_no_case_fails_the_run(tmp_path: Path) -> None:
         [
             f"{FILE}:2: no-such-case is no case of the suite",
             "letters 1 does not conform: 2 cases = 2 pass",
-            f"to write the known failures anew: {AGAIN.replace('Letters', 'Right')}",
+            f"to rewrite the known-failures file: {AGAIN.replace('Letters', 'Right')}",
         ],
     )
     assert "no-such-case is no case of the suite" in (tmp_path / "a.xml").read_text("utf-8")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tokspec.adapters.reference import functions_by_clause
 from tokspec.cli import tokspec
-from tokspec.quality.coverage import Row, coverage
+from tokspec.quality.coverage import ClauseRow, coverage
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import Clause, load_specification
 
@@ -66,9 +66,9 @@ def printed(*arguments: str) -> tuple[int, str]:
 def test_a_row_holds_a_clause_with_its_cases_and_functions(fixtures: Path, specified: Callable[..., None]) -> None:
     specified(clause("BPE-ENC-1"), clause("ENC-2"), clause("ENC-9", "RETIRED"), clause("PROTO-4", "SHOULD"))
     assert coverage(load_suite(fixtures), {"ENC-2": ["encode"]}) == [
-        Row(clause("BPE-ENC-1"), ["two-letters", "one-letter"], ()),
-        Row(clause("ENC-2"), ["two-letters"], ["encode"]),
-        Row(clause("PROTO-4", "SHOULD"), [], ()),
+        ClauseRow(clause("BPE-ENC-1"), ["two-letters", "one-letter"], ()),
+        ClauseRow(clause("ENC-2"), ["two-letters"], ["encode"]),
+        ClauseRow(clause("PROTO-4", "SHOULD"), [], ()),
     ]
 
 
@@ -90,7 +90,7 @@ def test_a_row_holds_a_clause_with_its_cases_and_functions(fixtures: Path, speci
     ids=lambda value: value.id if isinstance(value, Clause) else None,
 )
 def test_what_a_clause_lacks(clause: Clause, cases: list[str], functions: list[str], lacks: tuple[str, ...]) -> None:
-    assert Row(clause, cases, functions).lacks == lacks
+    assert ClauseRow(clause, cases, functions).lacks == lacks
 
 
 def test_a_covered_suite_is_printed_whole(fixtures: Path, specified: Callable[..., None]) -> None:

@@ -20,7 +20,7 @@ MODEL = {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]]}
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """Give an environment in which nothing is installed."""
+    """Return an environment in which nothing is installed."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     return tmp_path / "bare"
 

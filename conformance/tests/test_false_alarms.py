@@ -92,7 +92,7 @@ def looked_at(outcome: Mapping[str, Any], options: Mapping[str, str]) -> Iterato
 
 
 def combinations(case: Case, adapter: Chooser, session: InProcessSession) -> Iterator[tuple[dict[str, str], Run]]:
-    """Give runs that stand for all combinations: the options that each depends on, and what it came to."""
+    """Return runs that stand for all combinations: the options that each depends on, and what it came to."""
     waiting: list[dict[str, str]] = [{}]
     while waiting:
         taken = waiting.pop()

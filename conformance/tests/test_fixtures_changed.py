@@ -55,7 +55,7 @@ def written(value: Any) -> str:
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Give the place of everything in a value but the value itself."""
+    """Return the place of everything in a value but the value itself."""
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         yield (*place, key)
         if isinstance(item, dict | list):
@@ -109,7 +109,7 @@ def change(draw: st.DrawFn, whole: Any, parent: Any, key: Any) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with the models and corpora, and a file that names them all."""
+    """Return a folder with the models and corpora, and a file that names them all."""
     folder = tmp_path_factory.mktemp("fixtures")
     for part in ("models", "corpora"):
         shutil.copytree(fixtures_folder() / part, folder / part)

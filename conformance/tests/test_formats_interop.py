@@ -47,7 +47,7 @@ Loader: TypeAlias = Callable[[Sequence[Question]], Sequence[list[int]]]
 
 
 def questions(format: str, folder: Path) -> Iterator[Question]:
-    """Give a question for every case of the operation encode whose model the format expresses."""
+    """Return a question for every case of the operation encode whose model the format expresses."""
     for case in load_suite().cases.values():
         if case.operation != "encode" or "expect" not in case.outcome:
             continue

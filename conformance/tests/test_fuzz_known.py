@@ -53,7 +53,7 @@ def finding(clause: str, operation: str, verdict: Verdict, kind: str = "spans", 
 
 
 def marked(*findings: Finding, known: Mapping[tuple[str, str, str], str]) -> list[str]:
-    """Give what each finding is known as."""
+    """Return what each finding is known as."""
     all_of_them = Findings()
     for index, each in enumerate(findings):
         all_of_them.add((str(index),), each)

@@ -16,7 +16,7 @@ from tokspec.fuzz.checker import Checker, Conversations
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.models import FAMILIES
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetition
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.sessions.in_process import InProcessSession
 
 pytestmark = pytest.mark.slow
@@ -123,7 +123,7 @@ BREAKS = {
 
 def findings(name: str, change: Callable[..., None]) -> list[tuple[str, str, int]]:
     judged = Conversations(lambda: InProcessSession(Broken(change)))
-    choices = declared_choices(judged.session.hello)
+    choices = effective_choices(judged.session.hello)
     (chosen,) = [each for each in PROPERTIES if each.name == name]
     families = [family for family in FAMILIES if family not in ("sweep", "pre-tokenizer")]
     campaign = Campaign([PropertyChecker(chosen, judged, choices)], 1, Budget(examples=20_000), families, enough=1)
@@ -145,7 +145,7 @@ def test_a_property_notices_who_breaks_it(name: str) -> None:
 def test_the_description_says_what_is_wrong() -> None:
     judged = Conversations(lambda: InProcessSession(Broken(characters)))
     (chosen,) = [each for each in PROPERTIES if each.name == "no merge is left to do"]
-    check = PropertyChecker(chosen, judged, declared_choices(judged.session.hello))
+    check = PropertyChecker(chosen, judged, effective_choices(judged.session.hello))
     (finding,) = Campaign([check], 1, Budget(examples=20_000), ("bpe",), enough=1).run()
     left, right = finding.example.input["text"]
     assert finding.result.detail == f"{left!r} and {right!r} are left, which are to be merged"

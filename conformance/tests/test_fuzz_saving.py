@@ -47,7 +47,7 @@ HOSTILE = [
 def finding(model: dict[str, Any], operation: str, input: dict[str, Any], clause: str = "ENC-1") -> Finding:
     example = Example(model, operation, input, "bpe:1")
     case = case_of(model, (operation, input), {"expect": {}})
-    result = Result(case, Verdict.FAIL, "answers otherwise", {"expect": {}}, Answer({"tokens": ["é"]}))
+    result = Result(case, Verdict.FAIL, "wrong answer", {"expect": {}}, Answer({"tokens": ["é"]}))
     return finding_of("reference", clause, example, example, Comparison("differs", "tokens", result))
 
 

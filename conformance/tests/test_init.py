@@ -74,7 +74,7 @@ def enable(folder: Path, language: str) -> None:
 
 @pytest.fixture(scope="module")
 def adapters(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Give the folder of an adapter as it is written and built, and of one whose example is enabled; each made once."""
+    """Return the folder of an adapter as it is written and built, and of one whose example is enabled; each made once."""
 
     @cache
     def made(language: str, enabled: bool) -> Path:
@@ -138,7 +138,7 @@ def under(folder: Path) -> list[str]:
 @pytest.mark.parametrize("language", TOOLS)
 def test_it_writes_the_files_and_says_what_is_next(language: str, tmp_path: Path) -> None:
     expected = "".join(f"wrote new/mine/{name}\n" for name in [*FILES[language], "README.md"])
-    last = "\nREADME.md, there, leads to the first verdict.\n"
+    last = "\nSee README.md there for the next steps.\n"
     assert run(f"tokspec init --lang {language} new/mine", tmp_path) == (
         0,
         f"{expected}\ncd new/mine\n{NEXT[language]}{last}",
@@ -314,7 +314,7 @@ class Program:
         return json.loads(self.process.stdout.readline())
 
     def refusal(self, line: str) -> tuple[Any, str]:
-        """Give the id and the reason of a refusal, which has a message and nothing else."""
+        """Return the id and the reason of a refusal, which has a message and nothing else."""
         reply = self.answer(line)
         assert reply.keys() == {"id", "refused"}
         assert reply["refused"].keys() == {"reason", "message"}
@@ -322,7 +322,7 @@ class Program:
         return reply["id"], reply["refused"]["reason"]
 
     def encode(self, text: str) -> Any:
-        """Give the tokens of a text that is written as JSON already."""
+        """Return the tokens of a text that is written as JSON already."""
         reply = self.answer(f'{{"id": 7, "op": "encode", "model": "m", "input": {{"text": {text}}}}}')
         assert reply.pop("id") == 7
         return reply["ok"].pop("tokens") if reply.keys() == {"ok"} else reply

@@ -16,7 +16,7 @@ from tokspec.base.files import write_whole
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.runner import Run, run
 from tokspec.judge.truncate import LONGEST, Extract, truncate_reply
-from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge
+from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import LARGEST, Origin, ndjson, read_report
@@ -27,7 +27,7 @@ from tokspec.suite.fixtures import load_suite
 CASES = load_suite().cases
 BUG = CASES["bpe-toy-encode-bug"]
 HELLO = Hello("mine", "1", "C", ("encode",))
-CHOICES = declared_choices(HELLO)
+CHOICES = effective_choices(HELLO)
 ORIGIN = Origin("0.1.0", "ab" * 32, "tokspec run", "tokspec run", "Linux", "14.0.0")
 
 LONG = {"tokens": ["a"] * 20_000}
@@ -81,7 +81,7 @@ def test_an_extract_tells_size_beginning_and_digest() -> None:
 
 def test_a_long_wrong_answer_is_shown_by_its_beginning_before_and_after_it_is_written(tmp_path: Path) -> None:
     result = judged(Answer(LONG))
-    assert result.detail == f"answers otherwise, in 80012 bytes that begin {BEGINNING}"
+    assert result.detail == f"wrong answer, in 80012 bytes that begin {BEGINNING}"
     assert (result.reply, result.difference) == (truncate_reply(Answer(LONG)), Difference(("tokens", 0), "b", "a"))
     assert describe(result, "again")[-5:] == [
         '  input     encode "bug"',

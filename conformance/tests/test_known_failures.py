@@ -87,7 +87,7 @@ def test_what_passes_is_an_unexpected_pass(tmp_path: Path) -> None:
 
 def test_what_fails_otherwise_fails(tmp_path: Path) -> None:
     finished = judged(SpellingOtherwise(), known(tmp_path))
-    detail = "answers otherwise (and not as known.yaml:5 lists it)"
+    detail = "wrong answer (and not as known.yaml:5 lists it)"
     assert outcomes(finished) == [("pass", ""), ("fail", detail), ("pass", "")]
 
 
@@ -104,7 +104,7 @@ def test_an_entry_counts_until_its_date(tmp_path: Path) -> None:
     late = entries.apply_to(failed, date(2030, 7, 1))
     assert (late.verdict.value, late.detail) == (
         "fail",
-        "answers otherwise (known until 2030-06-30, says known.yaml:5)",
+        "wrong answer (known until 2030-06-30, says known.yaml:5)",
     )
 
 

@@ -17,7 +17,7 @@ from pytest_regressions.file_regression import FileRegressionFixture
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import declared_choices, judge
+from tokspec.judge.verdicts import effective_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
@@ -44,7 +44,7 @@ def bigger_words() -> list[list[Any]]:
 
 
 def case_with(operation: str, kind: str, sentences: str = "four-sentences") -> tuple[Model, Mapping[str, Any]]:
-    """Give the model and the input of the first case of an operation on the four sentences."""
+    """Return the model and the input of the first case of an operation on the four sentences."""
     return next(
         (case.model, case.input)
         for case in CASES.values()
@@ -113,7 +113,7 @@ def test_the_forms_of_a_report(file_regression: FileRegressionFixture) -> None:
         "bpe-toy-encode-thug": Fault("crash", "exit status 3"),
         "bpe-toy-encode-unhug": Refused("unsupported", "not today"),
     }
-    choices = declared_choices(hello)
+    choices = effective_choices(hello)
     run = Run(hello, choices, tuple(judge(CASES[case], reply, hello, choices) for case, reply in replies.items()))
     origin = Origin("0.1.0", "ab" * 32, "tokspec run --report a.ndjson", "tokspec run", "Linux x86_64", "14.0.0")
     shown = [describe(result, f"tokspec run --select {result.case.id}") for result in run.failed]

@@ -18,7 +18,7 @@ from tokspec.cli import tokspec
 from tokspec.quality.coverage import coverage
 from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, selected
 from tokspec.quality.mutated import mutated
-from tokspec.quality.power import Kill, Outcome, judged, power
+from tokspec.quality.power import Kill, MutantOutcome, judged, power
 from tokspec.suite.fixtures import load_suite
 
 pytestmark = pytest.mark.slow
@@ -291,7 +291,7 @@ def test_every_clause_that_can_be_broken_is_broken_twice() -> None:
 
 def test_an_outcome_is_right_if_a_case_of_the_clause_fails() -> None:
     by_accident, killing = Kill("x", "fail", False), Kill("y", "fail", True)
-    assert not Outcome(KILLED, 1, 2, (by_accident,)).right
-    assert Outcome(KILLED, 1, 2, (by_accident, killing)).right
+    assert not MutantOutcome(KILLED, 1, 2, (by_accident,)).right
+    assert MutantOutcome(KILLED, 1, 2, (by_accident, killing)).right
     harmless = replace(KILLED, harmless="It is.")
-    assert [Outcome(harmless, 1, 2, kills).right for kills in ((), (killing,))] == [True, False]
+    assert [MutantOutcome(harmless, 1, 2, kills).right for kills in ((), (killing,))] == [True, False]

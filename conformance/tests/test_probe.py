@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tokspec.adapter import Hello, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
-from tokspec.judge.probe import Finding, Probe, probe
+from tokspec.judge.probe import ChoiceFinding, Probe, probe
 from tokspec.protocol.spans import convert_spans
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import load_suite
@@ -74,7 +74,7 @@ def test_the_unit_of_offsets_is_found() -> None:
 
 def test_what_is_laxer_fits_as_well() -> None:
     findings = {finding.choice: finding for finding in probed(ReferenceAdapter(), "UNI-*").findings}
-    assert findings["unigram_tie"] == Finding("unigram_tie", ("earliest_start",), ("any", "earliest_start"), {})
+    assert findings["unigram_tie"] == ChoiceFinding("unigram_tie", ("earliest_start",), ("any", "earliest_start"), {})
 
 
 def test_what_cannot_be_told_is_not_declared() -> None:

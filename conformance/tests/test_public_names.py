@@ -20,7 +20,7 @@ MODULES = {
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """Give every public function and class, by its full name, in the module that defines it."""
+    """Return every public function and class, by its full name, in the module that defines it."""
     for name, module in MODULES.items():
         for key in getattr(module, "__all__", own(module)):
             value = getattr(module, key)

@@ -106,7 +106,7 @@ def is_running(process: int) -> bool:
 
 
 def lines(result: pytest.RunResult, start: str, end: str) -> list[str]:
-    """Give the lines of the output from the one that starts so to the one, not included, that starts otherwise."""
+    """Return the lines of the output from the one that starts so to the one, not included, that starts otherwise."""
     first = next(index for index, line in enumerate(result.outlines) if line.startswith(start))
     last = next(index for index, line in enumerate(result.outlines) if index > first and line.startswith(end))
     return result.outlines[first:last]

@@ -18,7 +18,7 @@ from tokspec.records import BadRecord, Record, kind_of, read_records, records_of
 
 
 def told(file: Path, *arguments: Any, **options: Any) -> list[str]:
-    """Give each record of a file as its text, or as what is said of it."""
+    """Return each record of a file as its text, or as what is said of it."""
     found = read_records(file, *arguments, name=file.name, **options)
     return [each.text if isinstance(each, Record) else str(each) for each in found]
 

@@ -29,7 +29,7 @@ FORMS = re.compile(
     r"|(takes ids of 32 bits|takes a list of ids|decodes ids)"
     r"|stands for none$"
     r"|takes (a text|texts), and (a word with the count 0 stands in none|more than \d+ words are too many to repeat)"
-    r"|has a target for (merges|tokens) alone"
+    r"|has a target for (merges|tokens) alone|needs a number of merges"
     r"|has (no|a) least frequency"
     r"|trains on one text"
     r"|counts the pairs of words, before any merge"
@@ -48,7 +48,7 @@ PLAIN: Mapping[str, Any] = {
 
 
 def plain(case: Case) -> Mapping[str, Any] | None:
-    """Give a plain input of the same operation, which any implementation that offers it answers."""
+    """Return a plain input of the same operation, which any implementation that offers it answers."""
     if case.operation == "decode":
         tokens = [*case.model.content.get("vocabulary", ()), *(t for t, _ in case.model.content.get("tokens", ()))]
         return {"ids": [0]} if tokens else {"tokens": ["a"]}
@@ -56,7 +56,7 @@ def plain(case: Case) -> Mapping[str, Any] | None:
 
 
 def refusals(listed: Listed) -> Iterator[tuple[str, str]]:
-    """Give cases that are refused as unsupported though a plain input is not, with what is said."""
+    """Return cases that are refused as unsupported though a plain input is not, with what is said."""
     cases = list(load_suite().cases.values())
     with open_session(listed.impl, listed.command) as session:
         requests = [Request(case.operation, case.model.name, case.model.content, case.input) for case in cases]

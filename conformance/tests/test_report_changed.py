@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import declared_choices, judge, not_run
+from tokspec.judge.verdicts import effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import changes, lines
 from tokspec.report.failure import describe
@@ -40,8 +40,8 @@ REPLIES: list[tuple[str, Reply]] = [
 
 
 def whole() -> list[Any]:
-    """Give the lines of a report, as values."""
-    choices = declared_choices(HELLO)
+    """Return the lines of a report, as values."""
+    choices = effective_choices(HELLO)
     results = [judge(CASES[case], reply, HELLO, choices) for case, reply in REPLIES]
     results.append(not_run(CASES["bpe-toy-encode-emoji"], choices, "the run ended"))
     return [json.loads(line) for line in ndjson(Run(HELLO, choices, tuple(results)), ORIGIN)]
@@ -51,7 +51,7 @@ WHOLE = whole()
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Give the place of everything in a value but the value itself."""
+    """Return the place of everything in a value but the value itself."""
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         yield (*place, key)
         if isinstance(item, dict | list):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello
-from tokspec.judge.verdicts import Result, declared_choices, judge, not_run
+from tokspec.judge.verdicts import Result, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import brief, describe
 from tokspec.suite.fixtures import Case, Model
@@ -47,7 +47,7 @@ def judged(
     outcome: Mapping[str, Any], reply: Reply, operation: str = "encode", input: Mapping[str, Any] | None = None
 ) -> Result:
     asked = case(outcome, operation, {"text": "bug"} if input is None else input)
-    return judge(asked, reply, HELLO, declared_choices(HELLO))
+    return judge(asked, reply, HELLO, effective_choices(HELLO))
 
 
 def tokens(expected: list[str], actual: list[str]) -> Result:
@@ -302,7 +302,7 @@ def test_an_answer_where_a_refusal_is_due() -> None:
 def test_a_case_that_was_never_asked_and_a_text_that_is_not_to_be_seen() -> None:
     asked = case({"expect": {"tokens": ["b"]}}, "encode", {"text": "\u202eb\x00" + "u" * 1000})
     check(
-        not_run(asked, declared_choices(HELLO), "the run ended"),
+        not_run(asked, effective_choices(HELLO), "the run ended"),
         f"""\
   input     encode "\\u202eb\\u0000{"u" * 66} … {"u" * 79}"
   expected  {{"tokens": ["b"]}}

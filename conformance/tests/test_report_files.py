@@ -17,7 +17,7 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.judge.compare import Difference
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Result, Verdict, declared_choices, judge, not_run
+from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import changes, lines
 from tokspec.report.junit import junit
@@ -46,7 +46,7 @@ REPLIES: Mapping[str, Reply] = {
 
 
 def run_of(replies: Mapping[str, Reply], problems: Sequence[str] = ()) -> Run:
-    choices = declared_choices(HELLO)
+    choices = effective_choices(HELLO)
     results = [judge(CASES[case], reply, HELLO, choices) for case, reply in replies.items() if case in CASES]
     return Run(HELLO, choices, tuple(results), tuple(problems))
 
@@ -218,7 +218,7 @@ def test_junit_holds_what_its_schema_allows_and_counts_it() -> None:
     shown = [(case.get("name"), [(child.tag, child.get("message")) for child in case]) for case in suite]
     assert shown == [
         ("bpe-toy-encode-bug", []),
-        ("bpe-toy-encode-mug", [("failure", "fail: answers otherwise")]),
+        ("bpe-toy-encode-mug", [("failure", "fail: wrong answer")]),
         ("bpe-toy-encode-thug", [("error", "crash: exit status 3")]),
         ("bpe-toy-encode-unhug", [("skipped", "unsupported: not <today>")]),
         (
@@ -246,7 +246,7 @@ def test_junit_shows_what_fails_without_a_failing_case() -> None:
 
 
 def test_every_verdict_has_its_element() -> None:
-    case, choices = CASES["bpe-toy-encode-bug"], declared_choices(HELLO)
+    case, choices = CASES["bpe-toy-encode-bug"], effective_choices(HELLO)
     results = [replace(not_run(case, choices, "why"), verdict=verdict) for verdict in Verdict]
     document = ElementTree.fromstring(junit([(ORIGIN, Run(HELLO, choices, tuple(results)))]))
     tags = [[child.tag for child in case] for case in document.iter("testcase")]

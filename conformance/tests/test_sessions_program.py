@@ -16,7 +16,8 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
-from tokspec.sessions.limits import Limits
+from tokspec.sessions.limits import Limits, ProcessFamily
+from tokspec.sessions.process import Process
 from tokspec.sessions.program import ProgramSession
 
 pytestmark = pytest.mark.slow
@@ -350,3 +351,19 @@ def test_a_command_that_is_no_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError) as error:
         ProgramSession([str(script)])
     assert str(error.value) == f"'{script}': cannot be started: Exec format error; run it by hand to see why"
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["as they come", "the end first"])
+def test_an_end_that_is_noticed_with_the_last_output_loses_nothing(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = Process((sys.executable, "-S", "-c", "print('bug')"), Limits(), ProcessFamily())
+    os.waitid(os.P_PID, process._program.pid, os.WEXITED | os.WNOWAIT)
+    select = process._selector.select
+    monkeypatch.setattr(process._selector, "select", lambda seconds: select(seconds)[::step])
+    process.wait(time.monotonic() + 60)
+    process.pump()
+    assert process.take_line() == b"bug"
+    process.wait(time.monotonic() + 60)
+    with pytest.raises(EOFError):
+        process.take_line()
+    assert process.describe_end() == "exit status 0"
+    process.stop()

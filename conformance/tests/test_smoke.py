@@ -58,7 +58,7 @@ def tried(adapter: Adapter) -> list[Step]:
 
 
 def expected(wrong: Mapping[str, str] | None = None, **notes: str) -> list[Step]:
-    """Give the steps of an adapter that is right but for those named in ``wrong``, and with other notes."""
+    """Return the steps of an adapter that is right but for those named in ``wrong``, and with other notes."""
     told = {**RIGHT, **notes, **(wrong or {})}
     return [Step(name, name not in (wrong or {}), note) for name, note in told.items()]
 
@@ -202,8 +202,8 @@ def test_an_adapter_that_counts_its_requests() -> None:
         return {"tokens": [str(len(asked))]}
 
     wrong = {
-        "twice": "encode answers otherwise the second time; keep no state between requests",
-        "contradiction": "encode answers otherwise after a model that cannot be; keep models apart",
+        "twice": "encode gives a different answer the second time; keep no state between requests",
+        "contradiction": "encode gives a different answer after an invalid model; keep models apart",
     }
     assert tried(Scripted(run=run)) == expected(wrong, encode='{"text": "bug"} → {"tokens": ["1"]}')
 
@@ -221,7 +221,7 @@ class Mixing(Scripted):
 
 
 def test_an_adapter_that_mixes_models_up() -> None:
-    wrong = {"contradiction": "encode answers otherwise after a model that cannot be; keep models apart"}
+    wrong = {"contradiction": "encode gives a different answer after an invalid model; keep models apart"}
     assert tried(Mixing()) == expected(wrong)
 
 

@@ -11,7 +11,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import ABSENT, Difference
-from tokspec.judge.verdicts import Result, Verdict, count_verdicts, declared_choices, judge, not_run
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
 from tokspec.suite.fixtures import Case, Model, load_suite
@@ -49,7 +49,7 @@ def case(
 
 def judged(case: Case, reply: Reply, fields: tuple[str, ...] = FIELDS, **options: str) -> Result:
     hello = Hello("mine", "1", "Python", ("encode", "decode"), encode_fields=fields, choices=options)
-    return judge(case, reply, hello, declared_choices(hello))
+    return judge(case, reply, hello, effective_choices(hello))
 
 
 def outcome(result: Result) -> tuple[str, str, Difference | None]:
@@ -75,7 +75,7 @@ def test_the_right_answer_passes() -> None:
     ids=["another token", "too few", "too many", "no id", "another span", "a field less", "another token, no spans"],
 )
 def test_a_wrong_answer_fails_at_its_first_difference(result: Any, difference: Difference) -> None:
-    assert outcome(judged(case({"expect": BUG}), Answer(result))) == ("fail", "answers otherwise", difference)
+    assert outcome(judged(case({"expect": BUG}), Answer(result))) == ("fail", "wrong answer", difference)
 
 
 def test_an_answer_that_is_right_without_spans_is_not_passed() -> None:
@@ -107,7 +107,7 @@ def test_a_result_of_the_wrong_shape_breaks_the_protocol(operation: str, result:
 
 
 def types(node: Mapping[str, Any]) -> Iterator[str]:
-    """Give the types of everything that a part of the schema allows; ``anything`` where it does not say."""
+    """Return the types of everything that a part of the schema allows; ``anything`` where it does not say."""
     if "$ref" in node:
         yield from types(schema.definitions()[node["$ref"].removeprefix("#/$defs/")])
     elif "oneOf" in node:
@@ -166,14 +166,14 @@ def test_only_the_fields_that_are_declared_are_compared() -> None:
     assert outcome(judged(asked, Answer({"tokens": ["b", "ug"]}), ("tokens",))) == ("pass", "", None)
     assert outcome(judged(asked, Answer({**BUG, "ids": [7, 7]}), ("tokens", "spans"))) == ("pass", "", None)
     found = judged(asked, Answer({**BUG, "ids": [7, 7]}), ("ids",))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("ids", 0), 1, 7))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("ids", 0), 1, 7))
     found = judged(asked, Answer({"ids": [1, 8]}), ("tokens", "ids"))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("tokens",), ["b", "ug"], ABSENT))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("tokens",), ["b", "ug"], ABSENT))
 
 
 def test_no_field_in_common_is_unsupported() -> None:
     found = judged(case({"expect": {"tokens": ["b", "ug"]}}), Answer(BUG), ("ids", "spans"))
-    assert outcome(found) == ("unsupported", "encode gives ids, spans only, the case has none of it", None)
+    assert outcome(found) == ("unsupported", "encode returns only ids, spans, and the case checks none of them", None)
 
 
 def test_one_of_several_results() -> None:
@@ -181,7 +181,7 @@ def test_one_of_several_results() -> None:
     asked = case({"one_of": [first, second]})
     assert [outcome(judged(asked, Answer(result)))[0] for result in (first, second)] == ["pass", "pass"]
     found = judged(asked, Answer({"tokens": ["p", "u", "g"]}))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("tokens", 1), "ug", "u"))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("tokens", 1), "ug", "u"))
     assert found.expected == {"one_of": [first, second]}
 
 
@@ -220,7 +220,7 @@ def test_spans_are_expected_in_the_declared_unit(unit: str, spans: list[list[int
 def test_spans_in_another_unit_than_declared_fail() -> None:
     asked = case({"expect": {"spans": [[0, 1], [1, 2]]}}, text="éb")
     found = judged(asked, Answer({"spans": [[0, 2], [2, 3]]}))
-    assert outcome(found) == ("fail", "answers otherwise", Difference(("spans", 0, 1), 1, 2))
+    assert outcome(found) == ("fail", "wrong answer", Difference(("spans", 0, 1), 1, 2))
 
 
 def test_a_case_states_its_tolerance() -> None:
@@ -231,7 +231,7 @@ def test_a_case_states_its_tolerance() -> None:
 
 def test_a_case_that_was_never_asked() -> None:
     asked = case({"expect": BUG})
-    never = not_run(asked, declared_choices(HELLO), "the run ended")
+    never = not_run(asked, effective_choices(HELLO), "the run ended")
     assert never == Result(asked, Verdict.NOT_RUN, "the run ended", {"expect": BUG})
 
 
@@ -254,10 +254,10 @@ def hello(**choices: str) -> Hello:
 
 def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
     defaults = load_specification().defaults()
-    assert declared_choices(hello()) == defaults
+    assert effective_choices(hello()) == defaults
     declared = hello(unknown_id="skipped", final_sigma="plain")
-    assert declared_choices(declared) == {**defaults, "unknown_id": "skipped", "final_sigma": "plain"}
-    overridden = declared_choices(declared, {"unknown_id": "error"})
+    assert effective_choices(declared) == {**defaults, "unknown_id": "skipped", "final_sigma": "plain"}
+    overridden = effective_choices(declared, {"unknown_id": "error"})
     assert overridden == {**defaults, "unknown_id": "error", "final_sigma": "plain"}
 
 
@@ -271,12 +271,12 @@ def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
 )  # fmt: skip
 def test_a_choice_that_the_specification_does_not_have_is_refused(choices: dict[str, str], message: str) -> None:
     with pytest.raises(AdapterFault) as caught:
-        declared_choices(hello(**choices))
+        effective_choices(hello(**choices))
     assert str(caught.value) == message
 
 
 def test_every_case_of_the_suite_passes_with_what_it_expects_and_fails_without() -> None:
-    choices = declared_choices(HELLO)
+    choices = effective_choices(HELLO)
     for asked in load_suite().cases.values():
         expected = not_run(asked, choices, "").expected
         for result in expected.get("one_of", [expected["expect"]] if "expect" in expected else []):

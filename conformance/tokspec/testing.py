@@ -94,7 +94,7 @@ def differences(
 
 
 def _clauses(finding: Finding) -> list[str]:
-    """Give the clause of a finding, and of what it shows beside the oracle."""
+    """Return the clause of a finding, and of what it shows beside the oracle."""
     return [one.clause for one in (finding, finding.oracle) if one]
 
 

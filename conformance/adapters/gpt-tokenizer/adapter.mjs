@@ -4,10 +4,27 @@
 // rank, as a string where it is UTF-8 and as bytes where not, the pattern and the special tokens.
 
 import { readFileSync } from "node:fs";
-import { ALL_SPECIAL_TOKENS } from "gpt-tokenizer/constants";
-import { R50K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
-import { GptEncoding } from "gpt-tokenizer/GptEncoding";
 import { need, Refusal, serve, text } from "../javascript/protocol.mjs";
+
+// The library has one decoder for all its encodings, which keeps bytes that a call leaves incomplete. So that no request
+// has what is left of the one before, each gets a decoder as it is when the library is new.
+const renewals = [];
+const NativeDecoder = globalThis.TextDecoder;
+globalThis.TextDecoder = class {
+  constructor(...options) {
+    const renew = () => (this.decoder = new NativeDecoder(...options));
+    renew();
+    renewals.push(renew);
+  }
+
+  decode(...given) {
+    return this.decoder.decode(...given);
+  }
+};
+
+const { ALL_SPECIAL_TOKENS } = await import("gpt-tokenizer/constants");
+const { R50K_TOKEN_SPLIT_REGEX } = await import("gpt-tokenizer/encodingParams/constants");
+const { GptEncoding } = await import("gpt-tokenizer/GptEncoding");
 
 const library = JSON.parse(readFileSync(new URL("node_modules/gpt-tokenizer/package.json", import.meta.url)));
 
@@ -71,14 +88,6 @@ function translated(call) {
   }
 }
 
-// The library has one decoder for all its encodings, which keeps bytes that a call leaves incomplete. Decoding a whole
-// token takes them out, so that no request has what is left of the one before.
-const whole = new GptEncoding({
-  bytePairRankDecoder: [[0x61]],
-  tokenSplitRegex: R50K_TOKEN_SPLIT_REGEX,
-  specialTokensEncoder: new Map(),
-});
-
 const operations = {
   encode({ encoding, names }, input) {
     const ids = translated(() => encoding.encode(text(input.text), { allowedSpecial: new Set([ALL_SPECIAL_TOKENS]) }));
@@ -90,7 +99,7 @@ const operations = {
     const known = new Map([...names].map(([id, token]) => [token, id]));
     const ids = input.ids ?? input.tokens.map((token) => known.get(text(token)));
     need(!ids.includes(undefined), "decodes ids, and a token that is not in the vocabulary has none");
-    whole.decode([0]);
+    for (const renew of renewals) renew();
     return { text: translated(() => encoding.decode(ids)) };
   },
 };

@@ -292,7 +292,7 @@ def serve():
 
 
 def read():
-    """Give the requests; those that came together are turned around where the answers are to come in another order."""
+    """Return the requests; those that came together are turned around where the answers are to come in another order."""
     pending = b""
     while chunk := os.read(0, 65536):
         *lines, pending = (pending + chunk).split(b"\n")

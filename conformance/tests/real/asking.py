@@ -90,7 +90,7 @@ def _asked(session: Session, model: Mapping[str, Any], texts: Mapping[str, str])
 
 
 def refused(found: Encoded) -> dict[str, str]:
-    """Give what was refused, and why."""
+    """Return what was refused, and why."""
     return {text: tokens for text, tokens in found.items() if isinstance(tokens, str)}
 
 

@@ -64,7 +64,7 @@ FILES = {
 
 
 def model_file(name: str) -> Path:
-    """Give a file of :data:`FILES`; skips the test where its package is not installed."""
+    """Return a file of :data:`FILES`; skips the test where its package is not installed."""
     package, path, digest = FILES[name]
     spec = find_spec(package) if package.isidentifier() else None
     folder = (

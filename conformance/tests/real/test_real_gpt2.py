@@ -74,7 +74,7 @@ Form = tuple[str, Mapping[str, Any], Encoded]
 
 @pytest.fixture(scope="module", params=["ranks", "files"])
 def form(request: pytest.FixtureRequest) -> Form:
-    """Give a form's name, its model, and what tiktoken makes of every text."""
+    """Return a form's name, its model, and what tiktoken makes of every text."""
     name, encoding = str(request.param), tiktoken_encoding("r50k_base")
     if name == "ranks":
         model = read("vocab.tiktoken", content_of("vocab.tiktoken", model_file("r50k_base")))

@@ -35,7 +35,7 @@ UNKNOWN = {text for text, content in TEXTS.items() if "<unk>" in content}
 
 @pytest.fixture(scope="module")
 def expressible() -> Mapping[str, Any]:
-    """Give the published model without what the specification does not cover."""
+    """Return the published model without what the specification does not cover."""
     protocol = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
     proto = protocol.ModelProto()
     proto.ParseFromString(model_file("mistral").read_bytes())
@@ -50,7 +50,7 @@ def expressible() -> Mapping[str, Any]:
 
 @pytest.fixture(scope="module")
 def of_published_file() -> Encoded:
-    """Give what SentencePiece makes of every text with the file as it is published."""
+    """Return what SentencePiece makes of every text with the file as it is published."""
     processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(model_file("mistral")))
     return {text: processor.encode(content, out_type=str) for text, content in TEXTS.items()}
 

@@ -22,7 +22,7 @@ SIZE = 5_000_000
 
 
 def mixed_text() -> str:
-    """Give the suite's texts, and then English, sources and many languages, so many bytes of UTF-8."""
+    """Return the suite's texts, and then English, sources and many languages, so many bytes of UTF-8."""
     texts = _measured_on()
     first = TEXTS["all/lines"]
     rest = SIZE - len(first.encode())

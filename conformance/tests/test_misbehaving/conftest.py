@@ -105,14 +105,14 @@ def _seen(run: Run) -> Seen:
 
 @pytest.fixture(scope="session")
 def cases() -> list[Case]:
-    """Give the cases, in their order."""
+    """Return the cases, in their order."""
     suite = load_suite().cases
     return [suite[id] for id in CASES]
 
 
 @pytest.fixture
 def judge(cases: list[Case], monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
-    """Give a judge; check at the end that no process, thread or descriptor is left of what it started."""
+    """Return a judge; check at the end that no process, thread or descriptor is left of what it started."""
     mark = secrets.token_hex(16)
     monkeypatch.setenv(VARIABLE, mark)
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")  # so that an interpreter with closed streams has one exit status
@@ -129,7 +129,7 @@ def _held() -> tuple[set[int], int, int]:
 
 
 def _left(mark: str) -> Iterator[psutil.Process]:
-    """Give the processes with a mark in their environment, wherever they went; a killed one may need a moment."""
+    """Return the processes with a mark in their environment, wherever they went; a killed one may need a moment."""
     for process in psutil.process_iter():
         try:
             if process.environ().get(VARIABLE) == mark:

@@ -67,7 +67,7 @@ ROWS = [
     ("is_no_number", "PPPPOPPP", "the result holds nan, which is not JSON", {}),
     ("is_infinite", "PPPPOPPP", "the result holds -inf, which is not JSON", {}),
     ("is_huge", "PPPPOPPP", "the result holds a number of more than 300 digits", {}),
-    ("is_half_a_pair", "PPPPFPPP", "answers otherwise", {}),
+    ("is_half_a_pair", "PPPPFPPP", "wrong answer", {}),
     ("has_half_a_pair_as_key", "PPPPOPPP", "the result has the key '\\ud800'; a surrogate in a key has no form in JSON", {}),
     ("is_of_bytes", "PPPPOPPP", "the result holds a value of type bytes, which JSON does not have", {}),
 ]  # fmt: skip
@@ -87,7 +87,7 @@ def hosted(name: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def places() -> Mapping[str, int]:
-    """Give the number of each line that a detail may name."""
+    """Return the number of each line that a detail may name."""
     lines = (PROGRAMS / "adapters.py").read_text("utf-8").splitlines()
     return {place: lines.index(text) + 1 for place, text in PLACES.items()}
 

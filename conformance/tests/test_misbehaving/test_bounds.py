@@ -29,7 +29,7 @@ BOUND = 60 * 1024
 
 @pytest.fixture
 def grown() -> Callable[[], int]:
-    """Give what tells by how many kilobytes the greatest size of this process has grown."""
+    """Return what tells by how many kilobytes the greatest size of this process has grown."""
     if not CLEAR.exists():
         pytest.skip("the system does not tell the greatest size that a process had")
     CLEAR.write_text("5", "ascii")
@@ -69,7 +69,7 @@ def test_what_a_program_answers_is_not_kept_whole(cases: list[Case], grown: Call
         results = run(session, [hugs] * 150).results
     beginning = ('{"tokens":[' + 50 * '"a",')[:200]
     details = {
-        "long": f"answers otherwise, in 800012 bytes that begin '{beginning}'",
+        "long": f"wrong answer, in 800012 bytes that begin '{beginning}'",
         "refuses_at_length": "x" * 1000 + " and 1047576 more characters",
     }
     assert {result.detail for result in results} == {details[name]}

@@ -190,7 +190,7 @@ WRONG = [
 
 
 def in_languages(rows: list[Any]) -> list[Any]:
-    """Give each row for Python, and some for Node."""
+    """Return each row for Python, and some for Node."""
     return [pytest.param("python", *row, id=f"{name}-python") for name, *row in rows] + [
         pytest.param("node", *row, id=f"{name}-node", marks=needs_node) for name, *row in rows if name in ALSO_IN_NODE
     ]
@@ -239,7 +239,7 @@ def test_half_of_a_pair_in_the_wrong_place(judge: Callable[..., Any], language: 
 @pytest.mark.parametrize(("language", "result"), in_languages(WRONG))
 def test_wrong_answers(judge: Callable[..., Any], language: str, result: bytes) -> None:
     line = b'{"id": %d, "ok": {' + result + b"}}"
-    check(judge(command(language, "says", line.hex())), Row("says", "PPPPFPPP", "answers otherwise"))
+    check(judge(command(language, "says", line.hex())), Row("says", "PPPPFPPP", "wrong answer"))
 
 
 @both

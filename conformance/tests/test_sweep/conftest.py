@@ -52,7 +52,7 @@ class Place:
         return process.returncode, out, err
 
     def results(self, output: str) -> dict[str, bytes]:
-        """Give the result files by their names."""
+        """Return the result files by their names."""
         return {file.name: file.read_bytes() for file in (self.folder / output / "results").glob("??/*.json")}
 
     def times(self, output: str) -> dict[str, int]:
@@ -68,7 +68,7 @@ class Place:
             time.sleep(0.02)
 
     def processes(self) -> list[psutil.Process]:
-        """Give the processes that a sweep in this folder has left: they work in it, or for it."""
+        """Return the processes that a sweep in this folder has left: they work in it, or for it."""
         found = []
         for process in psutil.process_iter(["cmdline", "cwd", "environ"]):
             words = " ".join(process.info["cmdline"] or ())
@@ -78,7 +78,7 @@ class Place:
         return found
 
     def cells(self) -> list[psutil.Process]:
-        """Give the processes in which both sides are asked."""
+        """Return the processes in which both sides are asked."""
         return [each for each in self.processes() if "tokspec.sweep.cell" in " ".join(each.cmdline())]
 
     def kill(self, process: psutil.Process) -> None:
@@ -95,7 +95,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Give a folder for sweeps in which nothing may be left running."""
+    """Return a folder for sweeps in which nothing may be left running."""
     made = Place(tmp_path)
     yield made
     made.wait_until_gone()
@@ -103,7 +103,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 @pytest.fixture(scope="session")
 def slow_lines() -> Callable[[int], list[str]]:
-    """Give lines of which every tenth takes a while, and one differs."""
+    """Return lines of which every tenth takes a while, and one differs."""
 
     def lines(count: int) -> list[str]:
         return [f"line {number}{' WAITS' * (number % 10 == 0)}{' Q' * (number == 77)}" for number in range(count)]

@@ -20,7 +20,7 @@ UNITS = ("--unit-mb", "0.0012")
 
 @pytest.fixture(params=["ray", "dask"])
 def engine(request: Any) -> str:
-    """Give the name of an engine that is installed."""
+    """Return the name of an engine that is installed."""
     name: str = request.param
     if importlib.util.find_spec({"dask": "distributed"}.get(name, name)) is None:
         pytest.skip(f"{name} is not installed")
@@ -29,7 +29,7 @@ def engine(request: Any) -> str:
 
 @pytest.fixture
 def undisturbed(place: Any, slow_lines: Callable[[int], list[str]]) -> dict[str, bytes]:
-    """Give the results of the built-in engine, to which nothing happens."""
+    """Return the results of the built-in engine, to which nothing happens."""
     place.write("texts.txt", [*slow_lines(600), "it DIES", "it HANGS"])
     assert place.run("texts.txt", *UNITS, "-o", "builtin", "--case-seconds", "2", "--workers", "4")[0] == 1
     return place.results("builtin")
@@ -123,7 +123,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(place: Any) -> Iterator[Callable[[str, str], Cluster]]:
-    """Give a function that starts a cluster with a package, by a program."""
+    """Return a function that starts a cluster with a package, by a program."""
     started = []
 
     def start(package: str, program: str) -> Cluster:

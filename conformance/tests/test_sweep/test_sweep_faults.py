@@ -20,7 +20,7 @@ UNITS = ("--unit-mb", "0.0012")
 
 @pytest.fixture
 def undisturbed(place: Any, slow_lines: Callable[[int], list[str]]) -> dict[str, bytes]:
-    """Give the results of a sweep to which nothing happens."""
+    """Return the results of a sweep to which nothing happens."""
     place.write("texts.txt", slow_lines(600))
     assert place.run("texts.txt", *UNITS, "-o", "undisturbed", "--workers", "4")[0] == 1
     return place.results("undisturbed")

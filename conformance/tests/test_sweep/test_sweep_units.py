@@ -36,7 +36,7 @@ def planned(names: Sequence[Path], size: int, kind: str | None = None, header: H
 
 
 def records(plan: Plan) -> list[tuple[int, str]]:
-    """Give every document of a plan with its place, and what is none."""
+    """Return every document of a plan with its place, and what is none."""
     found = []
     for unit in plan.units:
         for each in batches(unit, plan.header.selection):

@@ -23,6 +23,15 @@ class NotCovered(Exception):
     """No program here computes this."""
 
 
+def check_model(model: Model) -> None:
+    """Refuse what SPECIAL-5 and WP-MODEL-3 refuse: special tokens that are no tokens, and words of no character."""
+    tokens = model.get("vocabulary") or [token for token, _ in model.get("tokens", [])]
+    if tokens and not set(model.get("special_tokens", [])) <= set(tokens):
+        raise Refused("invalid_model")
+    if model.get("max_word_length", 1) < 1:
+        raise Refused("invalid_model")
+
+
 def check_numbers(operation: str, request: Mapping[str, Any]) -> None:
     """Refuse what ERROR-2 and ERROR-3 refuse: numbers below 0, and fractions that are not above 0 and at most 1."""
     numbers = ("steps", "first", "vocabulary_size", "merge_count", "min_frequency", "initial_size")

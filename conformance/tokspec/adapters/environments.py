@@ -30,7 +30,7 @@ _PLACES = ("bin/python", "Scripts/python.exe")
 
 
 def find_python(environment: str) -> str:
-    """Give the Python of an environment: of a folder that is one, or the Python itself.
+    """Return the Python of an environment: of a folder that is one, or the Python itself.
 
     Raises:
         DataError: there is none.
@@ -50,5 +50,5 @@ def find_python(environment: str) -> str:
 
 
 def server_command(python: str, target: str) -> tuple[str, ...]:
-    """Give the command that runs the suite's host for an adapter with another Python."""
+    """Return the command that runs the suite's host for an adapter with another Python."""
     return (python, "-P", "-c", _START, str(Path(__file__).resolve().parents[1]), target)

@@ -97,7 +97,7 @@ class TokenizersAdapter:
         return _translated(lambda: Tokenizer.from_str(json.dumps(content)))
 
     def encoder(self, model: Tokenizer) -> Callable[[str], list[int]]:
-        """Give a function from a text to its ids, for who asks millions of times."""
+        """Return a function from a text to its ids, for who asks millions of times."""
         encode = model.encode
         return lambda text: _translated(lambda: encode(text, add_special_tokens=False).ids)
 
@@ -167,10 +167,7 @@ def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
         return _learn(tokenizer, input, input["vocabulary_size"])
     # The library counts tokens, not merges. With no room for a merge it gives the size from which to count.
     count = input["merge_count"]
-    result = _learn(tokenizer, input, len(_learn(tokenizer, input, 0)["vocabulary"]) + count)
-    if len(result["merges"]) > count:
-        raise Unsupported("has a target for tokens alone, and one of these merges makes no new token")
-    return result
+    return _learn(tokenizer, input, len(_learn(tokenizer, input, 0)["vocabulary"]) + count)
 
 
 def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
@@ -194,7 +191,7 @@ def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
 
 
 def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:
-    """Give every word as often as it counts: the trainers take texts, and without a pre-tokenizer a text is a word."""
+    """Return every word as often as it counts: trainers take texts, and without a pre-tokenizer a text is a word."""
     if sum(count for _, count in words) > _MOST_WORDS:
         raise Unsupported(f"takes texts, and more than {_MOST_WORDS} words are too many to repeat")
     if any(count == 0 for _, count in words):

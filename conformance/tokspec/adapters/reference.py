@@ -23,18 +23,18 @@ from tokref.values import Words
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import DataError
 
-__all__ = ["ReferenceAdapter", "Request", "functions_by_clause"]
+__all__ = ["ReferenceAdapter", "ReferenceRequest", "functions_by_clause"]
 
 Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Request:
+class ReferenceRequest:
     """A tokenizer, the choices, and the input of an operation; a value of a wrong type is refused as ``invalid_input``.
 
     The methods that compute are those that an implementation of the same functions may override.
 
-    >>> Request(Tokenizer(), Choices(), {"text": "bug"}).text("text")
+    >>> ReferenceRequest(Tokenizer(), Choices(), {"text": "bug"}).text("text")
     'bug'
     """
 
@@ -156,7 +156,7 @@ class ReferenceAdapter:
     """
 
     name: ClassVar = "tokref"
-    operations: ClassVar[Mapping[str, Mapping[type | None, Callable[[Request], Result]]]]
+    operations: ClassVar[Mapping[str, Mapping[type | None, Callable[[ReferenceRequest], Result]]]]
 
     def __init__(self, choices: Mapping[str, str] | None = None) -> None:
         options = dict(choices or {})
@@ -190,9 +190,9 @@ class ReferenceAdapter:
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
 
-    def request(self, model: Any, input: Mapping[str, Any]) -> Request:
+    def request(self, model: Any, input: Mapping[str, Any]) -> ReferenceRequest:
         """Return the request of a model that was loaded."""
-        return Request(model, self._choices, input)
+        return ReferenceRequest(model, self._choices, input)
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Perform one operation."""
@@ -210,15 +210,15 @@ class ReferenceAdapter:
             raise Refusal(error.reason, error.message) from error
 
 
-def _normalize(request: Request) -> Result:
+def _normalize(request: ReferenceRequest) -> Result:
     return {"text": request.normalize(request.text("text"))}
 
 
-def _pre_tokenize(request: Request) -> Result:
+def _pre_tokenize(request: ReferenceRequest) -> Result:
     return {"pieces": [list(piece) for piece in request.pre_tokenize(request.text("text"))]}
 
 
-def _encode(request: Request) -> Result:
+def _encode(request: ReferenceRequest) -> Result:
     tokens = request.encode(request.text("text"))
     return {
         "tokens": [token.text for token in tokens],
@@ -227,7 +227,7 @@ def _encode(request: Request) -> Result:
     }
 
 
-def _decode(request: Request) -> Result:
+def _decode(request: ReferenceRequest) -> Result:
     if ("tokens" in request.input) == ("ids" in request.input):
         raise InputError("invalid_input", "decoding needs either tokens or ids")
     is_of_ids = "ids" in request.input
@@ -235,60 +235,60 @@ def _decode(request: Request) -> Result:
     return {"text": request.decode(tokens)}
 
 
-def _count_words(request: Request) -> Result:
+def _count_words(request: ReferenceRequest) -> Result:
     return {"words": [list(row) for row in request.words.items()]}
 
 
-def _base_vocabulary(request: Request) -> Result:
+def _base_vocabulary(request: ReferenceRequest) -> Result:
     return {"vocabulary": list(bpe.base_vocabulary(request.words, request.tokenizer.special_tokens))}
 
 
-def _wordpiece_alphabet(request: Request) -> Result:
+def _wordpiece_alphabet(request: ReferenceRequest) -> Result:
     special_tokens, prefix = request.tokenizer.special_tokens, request.model.continuing_prefix
     return {"vocabulary": list(wordpiece.wordpiece_alphabet(request.words, special_tokens, prefix))}
 
 
-def _bpe_model(request: Request) -> Result:
+def _bpe_model(request: ReferenceRequest) -> Result:
     training = request.train_bpe(request.target)
     return {"vocabulary": list(training.vocabulary), "merges": [[left, right] for left, right, _ in training.steps]}
 
 
-def _wordpiece_model(request: Request) -> Result:
+def _wordpiece_model(request: ReferenceRequest) -> Result:
     return {"vocabulary": list(request.train_wordpiece(_size(request)).vocabulary)}
 
 
-def _unigram_model(request: Request) -> Result:
+def _unigram_model(request: ReferenceRequest) -> Result:
     return {"tokens": [list(row) for row in request.train_unigram().model.weights.items()]}
 
 
-def _bpe_steps(request: Request) -> Result:
+def _bpe_steps(request: ReferenceRequest) -> Result:
     return {"steps": [list(step) for step in request.train_bpe(request.target).steps]}
 
 
-def _wordpiece_steps(request: Request) -> Result:
+def _wordpiece_steps(request: ReferenceRequest) -> Result:
     steps = request.train_wordpiece(_size(request)).steps
     return {"steps": [[left, right, float(score)] for left, right, score in steps]}
 
 
-def _unigram_sizes(request: Request) -> Result:
+def _unigram_sizes(request: ReferenceRequest) -> Result:
     return {"sizes": list(request.train_unigram().sizes)}
 
 
-def _size(request: Request) -> bpe.Target:
+def _size(request: ReferenceRequest) -> bpe.Target:
     """Return the target of WordPiece, which has to be a size (ERROR-3)."""
     return bpe.Target(vocabulary_size=request.number("vocabulary_size"))
 
 
-def _after_steps(request: Request) -> bpe.Target:
+def _after_steps(request: ReferenceRequest) -> bpe.Target:
     """Return the target of a training that stops after as many merges as have been done (0 unless given)."""
     return bpe.Target(merge_count=request.number("steps") if "steps" in request.input else 0)
 
 
-def _bpe_state(request: Request) -> Result:
+def _bpe_state(request: ReferenceRequest) -> Result:
     return _state(request.train_bpe(_after_steps(request)))
 
 
-def _wordpiece_state(request: Request) -> Result:
+def _wordpiece_state(request: ReferenceRequest) -> Result:
     return _state(request.train_wordpiece(_after_steps(request)))
 
 
@@ -297,23 +297,23 @@ def _state(training: bpe.BpeTraining | wordpiece.WordPieceTraining) -> Result:
     return {"vocabulary": list(training.vocabulary), "words": words}
 
 
-def _pair_frequencies(request: Request) -> Result:
+def _pair_frequencies(request: ReferenceRequest) -> Result:
     counts = bpe.count_pairs(request.train_bpe(_after_steps(request)).words)
     return {"pairs": request.first([[*pair, count] for pair, count in counts.items()])}
 
 
-def _pair_scores(request: Request) -> Result:
+def _pair_scores(request: ReferenceRequest) -> Result:
     scores = wordpiece.score_pairs(request.train_wordpiece(_after_steps(request)).words)
     return {"pairs": request.first([[*pair, float(score)] for pair, score in scores.items()])}
 
 
-def _best_bpe_pair(request: Request) -> Result:
+def _best_bpe_pair(request: ReferenceRequest) -> Result:
     training = request.train_bpe(_after_steps(request))
     pair, count = _found(bpe.best_pair(training.words, training.vocabulary, request.choices))
     return {"pair": list(pair), "count": count}
 
 
-def _best_wordpiece_pair(request: Request) -> Result:
+def _best_wordpiece_pair(request: ReferenceRequest) -> Result:
     training = request.train_wordpiece(_after_steps(request))
     pair, score = _found(wordpiece.best_scored_pair(training.words))
     return {"pair": list(pair), "score": float(score)}
@@ -325,49 +325,49 @@ def _found(best: Any) -> Any:
     return best
 
 
-def _substring_frequencies(request: Request) -> Result:
+def _substring_frequencies(request: ReferenceRequest) -> Result:
     frequencies = unigram.strict_substrings(request.words)
     return {"frequencies": frequencies, "total": sum(frequencies.values())}
 
 
-def _ranked_substrings(request: Request) -> Result:
+def _ranked_substrings(request: ReferenceRequest) -> Result:
     ranked = unigram.ranked_substrings(request.words)
     return {"substrings": request.first([list(row) for row in ranked]), "count": len(ranked)}
 
 
-def _initial_vocabulary(request: Request) -> Result:
+def _initial_vocabulary(request: ReferenceRequest) -> Result:
     weights = unigram.initial_vocabulary(request.words, request.number("initial_size")).weights
     return {"tokens": request.first([list(row) for row in weights.items()]), "total": sum(weights.values())}
 
 
-def _token_probabilities(request: Request) -> Result:
+def _token_probabilities(request: ReferenceRequest) -> Result:
     return {"probabilities": unigram.token_probabilities(request.model)}
 
 
-def _segmentations(request: Request) -> Result:
+def _segmentations(request: ReferenceRequest) -> Result:
     found = unigram.segmentations(request.text("word"), request.model)
     return {"segmentations": [[list(tokens), probability] for tokens, probability in found]}
 
 
-def _viterbi(request: Request) -> Result:
+def _viterbi(request: ReferenceRequest) -> Result:
     table = unigram.viterbi(request.text("word"), request.model)
     return {"table": [None if row is None else [list(row.tokens), row.value] for row in table]}
 
 
-def _segment(request: Request) -> Result:
+def _segment(request: ReferenceRequest) -> Result:
     tokens, score = request.segment(request.text("word"))
     return {"tokens": list(tokens), "score": score}
 
 
-def _loss(request: Request) -> Result:
+def _loss(request: ReferenceRequest) -> Result:
     return {"loss": request.loss()}
 
 
-def _loss_increase(request: Request) -> Result:
+def _loss_increase(request: ReferenceRequest) -> Result:
     return {"increase": request.loss_increase(request.text("token"))}
 
 
-def _prune_step(request: Request) -> Result:
+def _prune_step(request: ReferenceRequest) -> Result:
     removed, left = request.prune_step()
     return {"removed": list(removed), "size": len(left.weights)}
 

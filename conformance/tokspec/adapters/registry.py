@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tokspec.sessions.program import ProgramSession
 
 
-__all__ = ["Found", "find", "find_reference", "known_names", "open_session"]
+__all__ = ["FoundAdapter", "find", "find_reference", "known_names", "open_session"]
 
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
@@ -32,7 +32,7 @@ _REMEDY = "install what it needs in this environment"
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundAdapter:
     """An adapter that is named and not imported yet.
 
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
@@ -91,18 +91,18 @@ class Found:
         return DataError(message, error.file, error.line, error.key or self.spec)
 
 
-def find_reference() -> Found:
-    """Give the suite's own implementation, whatever other packages announce: none of them is looked at.
+def find_reference() -> FoundAdapter:
+    """Return the suite's own implementation, whatever other packages announce: none of them is looked at.
 
     >>> find_reference() == find("reference")
     True
     """
     target = "tokspec.adapters.reference:ReferenceAdapter"
-    return Found("reference", target, _REMEDY, tuple(sys.path), is_ours=True)
+    return FoundAdapter("reference", target, _REMEDY, tuple(sys.path), is_ours=True)
 
 
 def known_names() -> list[str]:
-    """Give the names of the installed implementations, sorted.
+    """Return the names of the installed implementations, sorted.
 
     >>> "reference" in known_names()
     True
@@ -116,7 +116,7 @@ def _announced() -> Iterable[EntryPoint]:
     return entry_points(group=GROUP)
 
 
-def find(spec: str) -> Found:
+def find(spec: str) -> FoundAdapter:
     """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
 
     A module is looked for in the current folder too. ``NAME@ENVIRONMENT`` is what is installed in another environment,
@@ -143,11 +143,11 @@ def find(spec: str) -> Found:
         raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=escape(spec))
     (point,) = points.values()
     is_ours = point.name in ("reference", "tokfast") and _package(point) == "tokspec"
-    return Found(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
+    return FoundAdapter(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
 
 
 def open_session(
-    impl: str | Found | None,
+    impl: str | FoundAdapter | None,
     command: str | None,
     *,
     limits: Limits | None = None,
@@ -175,7 +175,7 @@ def open_session(
     if impl is None:
         words = _words(command or "")
         return _start_jobs(lambda waits: _program_session(words, limits, waits), jobs)
-    found = impl if isinstance(impl, Found) else find(impl)
+    found = impl if isinstance(impl, FoundAdapter) else find(impl)
     found = replace(found, target=(instead or {}).get(found.target, found.target))
     if in_process or (found.is_ours and jobs == 1):
         return InProcessSession(found.make())
@@ -214,12 +214,12 @@ def _unknown(name: str) -> str:
     )
 
 
-def _named_object(spec: str) -> Found:
+def _named_object(spec: str) -> FoundAdapter:
     module, _, path = spec.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), *path.split(".")]):
         raise DataError("is not of the form package.module:Object", key=escape(spec))
     here = str(Path.cwd())
-    return Found(spec, spec, _REMEDY, tuple(sys.path) if here in sys.path else (here, *sys.path))
+    return FoundAdapter(spec, spec, _REMEDY, tuple(sys.path) if here in sys.path else (here, *sys.path))
 
 
 def _package(point: EntryPoint) -> str:

@@ -91,7 +91,7 @@ class EducationalAdapter:
         return {"vocabulary": tokens, "merges": list(merges_of(tokens))}
 
     def _data(self, model: Mapping[str, Any], corpus: Mapping[str, Any]) -> tuple[str, str]:
-        """Give one text, which is what the program trains on, and the pattern that cuts it into the corpus's words."""
+        """Return one text, which the program trains on, and the pattern that cuts it into the words of the corpus."""
         if "words" in corpus:
             if sum(count for _, count in corpus["words"]) > _MOST_WORDS:
                 raise Unsupported(f"takes a text, and more than {_MOST_WORDS} words are too many to repeat")

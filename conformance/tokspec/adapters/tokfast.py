@@ -18,13 +18,13 @@ from tokref.unigram import Segmentation
 from tokref.values import Words
 from tokref.wordpiece import WordPieceTraining
 from tokspec.adapter import Refusal
-from tokspec.adapters.reference import ReferenceAdapter, Request
+from tokspec.adapters.reference import ReferenceAdapter, ReferenceRequest
 
 __all__ = ["WITH_CHOICES", "TokfastAdapter"]
 
 
 @dataclass(frozen=True)
-class FastRequest(Request):
+class FastRequest(ReferenceRequest):
     """A request that is answered by tokfast."""
 
     fast: FastTokenizer

@@ -1,4 +1,15 @@
-"""Untrusted text, made fit for a terminal or a file: nothing in it can move a cursor, hide or pretend."""
+"""Untrusted text, made fit for a terminal or a file: nothing in it can move a cursor, hide or pretend.
+
+============  ========================================================  ===========================================
+function      takes                                                     use it for
+============  ========================================================  ===========================================
+``visible``   a text of any length; letters of any script stay          names and messages in a report
+``compact``   any JSON value; as ``visible``, on one line               inputs and answers in a report
+``shorten``   a text that is fit to show, such as one of ``compact``    where a long line would hide the rest
+``quote``     a text or bytes; the beginning, quoted, in ASCII          raw output of a program in a message
+``escape``    a text, perhaps quoted already; the beginning, in ASCII   a program's own message inside one of ours
+============  ========================================================  ===========================================
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def _folder(name: str) -> Path:
 
 
 def specification_folder() -> Path:
-    """Give the folder of the chapters.
+    """Return the folder of the chapters.
 
     >>> (specification_folder() / "00-terms.md").is_file()
     True
@@ -23,7 +23,7 @@ def specification_folder() -> Path:
 
 
 def fixtures_folder() -> Path:
-    """Give the folder of the fixtures.
+    """Return the folder of the fixtures.
 
     >>> (fixtures_folder() / "schema.json").is_file()
     True

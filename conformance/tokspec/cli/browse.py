@@ -37,7 +37,7 @@ def list_command(patterns: tuple[str, ...], excluded: tuple[str, ...], fixtures:
 
 
 def _by_source(cases: Sequence[Case]) -> Iterator[str]:
-    """Give a paragraph for each document from which cases come."""
+    """Return a paragraph for each document from which cases come."""
     for name, document in load_specification().documents.items():
         own = [case for case in cases if document in case.documents]
         if own:
@@ -45,7 +45,7 @@ def _by_source(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _document_lines(name: str, document: str, cases: Sequence[Case]) -> Iterator[str]:
-    """Give the printed results of a document by section, and their counts."""
+    """Return the printed results of a document by section, and their counts."""
     results = [(case, entry) for case in cases for entry in case.stated if document in entry.get("in", case.documents)]
     errata = sum(entry["relation"] == "erratum" for _, entry in results)
     counts = f"{_count(len(results), 'printed result')}, {errata} of them errata, in {_count(len(cases), 'case')}"
@@ -100,7 +100,7 @@ def show_command(case_id: str, fixtures: Path | None) -> None:
 
 
 def _one(suite: Suite, wanted: str) -> Case:
-    """Give the case of this id; any other pattern will do that selects no more than one.
+    """Return the case of this id; any other pattern will do that selects no more than one.
 
     Raises:
         DataError: it selects none, or several.

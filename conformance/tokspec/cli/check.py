@@ -22,7 +22,7 @@ from tokspec.cli.run import refuse_one_file
 from tokspec.formats import READERS
 from tokspec.formats.own import OwnModel
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Verdict, declared_choices
+from tokspec.judge.verdicts import Verdict, effective_choices
 from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.checking import checked, other_choices, other_model
 from tokspec.packs.findings import Findings
@@ -85,7 +85,7 @@ def check_command(
         write_whole(junit_file, junit([(came_from, finished)]))
     _say(finished, findings, show, checking)
     if ratchet.file and not update and not finished.conforms:
-        click.echo(f"to write the known failures anew: {checking.again} --update-known-failures")
+        click.echo(f"to rewrite the known-failures file: {checking.again} --update-known-failures")
     return 0 if finished.conforms else 1
 
 
@@ -121,7 +121,7 @@ class Checking:
             adds = self.pack.header.special_tokens == "added"
             with opened(self.target, adds=adds) as session:
                 asker = Asker(session, own)
-                choices = declared_choices(session.hello)
+                choices = effective_choices(session.hello)
                 self._introduce(own, session.hello.name)
                 with ProgressBar("checking", sum(self.pack.counts.values())) as advance:
                     findings = checked(self.pack, asker, choices["offset_unit"], cases, advance)
@@ -142,7 +142,7 @@ class Checking:
         click.echo()
 
     def _counted(self, finished: Run) -> Run:
-        """Give the run as it counts with what is known."""
+        """Return the run as it counts with what is known."""
         known = self.ratchet.counting
         if known and known.entries:
             listed = known.unsupported(finished.results)
@@ -177,7 +177,7 @@ def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
 
 
 def _summary(run: Run, findings: Findings) -> str:
-    """Give the last line: whether it agrees, and how much differs."""
+    """Return the last line: whether it agrees, and how much differs."""
     hello = run.hello
     who = visible(f"{hello.name} {hello.version}".strip())
     known = run.counts[Verdict.KNOWN_FAILURE]

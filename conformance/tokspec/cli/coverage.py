@@ -10,7 +10,7 @@ import click
 from tokspec.adapters.reference import functions_by_clause
 from tokspec.cli.options import fixtures_option
 from tokspec.quality.chance import KNOW_NOTHING, Chance, chance
-from tokspec.quality.coverage import Row, coverage
+from tokspec.quality.coverage import ClauseRow, coverage
 from tokspec.suite.fixtures import Suite, load_suite
 
 __all__ = ["coverage_command"]
@@ -48,7 +48,7 @@ def _by_clause(suite: Suite, with_cases: bool) -> int:
     return 1 if lacking else 0
 
 
-def _line(row: Row, width: int) -> str:
+def _line(row: ClauseRow, width: int) -> str:
     functions = ", ".join(row.functions) or "—"
     lacks = f"  LACKS {' and '.join(row.lacks)}" if row.lacks else ""
     return f"{row.clause.id:<{width}}  {row.clause.level:<6}  {len(row.cases):>3} cases  {functions}{lacks}"
@@ -69,7 +69,7 @@ def _legend() -> Iterator[str]:
 
 
 def _table(rows: Sequence[Chance]) -> Iterator[str]:
-    """Give the lines; names of two words stand in two lines of the heading."""
+    """Return the lines; names of two words stand in two lines of the heading."""
     width = max(len(row.name) for row in rows)
     words = [("", "cases"), *(name.rpartition("_")[::2] for name in KNOW_NOTHING)]
     columns = [max(map(len, pair)) for pair in words]

@@ -32,7 +32,7 @@ from tokspec.fuzz.panel import Panel
 from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetition
 from tokspec.fuzz.saving import case_id, held, refuse_unwritable, replayed, save
 from tokspec.fuzz.wishes import families_of, opened
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.suite.fixtures import Case
 
 __all__ = ["Fuzzing"]
@@ -96,7 +96,7 @@ class Fuzzing:
         return held(self.folder) if self.folder else {}
 
     def _models(self, seed: int) -> tuple[tuple[str, ...], list[Example] | None]:
-        """Give the families that are wanted, or the examples of the one model."""
+        """Return the families that are wanted, or the examples of the one model."""
         if self.only is None:
             return tuple(FAMILIES), None
         family, _, number = self.only.partition(":")
@@ -123,7 +123,7 @@ class Fuzzing:
     def _member(name: str, sessions: ExitStack) -> Conversations:
         with _startable(name, Target(*((None, name) if " " in name else (name, None))).arguments()):
             member = sessions.enter_context(closing(Conversations(partial(opened, name))))
-            declared_choices(member.session.hello)
+            effective_choices(member.session.hello)
         return member
 
     @property
@@ -211,7 +211,7 @@ def _startable(name: str, arguments: str) -> Iterator[None]:
 
 
 def _status(campaign: Campaign, fresh: Sequence[Finding]) -> int:
-    """Give the exit status: 0 only if something was alike, and all that differs was looked at and is known."""
+    """Return the exit status: 0 only if something was alike, and all that differs was looked at and is known."""
     if not campaign.tally.states["same"] and not len(campaign.findings):
         click.echo(click.style("no example was answered, and a run that shows nothing is not a pass", fg="red"))
         return 1
@@ -222,7 +222,7 @@ def _status(campaign: Campaign, fresh: Sequence[Finding]) -> int:
 
 
 def _outcome_of(oracle: Conversations, finding: Finding) -> tuple[str, Callable[[Finding], Mapping[str, Any]]]:
-    """Give who says what is right, and the function that gives it; where other oracles say nothing, the reference."""
+    """Return who says what is right, and the function that gives it; where other oracles say nothing, the reference."""
     right = {} if oracle.who == REFERENCE else Checker.right_of(oracle, finding.example)
     if not right or right.get("error") == "unsupported":
         return REFERENCE, _by_reference
@@ -230,7 +230,7 @@ def _outcome_of(oracle: Conversations, finding: Finding) -> tuple[str, Callable[
 
 
 def _by_reference(finding: Finding) -> Mapping[str, Any]:
-    """Give what the reference answers, under every option of the choices on which that depends."""
+    """Return what the reference answers, under every option of the choices on which that depends."""
 
     def outcome(choices: Any) -> dict[str, Any]:
         with_choices = Conversations(lambda: reference_with(choices))

@@ -28,7 +28,7 @@ def init_command(language: str, folder: Path) -> int:
     """
     template = TEMPLATES[language]
     _write(folder, template.contents())
-    click.echo("\n".join(["", *_next(folder, template), "", "README.md, there, leads to the first verdict."]))
+    click.echo("\n".join(["", *_next(folder, template), "", "See README.md there for the next steps."]))
     return 0
 
 
@@ -50,7 +50,7 @@ def _write(folder: Path, contents: Mapping[str, str]) -> None:
 
 
 def _next(folder: Path, template: Template) -> list[str]:
-    """Give the commands to run next, each with what it does, as lines that a shell takes as they are."""
+    """Return the commands to run next, each with what it does, as lines that a shell takes as they are."""
     entered = [] if folder.resolve() == Path.cwd() else [(f"cd {shlex.quote(str(folder))}", "")]
     commands = [*entered, *template.commands()]
     width = max(len(command) for command, purpose in commands if purpose)

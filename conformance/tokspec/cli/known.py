@@ -64,7 +64,7 @@ class Ratchet:
         return f" --known-failures {shlex.quote(str(self.file))}" if self.file else ""
 
     def applied(self, run: Run, cases: Collection[str]) -> Run:
-        """Give the run as it counts with what is known, after the file was written anew if that is wanted.
+        """Return the run as it counts with what is known, after the file was written anew if that is wanted.
 
         Raises:
             DataError: the file cannot be written, or the run shows nothing that it could be written from.
@@ -94,7 +94,7 @@ class Ratchet:
             )
 
     def _text(self) -> str:
-        """Give what is in the file, which somebody may have changed while the cases ran."""
+        """Return what is in the file, which somebody may have changed while the cases ran."""
         if self.file is None or not self.file.exists():
             return ""
         return read_bounded(self.file, str(self.file), LARGEST)

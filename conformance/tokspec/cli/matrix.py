@@ -12,7 +12,7 @@ from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder
 from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
-from tokspec.report.matrix import Row, markdown_matrix, matrix, read_list, text_matrix
+from tokspec.report.matrix import MatrixRow, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.suite.fixtures import load_suite
 
@@ -51,7 +51,7 @@ def _own() -> Path:
     return file
 
 
-def _write(rows: list[Row], folder: Path, fixtures: str) -> None:
+def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for row in rows:
         if row.run:

@@ -13,7 +13,7 @@ from tokspec.base.errors import DataError
 from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.quality.mutants import load_mutants, mutants_folder, selected
-from tokspec.quality.power import Outcome, power
+from tokspec.quality.power import MutantOutcome, power
 from tokspec.suite.fixtures import Case, load_suite
 from tokspec.suite.specification import load_specification
 
@@ -58,8 +58,8 @@ def _given(folder: Path | None) -> Path:
     return found
 
 
-def _matrix(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Give a line for each mutant, those that are not right first."""
+def _matrix(outcomes: Sequence[MutantOutcome]) -> Iterator[str]:
+    """Return a line for each mutant, those that are not right first."""
     width = max(len(outcome.mutant.id) for outcome in outcomes)
     for outcome in sorted(outcomes, key=lambda outcome: outcome.right):
         mutant = outcome.mutant
@@ -69,13 +69,13 @@ def _matrix(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield ""
 
 
-def _word(outcome: Outcome) -> str:
+def _word(outcome: MutantOutcome) -> str:
     if outcome.mutant.harmless:
         return "harmless" if outcome.right else "FALSE ALARM"
     return "killed" if outcome.right else "SURVIVES"
 
 
-def _by(outcome: Outcome) -> str:
+def _by(outcome: MutantOutcome) -> str:
     kills = [kill for kill in outcome.kills if kill.names_clause or not outcome.killed]
     if not kills:
         return f"{outcome.asked} cases pass, {outcome.named} of them of its clause"
@@ -83,8 +83,8 @@ def _by(outcome: Outcome) -> str:
     return f"{accident}{kills[0].case} ({kills[0].verdict})"
 
 
-def _summary(outcomes: Sequence[Outcome], cases: Sequence[Case]) -> Iterator[str]:
-    """Give a line for each clause, and then one for each case that kills."""
+def _summary(outcomes: Sequence[MutantOutcome], cases: Sequence[Case]) -> Iterator[str]:
+    """Return a line for each clause, and then one for each case that kills."""
     harmful = [outcome for outcome in outcomes if not outcome.mutant.harmless]
     mutants = Counter(outcome.mutant.clause for outcome in harmful)
     killed = Counter(outcome.mutant.clause for outcome in harmful if outcome.killed)
@@ -101,7 +101,7 @@ def _summary(outcomes: Sequence[Outcome], cases: Sequence[Case]) -> Iterator[str
 
 
 def _left_over(
-    outcomes: Sequence[Outcome], cases: Sequence[Case], full: bool, patterns: Sequence[str]
+    outcomes: Sequence[MutantOutcome], cases: Sequence[Case], full: bool, patterns: Sequence[str]
 ) -> Iterator[str]:
     """Name the clauses that no mutant breaks and, where all cases were asked, the cases that kill nothing."""
     if patterns:
@@ -117,7 +117,7 @@ def _left_over(
         yield f"cases that kill nothing: {', '.join(idle)}\n"
 
 
-def _total(outcomes: Sequence[Outcome]) -> str:
+def _total(outcomes: Sequence[MutantOutcome]) -> str:
     harmless = [outcome for outcome in outcomes if outcome.mutant.harmless]
     harmful = [outcome for outcome in outcomes if not outcome.mutant.harmless]
     killed = sum(outcome.killed for outcome in harmful)

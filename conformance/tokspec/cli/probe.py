@@ -12,7 +12,7 @@ from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
 from tokspec.judge.known_failures import read_known_failures
-from tokspec.judge.probe import Finding, Probe, probe
+from tokspec.judge.probe import ChoiceFinding, Probe, probe
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
@@ -70,7 +70,7 @@ def _shown(found: Probe, hello: Hello) -> Iterator[str]:
         yield f"{len(found.unexplained)} answers that no choice explains: {', '.join(found.unexplained)}"
 
 
-def _evidence(finding: Finding) -> str:
+def _evidence(finding: ChoiceFinding) -> str:
     first, *others = finding.telling or ("every answer fits, and this option is the strictest",)
     return f"{first} and {len(others)} more" if others else first
 

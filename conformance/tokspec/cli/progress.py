@@ -34,7 +34,7 @@ class Bar:
         self._task = self._bar.add_task(doing, total=total, found="")
 
     def columns(self) -> tuple[ProgressColumn, ...]:
-        """Give what stands in the line of the bar, from left to right."""
+        """Return what stands in the line of the bar, from left to right."""
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
         return TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()

@@ -70,7 +70,7 @@ class Cases(pytest.Collector):
             return fault
 
     def collect(self) -> list[CaseItem]:
-        """Give the items."""
+        """Return the items."""
         return [CaseItem.from_parent(self, name=case.id, case=case) for case in self.selected]
 
     def judge(self, case: Case) -> Result:
@@ -83,7 +83,7 @@ class Cases(pytest.Collector):
             return fail_at_start(self.target.name, [case], fault).results[0]
 
     def again(self, case: Case) -> str:
-        """Give the command that judges one case alone."""
+        """Return the command that judges one case alone."""
         choices = "".join(f" --choice {shlex.quote(f'{name}={option}')}" for name, option in self.choices.items())
         return f"tokspec run{self.target.arguments()}{choices}{self.ratchet.arguments()} --select {case.id}"
 

@@ -87,7 +87,7 @@ def run_command(
         write_whole(junit_file, junit([(came_from, finished)]))
     click.echo("\n".join(text(finished, shown, clauses)))
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
-        click.echo(f"to write the known failures anew: {judging.again()} --update-known-failures")
+        click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
 
 
@@ -119,7 +119,7 @@ class Judging:
 
     @cached_property
     def suite(self) -> Suite:
-        """Give the fixtures, read once."""
+        """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
     def run(self, show: int) -> tuple[Run, list[list[str]]]:

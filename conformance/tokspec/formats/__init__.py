@@ -27,7 +27,7 @@ __all__ = ["FORMATS", "READERS", "read", "write"]
 
 
 def _of(module: str, function: str) -> Callable[[Any], Any]:
-    """Give a function of a module that is imported when it is first needed: an implementation takes one format."""
+    """Return a function of a module that is imported when it is first needed: an implementation takes one format."""
     return lambda content: getattr(import_module(f"tokspec.formats.{module}"), function)(content)
 
 

@@ -16,7 +16,7 @@ _BYTES: Mapping[str, int] = MappingProxyType({character: byte for byte, characte
 
 
 def from_bytes(token: bytes) -> str:
-    """Give the characters of bytes.
+    """Return the characters of bytes.
 
     >>> from_bytes(b" hug")
     'Ġhug'
@@ -25,7 +25,7 @@ def from_bytes(token: bytes) -> str:
 
 
 def to_bytes(token: str) -> bytes | None:
-    """Give the bytes of a token, or None if one of its characters stands for none.
+    """Return the bytes of a token, or None if one of its characters stands for none.
 
     >>> to_bytes("Ġhug")
     b' hug'

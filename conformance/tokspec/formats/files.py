@@ -30,7 +30,7 @@ def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None
 
 
 def unpack(content: Any, *names: str) -> list[bytes]:
-    """Give the bytes of the named files of a content; another name is taken for the one file that it is alone.
+    """Return the bytes of the named files of a content; another name is taken for the one file that it is alone.
 
     Raises:
         DataError: a file is missing, or what should be one is none.
@@ -59,7 +59,7 @@ def _bytes(file: Any, name: str) -> bytes:
 
 
 def beside(content: Mapping[str, Any], otherwise: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Give what is told beside the files of a content, or something else where nothing is.
+    """Return what is told beside the files of a content, or something else where nothing is.
 
     Raises:
         DataError: it is no object.
@@ -74,7 +74,7 @@ def beside(content: Mapping[str, Any], otherwise: Mapping[str, Any] | None = Non
 
 
 def without(model: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Give a model without some of its keys: those that the files hold.
+    """Return a model without some of its keys: those that the files hold.
 
     >>> without({"type": "bpe", "merges": []}, "merges")
     {'type': 'bpe'}

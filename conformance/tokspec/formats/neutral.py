@@ -36,7 +36,7 @@ _MEMBERS = {"normalizer": "normalizers", "pre_tokenizer": "pre_tokenizers"}
 
 
 def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a deep copy of a model with every default filled in and without its ``about``.
+    """Return a deep copy of a model with every default filled in and without its ``about``.
 
     >>> fill_defaults({"about": "a toy", "type": "wordpiece", "decoder": {"type": "wordpiece"}})
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -52,7 +52,7 @@ def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(content: Any) -> dict[str, Any]:
-    """Give the model that a content is.
+    """Return the model that a content is.
 
     Raises:
         DataError: it is no object.

@@ -61,7 +61,7 @@ def format_of(path: Path) -> str:
 
 
 def content_of(format: str, path: Path) -> Any:
-    """Give the content of a format that is on a disk: a file, or a folder where the format is several.
+    """Return the content of a format that is on a disk: a file, or a folder where the format is several.
 
     Raises:
         DataError: it cannot be read.

@@ -55,7 +55,7 @@ class OwnModel(Mapping[str, Any]):
         return True
 
     def ordered(self, accepted: Sequence[str]) -> list[str]:
-        """Give the accepted formats, its own first."""
+        """Return the accepted formats, its own first."""
         return sorted(accepted, key=lambda format: (format != self.format, format not in self._near))
 
     @property
@@ -63,7 +63,7 @@ class OwnModel(Mapping[str, Any]):
         return _OBJECTS if self.format in _OBJECTS else (self.format,)
 
     def write(self, format: str) -> Any:
-        """Give it in a format.
+        """Return it in a format.
 
         Raises:
             Unsupported: the format cannot express it, or it says what the neutral form does not cover.
@@ -123,7 +123,7 @@ def read_own(path: Path, format: str | None = None) -> OwnModel:
 
 
 def _text(file: Any) -> Any:
-    """Give the text of a file; one that has none stays as it is."""
+    """Return the text of a file; one that has none stays as it is."""
     try:
         return b64decode(file["base64"]).decode("utf-8") if isinstance(file, Mapping) else file
     except UnicodeDecodeError:

@@ -126,7 +126,7 @@ def _refuse_crossing(tokens: Sequence[str], format: str) -> None:
 
 
 def pieces_of(model: Mapping[str, Any], format: str) -> list[Piece]:
-    """Give the tokens of a model, with every default filled in, as pieces; their places are their ids.
+    """Return the tokens of a model, with every default filled in, as pieces; their places are their ids.
 
     A BPE token's score is its id, negative: the pair whose concatenation has the highest score is merged next.
 

@@ -15,7 +15,7 @@ __all__ = ["merges_of", "refuse_other_merges"]
 
 
 def merges_of(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Give the merge of every token that the tokens before it make in two parts, in the order of the tokens.
+    """Return the merge of every token that the tokens before it make in two parts, in the order of the tokens.
 
     >>> list(merges_of(["u", "g", "h", "ug", "hug"]))
     [('u', 'g'), ('h', 'ug')]

@@ -65,7 +65,7 @@ def read_part(kinds: Mapping[str, Kind], part: Any, key: str) -> dict[str, Any] 
 
 
 def list_at(part: Mapping[str, Any], name: str, key: str) -> list[Any]:
-    """Give the list that a part has under a name.
+    """Return the list that a part has under a name.
 
     Raises:
         DataError: it has none there.

@@ -107,7 +107,7 @@ def read(content: Any) -> dict[str, Any]:
 
 
 def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
-    """Give the keys and values that say what the specification has nothing for."""
+    """Return the keys and values that say what the specification has nothing for."""
     trainer, kinds = message.trainer_spec, message.SentencePiece.Type
     kind = trainer.ModelType.Name(trainer.model_type)
     if kind not in _TYPES:
@@ -126,7 +126,7 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
 
 
 def _stages(message: Any) -> dict[str, Any]:
-    """Give the pre-tokenizer, which does not split where a piece goes across a mark."""
+    """Return the pre-tokenizer, which does not split where a piece goes across a mark."""
     spaces = Spaces(*(getattr(message.normalizer_spec, field.name) for field in fields(Spaces)))
     said = ", ".join(f"{key} {str(value).lower()}" for key, value in asdict(spaces).items())
     part = PRE_TOKENIZERS.get(spaces, {})

@@ -52,7 +52,7 @@ def load_json(data: bytes, name: str) -> Any:
 
 
 def lines_of(data: bytes, name: str) -> list[str]:
-    """Give the lines of a text, without their ends; the last may have none.
+    """Return the lines of a text, without their ends; the last may have none.
 
     Raises:
         DataError: the text is not UTF-8.

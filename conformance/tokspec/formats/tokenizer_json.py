@@ -157,7 +157,7 @@ _MODELS: Mapping[str, Writer] = {"bpe": _bpe, "wordpiece": _wordpiece, "unigram"
 
 
 def _ids(model: Part) -> dict[str, int]:
-    """Give every token's position (TERM-4); nothing for a model that is not trained."""
+    """Return every token's position (TERM-4); nothing for a model that is not trained."""
     tokens = model.get("vocabulary") or [token for token, _ in model.get("tokens", [])]
     return {token: position for position, token in enumerate(tokens)}
 

@@ -11,7 +11,7 @@ __all__ = ["by_id", "refuse_untrained", "tokens_of"]
 
 
 def tokens_of(model: Mapping[str, Any]) -> list[str]:
-    """Give the tokens of a model of any type in the order of their ids (TERM-4); none if it is not trained.
+    """Return the tokens of a model of any type in the order of their ids (TERM-4); none if it is not trained.
 
     >>> tokens_of({"type": "unigram", "tokens": [["h", 15], ["u", 36]]})
     ['h', 'u']
@@ -39,7 +39,7 @@ def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None
 
 
 def by_id(ids: Any, file: str, key: str = "") -> list[str]:
-    """Give the tokens of an object of token to id in the order of their ids.
+    """Return the tokens of an object of token to id in the order of their ids.
 
     Raises:
         DataError: the ids are not 0, 1, 2, …, each once (TERM-4).

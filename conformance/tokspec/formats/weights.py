@@ -22,7 +22,7 @@ def is_weight(value: Any) -> bool:
 
 
 def log_probabilities(model: Mapping[str, Any], format: str) -> list[list[Any]]:
-    """Give [token, natural logarithm of its probability] for the tokens of a model with every default filled in.
+    """Return [token, natural logarithm of its probability] for the tokens of a model with every default filled in.
 
     Raises:
         Unsupported: a frequency of 0 has no logarithm.

@@ -45,7 +45,7 @@ def _is_reached(example: Example, replies: Sequence[Reply], choices: Choices) ->
 
 
 def _products(model: Mapping[str, Any], choices: Choices) -> set[Pair] | None:
-    """Give the pairs that may be merged; None means whatever makes a token."""
+    """Return the pairs that may be merged; None means whatever makes a token."""
     if choices["bpe_pairs"] == "in_vocabulary":
         return None
     return {(left, right) for left, right in model.get("merges", ())}

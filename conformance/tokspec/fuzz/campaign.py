@@ -180,7 +180,7 @@ class Campaign:
         self.shrinking += monotonic() - began
 
     def _beside_the_oracle(self, check: Checker, small: Example, first: Example) -> Finding | None:
-        """Give what an example by which a property is broken shows beside the oracle, if anything."""
+        """Return what an example by which a property is broken shows beside the oracle, if anything."""
         oracle = self.checks[0]
         if check is oracle or self.interrupted:
             return None
@@ -188,7 +188,7 @@ class Campaign:
         return finding_of(oracle.name, "", small, first, comparison) if comparison.state == "differs" else None
 
     def _smallest(self, check: Checker, example: Example, comparison: Comparison) -> tuple[Example, Comparison]:
-        """Give the smallest example that shows the same; an interruption leaves what was reached by then."""
+        """Return the smallest example that shows the same; an interruption leaves what was reached by then."""
         best = example, comparison
 
         def shows(candidates: Sequence[Example]) -> list[bool]:
@@ -204,7 +204,7 @@ class Campaign:
         return best
 
     def _means(self, check: Checker, comparison: Comparison) -> tuple[float, int]:
-        """Give the seconds for shrinking, and how many candidates to ask at once: each death costs a new start."""
+        """Return the seconds for shrinking, and how many candidates to ask at once: each death costs a new start."""
         hangs, dies = comparison.kind.startswith("timeout"), comparison.kind.startswith("crash")
         seconds = SHRINKING_DEATHS if (hangs or dies) and check.batch > 1 else SHRINKING
         batch = 1 if hangs else min(4, check.batch) if dies else check.batch
@@ -213,7 +213,7 @@ class Campaign:
 
 
 def _first_stages(pairs: _Pairs) -> Iterator[tuple[Example, Comparison]]:
-    """Give what differs, but an encoding only where no stage before it differs for the same text."""
+    """Return what differs, but an encoding only where no stage before it differs for the same text."""
     earlier = {
         (id(example.model), example.input.get("text"))
         for example, comparison in pairs

@@ -112,7 +112,7 @@ NEWER = tuple((int(low, 16), int(high, 16)) for low, _, high in (part.partition(
 
 @cache
 def by_category() -> Mapping[str, str]:
-    """Give the code points of every general category, those that are not assigned included; of large ones a part.
+    """Return the code points of every general category, those that are not assigned included; of large ones a part.
 
     >>> sorted(by_category()) == sorted({unicodedata.category(chr(code)) for code in range(0x110000)})
     True
@@ -125,7 +125,7 @@ def by_category() -> Mapping[str, str]:
 
 @cache
 def assigned_rows() -> tuple[int, ...]:
-    """Give the first code point of every 64 that hold an assigned character: each script has a row or more.
+    """Return the first code point of every 64 that hold an assigned character: each script has a row or more.
 
     >>> assigned_rows()[:2]
     (0, 64)

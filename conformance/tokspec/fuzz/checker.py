@@ -10,7 +10,7 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparer, Comparison
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Reply, Request
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
@@ -52,7 +52,7 @@ class Conversations:
         self.session = self.open()
 
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
-        """Give the reply to each example, in order; equal models are one."""
+        """Return the reply to each example, in order; equal models are one."""
         if len(self.names) > self.most:
             self.renew()
         replies: dict[int, Reply] = {}
@@ -106,7 +106,7 @@ class Checker:
         self, judged: Conversations, oracle: Conversations | None = None, choices: Mapping[str, str] | None = None
     ) -> None:
         self.judged = judged
-        self.choices = declared_choices(judged.session.hello, choices)
+        self.choices = effective_choices(judged.session.hello, choices)
         self.batch = 1 if isinstance(judged.session, InProcessSession) else 24
         self.oracle = oracle or Conversations(lambda: reference_with(self.choices))
 
@@ -132,7 +132,7 @@ class Checker:
 
     @staticmethod
     def right_of(oracle: Conversations, example: Example) -> Mapping[str, Any]:
-        """Give an oracle's answer as a fixture would have it."""
+        """Return an oracle's answer as a fixture would have it."""
         (reply,) = oracle.ask([example])
         reason = getattr(reply, "reason", None)
         return {"error": reason} if reason else {"expect": getattr(reply, "result", {})}

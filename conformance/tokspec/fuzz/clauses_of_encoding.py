@@ -67,14 +67,14 @@ def _of_pieces(example: Example, right: Answer, given: Answer) -> str:
 
 
 def _written(piece: str, tokens: list[str]) -> list[str] | None:
-    """Give those of the first tokens that write a piece; None if they go beyond it."""
+    """Return those of the first tokens that write a piece; None if they go beyond it."""
     ends = accumulate(map(len, tokens))
     count = next((number for number, end in enumerate(ends, 1) if end >= len(piece)), 0)
     return tokens[:count] if "".join(tokens[:count]) == piece else None
 
 
 def _tokens(example: Example, given: Answer) -> list[str]:
-    """Give the tokens of an answer; of one that has ids alone, those that they stand for."""
+    """Return the tokens of an answer; of one that has ids alone, those that they stand for."""
     if "tokens" in given:
         return list(given["tokens"])
     known = tokens_of(example.model)

@@ -60,7 +60,7 @@ def _lists(example: Example) -> Iterator[Example]:
 
 
 def _lists_of_rows(value: Any) -> Iterator[Path]:
-    """Give the paths of lists that may be of any length: rows themselves have theirs."""
+    """Return the paths of lists that may be of any length: rows themselves have theirs."""
     return (path for path in paths(value, list) if not (path and isinstance(path[-1], int)))
 
 

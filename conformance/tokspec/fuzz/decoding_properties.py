@@ -32,7 +32,7 @@ def _is_normal(text: str) -> bool:
 
 
 def _of_bytes(example: Example, choices: Choices) -> str | None:
-    """Give every text that has UTF-8, if the model has all bytes (DEC-BYTE-1, BPE-BYTE-1, PRE-BYTE-4)."""
+    """Return every text that has UTF-8, if the model has all bytes (DEC-BYTE-1, BPE-BYTE-1, PRE-BYTE-4)."""
     model, text = example.model, example.input["text"]
     cut, special = model.get("pre_tokenizer", {}), model.get("special_tokens", ())
     if cut.get("type") != "byte_level" or not _BYTES.issubset(tokens_of(model)) or has_surrogate(example.input):
@@ -45,7 +45,7 @@ def _of_bytes(example: Example, choices: Choices) -> str | None:
 
 
 def _of_marks(example: Example, choices: Choices) -> str | None:
-    """Give a text that does not begin with a space, with the space of the mark that is put before it, if that stays."""
+    """Return a text that does not begin with a space, with the space of the added mark, if that stays."""
     model, text = example.model, str(example.input["text"])
     cut = model.get("pre_tokenizer", {})
     mark = cut.get("replacement", "▁")
@@ -58,7 +58,7 @@ def _of_marks(example: Example, choices: Choices) -> str | None:
 
 
 def _of_words(example: Example, choices: Choices) -> str | None:
-    """Give words with one space between them, of which none has punctuation or what looks like a prefix (DEC-WP-1)."""
+    """Return words with one space between them, without punctuation and prefixes (DEC-WP-1)."""
     model, text = example.model, example.input["text"]
     prefix = model.get("continuing_prefix", "##")
     cut = model.get("pre_tokenizer", {}).get("type")

@@ -16,7 +16,7 @@ Outcome = Mapping[str, Any]
 
 
 def by_choice(outcome: Callable[[Mapping[str, str]], Outcome], declared: Mapping[str, str]) -> Outcome:
-    """Give the outcome under the declared choices, or under every option of those on which it depends.
+    """Return the outcome under the declared choices, or under every option of those on which it depends.
 
     ``outcome`` gives it for options of all choices. A choice matters if another option of it alone changes the outcome;
     those that matter are then taken together.
@@ -50,7 +50,7 @@ _MOST = 32
 
 
 def with_ties(outcome: Outcome, example: Example) -> Outcome:
-    """Give an outcome in which all equally probable segmentations are right where the choice ``unigram_tie`` is any.
+    """Return an outcome in which all equally probable segmentations are right where the choice ``unigram_tie`` is any.
 
     >>> tokens = [["a", -1.0], ["b", -1.0], ["ab", -2.0]]
     >>> model = {"type": "unigram", "tokens": tokens, "weights": "log_probability"}
@@ -91,7 +91,7 @@ def _as(expected: Mapping[str, Any], tokens: list[str], vocabulary: list[str]) -
 
 
 def _written(word: str, costs: Costs, start: int = 0) -> Iterator[list[str]]:
-    """Give every way to write the rest of a word."""
+    """Return every way to write the rest of a word."""
     if start == len(word):
         yield []
     for end in range(start + 1, len(word) + 1):

@@ -20,7 +20,7 @@ __all__ = ["counts", "lines_of", "one_line", "total"]
 
 
 def lines_of(finding: Finding, again: str, session: Session, oracle: Conversations) -> list[str]:
-    """Give the lines that show a finding; ``again`` is the command that finds it again.
+    """Return the lines that show a finding; ``again`` is the command that finds it again.
 
     The first stage that diverges is named where the oracle is the reference: its choices are those of the judged one.
     """
@@ -51,7 +51,7 @@ def _times(finding: Finding) -> str:
 
 
 def _model(finding: Finding) -> Iterator[str]:
-    """Give the model, a key a line if it is long."""
+    """Return the model, a key a line if it is long."""
     whole = compact(finding.example.model)
     if len(whole) <= 120:
         yield f"  {'model':<9} {whole}"
@@ -67,13 +67,13 @@ def _cut(text: str, longest: int = 400) -> str:
 
 
 def one_line(finding: Finding) -> str:
-    """Give a finding in a line: its clause, what differs, and the input."""
+    """Return a finding in a line: its clause, what differs, and the input."""
     shown = compact(dict(finding.example.input))
     return visible(f"{finding.clause:<16} {finding.example.operation}: {finding.kind}: {_cut(shown, 120)}")
 
 
 def counts(campaign: Campaign) -> Iterator[str]:
-    """Give how many examples there were of each operation and family, and texts of each category."""
+    """Return how many examples there were of each operation and family, and texts of each category."""
     tally = campaign.tally
     for title, counter in (
         ("operation", tally.operations),
@@ -90,7 +90,7 @@ def _positive(counter: Counter[str]) -> dict[str, int]:
 
 
 def total(campaign: Campaign, name: str) -> str:
-    """Give the last line: what was done, and what came of it."""
+    """Return the last line: what was done, and what came of it."""
     states, findings = campaign.tally.states, list(campaign.findings)
     known = sum(bool(finding.known) for finding in findings)
     parts = [f"{states['same']} alike", f"{states['differs']} differ{'s' if states['differs'] == 1 else ''}"]

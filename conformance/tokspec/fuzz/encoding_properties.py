@@ -25,7 +25,7 @@ def _result(reply: Reply) -> Mapping[str, Any]:
 
 
 def unknown_of(model: Mapping[str, Any]) -> str | None:
-    """Give a model's unknown token, be it in the vocabulary or not.
+    """Return a model's unknown token, be it in the vocabulary or not.
 
     >>> unknown_of({"type": "wordpiece"}), unknown_of({"type": "bpe"})
     ('[UNK]', None)

@@ -55,7 +55,7 @@ class Example:
 
 
 def tokens_of(model: Mapping[str, Any]) -> list[str]:
-    """Give the tokens of a model in the order of their ids.
+    """Return the tokens of a model in the order of their ids.
 
     >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": ["b"]})
     (['a'], ['b'])
@@ -64,7 +64,7 @@ def tokens_of(model: Mapping[str, Any]) -> list[str]:
 
 
 def texts_of(input: Mapping[str, Any]) -> str:
-    """Give the texts of an input that go through stages, as one.
+    """Return the texts of an input that go through stages, as one.
 
     >>> texts_of({"corpus": {"texts": ["a", "b"]}}), texts_of({"corpus": {"words": [["a", 1]]}})
     ('ab', '')

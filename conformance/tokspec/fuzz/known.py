@@ -25,7 +25,7 @@ Known: TypeAlias = Mapping[tuple[str, str, str], str]
 
 
 def known_clauses(file: Path | None, fixtures: Path | None = None, today: date | None = None) -> Known:
-    """Give what the cases that a file of known failures lists are about, and how they fail.
+    """Return what the cases that a file of known failures lists are about, and how they fail.
 
     Raises:
         DataError: the file is wrong, names what is no case, or has an entry whose date is past.
@@ -63,7 +63,7 @@ def _known(finding: Finding, known: Known) -> str:
 
 
 def _operation(case: Case) -> str:
-    """Give the operation that a case is about: a model that is to be refused is that for every operation."""
+    """Return the operation that a case is about: a model that is to be refused is that for every operation."""
     return "load" if "invalid_model" in str(case.outcome) else case.operation
 
 

@@ -32,7 +32,7 @@ _EXACT_COUNT = 2**20
 def allowed(
     model: Mapping[str, Any], asked: Asked, right: Result, given: Result, choices: Mapping[str, str], ask: Ask
 ) -> Result | None:
-    """Give the result that is expected beside the one that was given; None if no clause says which it is.
+    """Return the result that is expected beside the one that was given; None if no clause says which it is.
 
     ``ask`` asks the oracle about the model.
 
@@ -115,7 +115,7 @@ class _Tied:
         return len(text) in ends
 
     def _whole(self, tokens: Sequence[str], text: str) -> float:
-        """Give the cost of tokens, each unknown character at its own (UNI-UNK-1)."""
+        """Return the cost of tokens, each unknown character at its own (UNI-UNK-1)."""
         known = self._known(tokens)
         dearest = max((cost for cost in self.costs.costs.values() if math.isfinite(cost)), default=0.0)
         return self.costs.of(known) + (len(text) - len("".join(known))) * (dearest + _UNKNOWN)
@@ -137,7 +137,7 @@ def _of_encoding(right: Result, given: Result, input: Mapping[str, Any], tied: _
 
 
 def _named(ids: Any, listed: Sequence[str]) -> list[str] | None:
-    """Give the tokens of ids; None if one is not an id."""
+    """Return the tokens of ids; None if one is not an id."""
     known = dict(enumerate(listed))
     return [known[id] for id in ids] if isinstance(ids, list) and all(id in known for id in ids) else None
 

@@ -22,7 +22,7 @@ _IDEOGRAPH = re.compile(
 
 
 def with_open_spans(model: Mapping[str, Any], asked: Asked, right: Result, given: Result, unit: str) -> Result:
-    """Give the result that is expected with those of its spans that are open as they were given.
+    """Return the result that is expected with those of its spans that are open as they were given.
 
     ``unit`` is that in which spans count, an option of `offset_unit`.
 
@@ -65,7 +65,7 @@ def _keeps_added_spaces(model: Mapping[str, Any]) -> bool:
 
 
 def _starts(text: str, unit: str) -> Iterator[_Span]:
-    """Give the start of each ideograph with each place behind it where the next token may start."""
+    """Return the start of each ideograph with each place behind it where the next token may start."""
     length = UNITS[unit]
     for place in (match.start() for match in _IDEOGRAPH.finditer(text)):
         end = place + 1
@@ -76,7 +76,7 @@ def _starts(text: str, unit: str) -> Iterator[_Span]:
 
 
 def _ends(text: str, unit: str) -> Iterator[_Span]:
-    """Give each place before an ideograph where the token before may end, with the end of the ideograph."""
+    """Return each place before an ideograph where the token before may end, with the end of the ideograph."""
     length = UNITS[unit]
     for place in (match.start() for match in _IDEOGRAPH.finditer(text)):
         start = place

@@ -12,7 +12,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 def paths(value: Any, type: Any, path: Path = ()) -> Iterator[Path]:
-    """Give the paths of all values of a type, or one of several; a boolean is no integer.
+    """Return the paths of all values of a type, or one of several; a boolean is no integer.
 
     >>> list(paths({"a": [1, "b", True]}, int))
     [('a', 0)]
@@ -25,7 +25,7 @@ def paths(value: Any, type: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def dictionaries(value: Any) -> Iterator[Path]:
-    """Give the paths of all objects, the outer ones first.
+    """Return the paths of all objects, the outer ones first.
 
     >>> list(dictionaries({"a": [{}]}))
     [(), ('a', 0)]
@@ -34,7 +34,7 @@ def dictionaries(value: Any) -> Iterator[Path]:
 
 
 def at(value: Any, path: Path) -> Any:
-    """Give what is at a path.
+    """Return what is at a path.
 
     >>> at({"a": [1, 2]}, ("a", 1))
     2
@@ -68,7 +68,7 @@ def without(value: Any, path: Path) -> Any:
 
 
 def stretches(length: int) -> Iterator[tuple[int, int]]:
-    """Give stretches of a length that together cover it: all, halves, quarters, … and single places.
+    """Return stretches of a length that together cover it: all, halves, quarters, … and single places.
 
     >>> list(stretches(2))
     [(0, 2), (0, 1), (1, 2)]

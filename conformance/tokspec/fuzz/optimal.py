@@ -31,7 +31,7 @@ class Costs:
     exact: bool = False
 
     def of(self, tokens: Iterable[str]) -> float:
-        """Give the cost of a segmentation; infinite if it has a token that is none.
+        """Return the cost of a segmentation; infinite if it has a token that is none.
 
         >>> Costs({"a": 1.0, "ab": 1.5}).of(["a", "ab"]), Costs({}).of(["a"])
         (2.5, inf)
@@ -39,7 +39,7 @@ class Costs:
         return math.fsum(self.costs.get(token, math.inf) for token in tokens)
 
     def forward(self, word: str, without: str | None = None) -> list[float]:
-        """Give the lowest cost of the word up to each position, from 0; infinite where there is none.
+        """Return the lowest cost of the word up to each position, from 0; infinite where there is none.
 
         >>> Costs({"a": 1.0, "ab": 1.5}).forward("ab")
         [0.0, 1.0, 1.5]
@@ -53,7 +53,7 @@ class Costs:
         return best
 
     def best(self, word: str, without: str | None = None) -> float:
-        """Give the lowest cost of a segmentation; infinite if there is none.
+        """Return the lowest cost of a segmentation; infinite if there is none.
 
         >>> Costs({"a": 1.0, "b": 1.0, "ab": 1.5}).best("ab", without="ab")
         2.0
@@ -119,7 +119,7 @@ def is_pruning_clear(words: Mapping[str, int], tokens: Mapping[str, float], frac
 
 
 def _increase(costs: Costs, words: Mapping[str, int], token: str) -> float:
-    """Give the loss increase of a token: 0 only if no word may use it, however sums are rounded."""
+    """Return the loss increase of a token: 0 only if no word may use it, however sums are rounded."""
     users = [word for word, count in words.items() if count and costs.may_use(word, token)]
     if not users:
         return 0.0

@@ -98,7 +98,7 @@ def _is_inexpressible(right: Reply, reply: Fault) -> bool:
 
 
 def _due(right: Reply, asked: Asked) -> str:
-    """Give the reason of the refusal that a clause wants; an empty text if none does."""
+    """Return the reason of the refusal that a clause wants; an empty text if none does."""
     operation, input = asked
     if not isinstance(right, Refused) or right.reason == "unsupported":
         return ""

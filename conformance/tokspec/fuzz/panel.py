@@ -16,7 +16,7 @@ from typing import Any
 from tokspec.fuzz.checker import Conversations, reference_with
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.oracle import Comparer
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.sessions.session import Session
 
@@ -39,12 +39,12 @@ class Panel(Conversations):
         named = [_named(member, name) for member, name in zip_longest(members, names, fillvalue="")]
         self.who = named[0] if len(named) == 1 else f"most of {', '.join(named)}"
         self.ours = Conversations(lambda: reference_with(choices))
-        self.choices = [declared_choices(member.session.hello) for member in self.members]
+        self.choices = [effective_choices(member.session.hello) for member in self.members]
         self.theirs = [Conversations(partial(reference_with, taken)) for taken in self.choices]
         self.session = self.ours.session
 
     def ask(self, examples: Sequence[Example]) -> list[Reply]:
-        """Give the majority's reply to each example; a refusal as ``unsupported`` where there is none."""
+        """Return the majority's reply to each example; a refusal as ``unsupported`` where there is none."""
         rights = self.ours.ask(examples)
         self.session = self.ours.session
         columns = [self._column(number, examples, rights) for number in range(len(self.members))]
@@ -56,7 +56,7 @@ class Panel(Conversations):
         return [right if is_so else reply for right, reply, is_so in zip(rights, voted, faulty, strict=True)]
 
     def _column(self, number: int, examples: Sequence[Example], rights: Sequence[Reply]) -> list[Reply]:
-        """Give the replies of one member, where they can be compared."""
+        """Return the replies of one member, where they can be compared."""
         theirs, choices = self.theirs[number], self.choices[number]
         others, replies = theirs.ask(examples), self.members[number].ask(examples)
         column = []
@@ -72,7 +72,7 @@ class Panel(Conversations):
 
 
 def _settled(session: Session, choices: Mapping[str, str], example: Example, right: Reply, given: Reply) -> Reply:
-    """Give the reference's reply where it allows what is given, and none where no clause says which is right."""
+    """Return the reference's reply where it allows what is given, and none where no clause says which is right."""
     if not _is_vote(given):
         return given
     hello = session.hello
@@ -96,7 +96,7 @@ def _same(left: Reply, right: Reply) -> bool:
 
 
 def _in_code_points(reply: Reply, unit: str, example: Example) -> Reply:
-    """Give a reply without what counts in another unit than code points."""
+    """Return a reply without what counts in another unit than code points."""
     if unit == "code_point" or not isinstance(reply, Answer) or example.input.get("text", "").isascii():
         return reply
     if "pieces" in reply.result:
@@ -105,7 +105,7 @@ def _in_code_points(reply: Reply, unit: str, example: Example) -> Reply:
 
 
 def majority(replies: Sequence[Reply], operation: str, needs_tokens: bool = False) -> Reply:
-    """Give what more than half of those say that answered; a refusal as ``unsupported`` if there is no such thing.
+    """Return what more than half of those say that answered; a refusal as ``unsupported`` if there is no such thing.
 
     Encodings agree if they are alike in the fields that both have, and each field of the answer has its own majority.
     Without tokens it counts for nothing where they are needed to say which segmentations are equally good.

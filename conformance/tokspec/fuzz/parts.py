@@ -105,7 +105,7 @@ def inserted(random: Random, tokens: Sequence[str], others: Sequence[str]) -> li
 
 
 def add_special_tokens(random: Random, model: Model, ascii_only: bool = False) -> Model:
-    """Give a model special tokens, in its vocabulary as well.
+    """Return a model special tokens, in its vocabulary as well.
 
     With ``ascii_only`` none has a character that stands for another byte than its own.
 
@@ -129,7 +129,7 @@ def add_special_tokens(random: Random, model: Model, ascii_only: bool = False) -
 
 
 def add_stages(random: Random, model: Model) -> Model:
-    """Give a model a normalizer, a pre-tokenizer and a decoder, some of them, and perhaps special tokens."""
+    """Return a model a normalizer, a pre-tokenizer and a decoder, some of them, and perhaps special tokens."""
     if random.random() < 0.5:
         model["normalizer"] = stages.normalizer(random)
     if random.random() < 0.7:

@@ -82,7 +82,7 @@ def _distinct(before: Any, after: Any) -> Any:
 
 
 def _firsts(rows: list[Any]) -> dict[str, Any]:
-    """Give the first row of each token; a merge is told by both of its tokens."""
+    """Return the first row of each token; a merge is told by both of its tokens."""
     firsts: dict[str, Any] = {}
     for row in rows:
         firsts.setdefault(repr(row if isinstance(row, str) or isinstance(row[-1], str) else row[0]), row)

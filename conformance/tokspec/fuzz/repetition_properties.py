@@ -30,7 +30,7 @@ def _is_same(example: Example, replies: Sequence[Reply], choices: Choices) -> st
 
 
 def _told(reply: Reply) -> Any:
-    """Give what is to be the same again: messages need not be."""
+    """Return what is to be the same again: messages need not be."""
     if isinstance(reply, Answer):
         return reply.result
     return (reply.reason,) if isinstance(reply, Refused) else (reply.kind, "")

@@ -75,7 +75,7 @@ def refuse_unwritable(folder: Path) -> None:
 
 
 def held(folder: Path) -> Mapping[str, Case]:
-    """Give the cases that a folder holds by now, so that none is written into it a second time.
+    """Return the cases that a folder holds by now, so that none is written into it a second time.
 
     Raises:
         DataError: something in it is no fixture, and would keep all that is written from being read.
@@ -92,7 +92,7 @@ def held(folder: Path) -> Mapping[str, Case]:
 
 
 def case_id(finding: Finding) -> str:
-    """Give the id of a finding's case: the clause, and eight digits for the example."""
+    """Return the id of a finding's case: the clause, and eight digits for the example."""
     digits = hashlib.sha256(finding.example.key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"fuzz-{finding.clause.lower()}-{digits}"
 
@@ -176,7 +176,7 @@ def _key(key: str) -> str:
 
 
 def _hex(text: str) -> str:
-    """Give the bytes of a text's UTF-8, with surrogates like any other code point (PROTO-2)."""
+    """Return the bytes of a text's UTF-8, with surrogates like any other code point (PROTO-2)."""
     return compact(text.encode("utf-8", "surrogatepass").hex())
 
 

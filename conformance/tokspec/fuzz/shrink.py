@@ -27,7 +27,7 @@ def shrunk(
     seconds: float = 10.0,
     batch: int = _BATCH,
 ) -> Example:
-    """Give the smallest example found that shows the same; ``shows`` says of each candidate whether it does.
+    """Return the smallest example found that shows the same; ``shows`` says of each candidate whether it does.
 
     >>> example = Example({}, "normalize", {"text": "one Σ two"})
     >>> shrunk(example, lambda candidates: ["Σ" in each.input.get("text", "") for each in candidates]).input

@@ -39,7 +39,7 @@ def _bert(random: Random) -> Part:
 
 
 def _set(random: Random, part: Part, key: str, values: tuple[Any, ...]) -> Part:
-    """Give a key one of the values, or leave it out."""
+    """Return a key one of the values, or leave it out."""
     if random.random() < 0.7:
         part[key] = random.choice(values)
     return part

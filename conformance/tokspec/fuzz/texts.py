@@ -56,7 +56,7 @@ def text(random: Random, material: Material, used: set[str] | None = None) -> st
 
 
 def _length(random: Random) -> int:
-    """Give the number of parts: mostly few, so that each matters, and sometimes many."""
+    """Return the number of parts: mostly few, so that each matters, and sometimes many."""
     return random.randrange(1, 4) if random.random() < 0.6 else random.randrange(2, 9)
 
 
@@ -89,7 +89,7 @@ def _repeated(random: Random, material: Material) -> str:
 
 
 def _times(random: Random) -> int:
-    """Give the length of a run: mostly short, sometimes beyond a byte, and seldom as deep as a stack is."""
+    """Return the length of a run: mostly short, sometimes beyond a byte, and seldom as deep as a stack is."""
     chance = random.random()
     return random.randrange(2, 7) if chance < 0.96 else random.choice((31, 101, 130, 257, 300, 1200, 1200))
 

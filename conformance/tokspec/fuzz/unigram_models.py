@@ -96,7 +96,7 @@ def _model(random: Random, symbols: str) -> Model:
 
 
 def _logarithm(random: Random, token: str) -> float:
-    """Give a weight in halves, often as much as the token's symbols together, so that sums tie, or nearly."""
+    """Return a weight in halves, often as much as the token's symbols together, so that sums tie, or nearly."""
     weight = -float(len(token)) if random.random() < 0.5 else -random.randrange(1, 17) / 2
     if random.random() < 0.25:
         weight -= NEAR * random.choice((1, -1, 2))
@@ -104,7 +104,7 @@ def _logarithm(random: Random, token: str) -> float:
 
 
 def _wide(random: Random, token: str) -> float:
-    """Give a weight from so wide a range that an unknown character may cost less than two tokens."""
+    """Return a weight from so wide a range that an unknown character may cost less than two tokens."""
     return -random.randrange(0, 41) / 2
 
 

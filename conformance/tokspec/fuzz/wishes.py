@@ -29,7 +29,7 @@ def opened(implementation: Callable[[], Adapter] | str) -> Session:
 
 
 def families_of(names: Iterable[str], key: str) -> tuple[str, ...]:
-    """Give the families of models that are named; ``key`` is where.
+    """Return the families of models that are named; ``key`` is where.
 
     Raises:
         DataError: there is no such family, or none is named.
@@ -47,7 +47,7 @@ def families_of(names: Iterable[str], key: str) -> tuple[str, ...]:
 
 
 def clauses_of(names: Iterable[str], key: str) -> frozenset[str]:
-    """Give the clauses that are named.
+    """Return the clauses that are named.
 
     Raises:
         DataError: the specification has no such clause.
@@ -63,7 +63,7 @@ def clauses_of(names: Iterable[str], key: str) -> frozenset[str]:
 
 
 def options_of(choices: Mapping[str, str], key: str) -> Mapping[str, str]:
-    """Give the options that are named for choices.
+    """Return the options that are named for choices.
 
     Raises:
         DataError: the specification has no such choice or option.

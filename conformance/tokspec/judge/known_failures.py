@@ -57,7 +57,7 @@ class KnownFailures:
     entries: Mapping[str, KnownFailure] = field(default_factory=dict)
 
     def apply_to(self, result: Result, today: date) -> Result:
-        """Give the result as it counts with the entry of its case, if it has one."""
+        """Return the result as it counts with the entry of its case, if it has one."""
         entry = self.entries.get(result.case.id)
         if entry is None or result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
             return result
@@ -97,7 +97,7 @@ class KnownFailures:
 
 
 def digest(result: Result) -> str:
-    """Give 16 hexadecimal digits for how a case fails: its wrong answer, the reason of a refusal, or a fault's kind.
+    """Return 16 hexadecimal digits for how a case fails: its wrong answer, the reason of a refusal, or a fault's kind.
 
     What a crash or a time-out says is left out: it names addresses and times.
     """

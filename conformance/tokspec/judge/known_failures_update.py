@@ -37,7 +37,7 @@ _OVER = {Verdict.UNEXPECTED_PASS: "passes now", Verdict.UNSUPPORTED: "is unsuppo
 
 
 def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -> str:
-    """Give the new text of the file.
+    """Return the new text of the file.
 
     Entries of cases that were not run stay as they are. Of an entry that fails no longer, is not offered any more, or
     whose case is gone, a comment with its reason stays, unless nobody ever wrote one.
@@ -95,7 +95,7 @@ def _written_reason(entry: KnownFailure) -> str:
 
 
 def _wanted(known: KnownFailures, run: Run, over: Collection[str]) -> Mapping[str, KnownFailure]:
-    """Give the entries as they are to be: with what fails now, as it fails now."""
+    """Return the entries as they are to be: with what fails now, as it fails now."""
     wanted = {case: entry for case, entry in known.entries.items() if case not in over}
     for result in run.results:
         if result.verdict in (Verdict.FAIL, Verdict.ERROR):
@@ -157,7 +157,7 @@ class _Layout:
 
 
 def rewrite(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: Sequence[Retired]) -> str:
-    """Give the text with the entries that are wanted; of those that are there only what was seen is changed.
+    """Return the text with the entries that are wanted; of those that are there only what was seen is changed.
 
     Args:
         text: what the file holds, well-formed; empty where there is none.
@@ -242,7 +242,7 @@ def _layout(text: str, document: Document) -> _Layout:
 
 
 def _height(text: str, document: Document, index: int) -> int:
-    """Give the number of lines down to the last value of an entry, whose text may look like comments."""
+    """Return the number of lines down to the last value of an entry, whose text may look like comments."""
     keys = document.value["known_failures"][index]
     last = max(document.spans["known_failures", index, key][1] for key in keys)
     return text.count("\n", 0, last - 1) + 1

@@ -20,7 +20,7 @@ from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Finding", "Probe", "choices_of", "probe"]
+__all__ = ["ChoiceFinding", "Probe", "choices_of", "probe"]
 
 #: An option for each of the choices on which one case depends.
 _Combination: TypeAlias = Mapping[str, str]
@@ -30,7 +30,7 @@ _Explanations: TypeAlias = Mapping[str, Sequence[_Combination]]
 
 
 @dataclass(frozen=True)
-class Finding:
+class ChoiceFinding:
     """What the answers tell of one choice.
 
     ``options`` are the strictest of those that fit: one if it is found; several if no case tells them apart; none if
@@ -48,7 +48,7 @@ class Finding:
 class Probe:
     """A finding for every choice, and the cases whose answer no combination of options explains."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ChoiceFinding, ...]
     unexplained: tuple[str, ...]
 
     @property
@@ -109,7 +109,7 @@ def _strictness(cases: Sequence[Case]) -> Mapping[tuple[str, str], int]:
     return counts
 
 
-def _findings(told: _Explanations, strictness: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
+def _findings(told: _Explanations, strictness: Mapping[tuple[str, str], int]) -> Iterator[ChoiceFinding]:
     possible = _narrowed(told)
     for name, choice in load_specification().choices.items():
         leaves = {case: _left(name, combinations, possible) for case, combinations in told.items()}
@@ -117,11 +117,11 @@ def _findings(told: _Explanations, strictness: Mapping[tuple[str, str], int]) ->
         fitting = tuple(option for option in choice.options if all(option in left for left in telling.values()))
         rarest = min((strictness.get((name, option), 0) for option in fitting), default=0)
         strictest = tuple(option for option in fitting if strictness.get((name, option), 0) == rarest)
-        yield Finding(name, strictest, fitting, telling)
+        yield ChoiceFinding(name, strictest, fitting, telling)
 
 
 def _narrowed(told: _Explanations) -> Mapping[str, frozenset[str]]:
-    """Give the options that are possible for each choice: what one choice is rules combinations with others out."""
+    """Return the options that are possible for each choice: what one choice is rules combinations with others out."""
     possible = {name: frozenset(choice.options) for name, choice in load_specification().choices.items()}
     while True:
         before = dict(possible)
@@ -134,7 +134,7 @@ def _narrowed(told: _Explanations) -> Mapping[str, frozenset[str]]:
 
 
 def _left(name: str, combinations: Sequence[_Combination], possible: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """Give the options of a choice that are left by combinations whose other options are possible."""
+    """Return the options of a choice that are left by combinations whose other options are possible."""
     return tuple(
         dict.fromkeys(
             combination[name]

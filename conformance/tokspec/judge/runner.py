@@ -10,7 +10,7 @@ from datetime import date
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.known_failures import KnownFailures
-from tokspec.judge.verdicts import Result, Verdict, count_verdicts, declared_choices, judge, not_run
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import Case
@@ -82,7 +82,7 @@ def run(
     Raises:
         RuntimeError: if the counts did not balance; a fault of the suite itself.
     """
-    declared, today = declared_choices(session.hello, choices), date.today()
+    declared, today = effective_choices(session.hello, choices), date.today()
     results: dict[int, Result] = {}
     failures = 0
     stopped = max_failures == 0
@@ -104,7 +104,7 @@ def run(
 
 
 def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
-    """Give the result of each case; several programs are asked at once, and their replies judged as they come."""
+    """Return the result of each case; several programs are asked at once, and their replies judged as they come."""
     hello, requests = session.hello, [make_request(case) for case in cases]
 
     def take(index: int, reply: Reply) -> Result:
@@ -120,8 +120,8 @@ def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:
 
 
 def fail_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
-    """Give the run of an implementation that could not even say hello: every case comes to that fault."""
+    """Return the run of an implementation that could not even say hello: every case comes to that fault."""
     hello = Hello(name, "", "", operations=())
-    declared = declared_choices(hello)
+    declared = effective_choices(hello)
     reply = Fault(fault.kind, f"before hello: {fault.message}")
     return Run(hello, declared, tuple(judge(case, reply, hello, declared) for case in cases))

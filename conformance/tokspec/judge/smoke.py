@@ -121,7 +121,7 @@ def _twice(session: Session, answered: Sequence[Request]) -> Step:
     first, _, second = (_ask(session, each) for each in (answered[0], answered[-1], answered[0]))
     if first == second:
         return Step("twice", True, "the same question gets the same answer")
-    note = f"{answered[0].operation} answers otherwise the second time; keep no state between requests"
+    note = f"{answered[0].operation} gives a different answer the second time; keep no state between requests"
     return Step("twice", False, note)
 
 
@@ -130,7 +130,7 @@ def _contradiction(session: Session, request: Request) -> Step:
     impossible = Request("encode", "smoke-contradiction", CONTRADICTORY, request.input)
     first, reply, second = (_ask(session, each) for each in (request, impossible, request))
     if first != second:
-        return Step("contradiction", False, "encode answers otherwise after a model that cannot be; keep models apart")
+        return Step("contradiction", False, "encode gives a different answer after an invalid model; keep models apart")
     if isinstance(reply, Refused):
         return Step("contradiction", True, f"a model that cannot be is refused as {reply.reason}")
     seen = f"{reply.kind}: {shorten(reply.message, 80)}" if isinstance(reply, Fault) else "an answer"

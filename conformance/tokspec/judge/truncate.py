@@ -40,7 +40,7 @@ class Extract(Answer):
 
 
 def truncate_reply(reply: Reply) -> Reply:
-    """Give what is kept of a reply.
+    """Return what is kept of a reply.
 
     >>> truncate_reply(Answer({"tokens": ["bug"]}))
     Answer(result={'tokens': ['bug']})
@@ -55,7 +55,7 @@ def truncate_reply(reply: Reply) -> Reply:
 
 
 def truncate_difference(difference: Difference) -> Difference:
-    """Give what is kept of a difference from a longer answer: the beginning of a long value, as a text, and of a key.
+    """Return what is kept of a difference from a longer answer: the beginning of a long value, as a text, and of a key.
 
     >>> truncate_difference(Difference(("tokens", 0), "b", "a" * 40_000)).actual[-4:]
     'aa …'
@@ -74,7 +74,7 @@ def _beginning(text: str) -> str:
 
 
 def _bytes(value: Any) -> int:
-    """Give the size of a value in the form that takes the least time to make."""
+    """Return the size of a value in the form that takes the least time to make."""
     return len(marshal.dumps(value, _WITHOUT_REFERENCES))
 
 

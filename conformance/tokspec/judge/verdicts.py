@@ -19,7 +19,7 @@ from tokspec.suite import schema
 from tokspec.suite.fixtures import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Result", "Verdict", "count_verdicts", "declared_choices", "judge", "not_run"]
+__all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "judge", "not_run"]
 
 
 class Verdict(Enum):
@@ -60,13 +60,15 @@ class Result:
     difference: Difference | None = None
 
 
-def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give an option for every choice: overridden, else declared, else the documents'.
+def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the option of every choice that an implementation is judged by: overridden, else declared in ``hello``.
+
+    An undeclared choice takes the default of the specification, the option of the documents (``spec/08-choices.md``).
 
     Raises:
         AdapterFault: ``protocol``, if the implementation declares what the specification does not have.
 
-    >>> declared_choices(Hello("x", "1", "C", ("encode",), choices={"unknown_id": "skipped"}))["unknown_id"]
+    >>> effective_choices(Hello("x", "1", "C", ("encode",), choices={"unknown_id": "skipped"}))["unknown_id"]
     'skipped'
     """
     known = load_specification().choices
@@ -78,7 +80,7 @@ def declared_choices(hello: Hello, overridden: Mapping[str, str] | None = None) 
 
 
 def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
-    """Give the verdict on a reply to a case."""
+    """Return the verdict on a reply to a case."""
     expected = _expected(case, choices)
     if isinstance(reply, Fault):
         return Result(case, Verdict(reply.kind), reply.message, expected, reply)
@@ -133,19 +135,19 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
         actual = {name: actual[name] for name in fields if name in actual}
     difference = _difference(wanted, actual, case)
     if difference is not None:
-        return Result(case, Verdict.FAIL, "answers otherwise", expected, reply, difference)
+        return Result(case, Verdict.FAIL, "wrong answer", expected, reply, difference)
     return Result(case, Verdict.UNSUPPORTED if lacking else Verdict.PASS, lacking, expected, reply)
 
 
 def _lacking(fields: Sequence[str], hello: Hello, actual: Mapping[str, Any]) -> str:
     """Say what a case wants that an encoding does not give; an answer may leave out spans (``spec/10-protocol.md``)."""
     if not fields:
-        return f"encode gives {', '.join(hello.encode_fields)} only, the case has none of it"
+        return f"encode returns only {', '.join(hello.encode_fields)}, and the case checks none of them"
     return "gives no spans of this text" if "spans" in fields and "spans" not in actual else ""
 
 
 def _difference(wanted: Sequence[Any], actual: Any, case: Case) -> Difference | None:
-    """Give the difference from the first right answer, unless it is one of them within the tolerance."""
+    """Return the difference from the first right answer, unless it is one of them within the tolerance."""
     if actual in wanted:  # quicker; True is 1 here, but the schema lets no result hold a boolean
         return None
     differences = [first_difference(result, actual, case.tolerance) for result in wanted]
@@ -153,7 +155,7 @@ def _difference(wanted: Sequence[Any], actual: Any, case: Case) -> Difference | 
 
 
 def not_run(case: Case, choices: Mapping[str, str], why: str) -> Result:
-    """Give the result of a case that was selected and never asked."""
+    """Return the result of a case that was selected and never asked."""
     return Result(case, Verdict.NOT_RUN, why, _expected(case, choices))
 
 

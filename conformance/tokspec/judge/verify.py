@@ -71,7 +71,7 @@ def _was_asked(result: Result) -> bool:
 def _again(
     hello: Hello, asked: Mapping[int, Request], start: Callable[[], Session], seed: int
 ) -> Iterator[tuple[str, Mapping[int, Reply]]]:
-    """Give the replies of each way to ask, and what to call it."""
+    """Return the replies of each way to ask, and what to call it."""
     generator = random.Random(seed)
     for time in range(1, SHUFFLED + 1):
         order = list(asked)
@@ -115,7 +115,7 @@ def _compared(result: Result, reply: Reply, company: str) -> Result:
 
 
 def _seen(reply: Reply | None) -> Any:
-    """Give what has to be the same each time; what a refusal or a fault says about itself may differ."""
+    """Return what has to be the same each time; what a refusal or a fault says about itself may differ."""
     if isinstance(reply, Answer):
         return reply.result
     if isinstance(reply, Refused):

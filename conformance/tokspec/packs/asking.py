@@ -88,7 +88,7 @@ def why_malformed(operation: str, answer: Answer) -> str:
 
 
 def batches(values: Iterable[_Value], size: int = BATCH) -> Iterator[list[_Value]]:
-    """Give values some at a time.
+    """Return values some at a time.
 
     >>> list(batches("abc", 2))
     [['a', 'b'], ['c']]
@@ -144,7 +144,7 @@ class Asker:
         return reasons
 
     def replies(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
-        """Give the reply to each operation with its input, in order."""
+        """Return the reply to each operation with its input, in order."""
         requests = [Request(operation, _MODEL, self.own, input) for operation, input in asked]
         found = dict(self._session.ask(requests))
         return [found[index] for index in range(len(requests))]
@@ -172,7 +172,7 @@ class Asker:
 
 
 def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Give records some at a time, fewer where their texts are long."""
+    """Return records some at a time, fewer where their texts are long."""
     batch: list[Record] = []
     size = 0
     for record in records:

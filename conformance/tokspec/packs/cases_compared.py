@@ -76,7 +76,7 @@ def _difference(case: Case, old: Reply, new: Reply, units: tuple[str, str]) -> s
         left, right = _said(old), _said(new)
         return "" if left == right else f"{left} → {right}"
     text = case.input.get("text", "")
-    expected = convert_spans(old.result, text, units[1]) if units[0] == "code_point" else old.result
+    expected = convert_spans(old.result, text, units[1], units[0])
     difference = first_difference(_shared(expected, new.result), _shared(new.result, expected), {})
     if difference is None:
         return ""

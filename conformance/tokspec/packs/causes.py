@@ -72,13 +72,13 @@ def _of_tokens(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[st
 
 
 def _text(outcome: Outcome) -> str:
-    """Give the text that was asked about; ids are asked about with the text that they are of."""
+    """Return the text that was asked about; ids are asked about with the text that they are of."""
     asked = input_of(outcome.operation, outcome.record) or {}
     return str(asked.get("text", outcome.record.input.text))
 
 
 def _place(field: str, outcome: Outcome) -> str:
-    """Give the character with which the item begins that has another span."""
+    """Return the character with which the item begins that has another span."""
     path = outcome.difference.path if outcome.difference else ()
     at = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
     spans = outcome.record.results[outcome.operation].get(field, [])

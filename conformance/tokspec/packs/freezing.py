@@ -11,7 +11,7 @@ from tokspec import __version__
 from tokspec.base.display import shorten
 from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.packs.asking import Asked, Asker, in_batches, why_malformed
 from tokspec.packs.header import Header
 from tokspec.packs.inputs import Sources, named, texts_hash
@@ -77,7 +77,7 @@ def header_of(asker: Asker, own: OwnModel, sources: Sources, *, adds: bool | Non
         fixtures=load_suite().hash,
         texts=texts_hash(),
         implementation={**identity, "unicode": hello.unicode} if hello.unicode else identity,
-        choices=declared_choices(hello),
+        choices=effective_choices(hello),
         model=summary(own),
         special_tokens=_SPECIAL_TOKENS[adds],
         operations=asker.operations,
@@ -88,7 +88,7 @@ def header_of(asker: Asker, own: OwnModel, sources: Sources, *, adds: bool | Non
 def recorded(
     asker: Asker, inputs: Iterable[Input], trouble: Trouble, progress: Callable[[Record], None] = lambda record: None
 ) -> Iterator[Record]:
-    """Give the record of each text: what is normalized and encoded is then cut into pieces and decoded.
+    """Return the record of each text: what is normalized and encoded is then cut into pieces and decoded.
 
     Raises:
         DataError: none of the first texts is answered: the model is of no use to the implementation.
@@ -135,6 +135,6 @@ def _noted(asked: Asked, trouble: Trouble) -> Record:
 
 
 def _proper(operation: str, reply: Reply) -> Reply:
-    """Give a reply, or the fault that it is if it has not the form of a result."""
+    """Return a reply, or the fault that it is if it has not the form of a result."""
     malformed = why_malformed(operation, reply) if isinstance(reply, Answer) else ""
     return Fault("protocol", malformed) if malformed else reply

@@ -40,7 +40,7 @@ class Header:
         return f"{self.implementation['name']} {self.implementation['version']}".strip()
 
     def values(self) -> dict[str, Any]:
-        """Give the lines by their keys, the version of the format first."""
+        """Return the lines by their keys, the version of the format first."""
         return {"tokspec_pack": FORMAT, **asdict(self)}
 
     @classmethod

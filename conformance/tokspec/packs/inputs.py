@@ -39,7 +39,7 @@ class Sources:
 
 
 def texts_hash() -> str:
-    """Give the hash of the suite's own texts.
+    """Return the hash of the suite's own texts.
 
     >>> len(texts_hash())
     64
@@ -49,7 +49,7 @@ def texts_hash() -> str:
 
 
 def all_inputs(asker: Asker, parts: Parts, sources: Sources) -> Iterator[Input]:
-    """Give every text, in the order of the pack; what tokens stand for is asked of the implementation."""
+    """Return every text, in the order of the pack; what tokens stand for is asked of the implementation."""
     return chain(
         (Input(f"texts/{text.category}", text.name, text.text) for text in load_texts()),
         of_special_tokens(list(parts.special.values())),
@@ -59,7 +59,7 @@ def all_inputs(asker: Asker, parts: Parts, sources: Sources) -> Iterator[Input]:
 
 
 def named(files: Sequence[Path]) -> dict[str, Path]:
-    """Give each file a name that says nothing of the machine: its own, and a number where two have the same.
+    """Return each file a name that says nothing of the machine: its own, and a number where two have the same.
 
     >>> list(named([Path("a/x.txt"), Path("b/x.txt")]))
     ['x.txt', 'x.txt#2']
@@ -75,7 +75,7 @@ def named(files: Sequence[Path]) -> dict[str, Path]:
 
 
 def _decoded(asker: Asker, vocabulary: Mapping[int, str]) -> dict[int, str]:
-    """Give the text that each token stands for, or the token itself where it is a part of a character or no text."""
+    """Return the text that each token stands for, or the token itself where it is a part of a character or no text."""
     texts: dict[int, str] = {}
     for batch in batches(vocabulary.items(), 1024):
         asked = [("decode", {"ids": [id]}) for id, _ in batch]

@@ -11,8 +11,8 @@ from tokspec.judge.compare import Difference, first_difference
 from tokspec.judge.verdicts import Verdict
 from tokspec.packs.asking import Asked, why_malformed
 from tokspec.packs.record import FAULTS, Record, input_of
-from tokspec.packs.spans import converted
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.spans import convert_spans
 
 __all__ = ["Judge", "Outcome", "tokens_that_differ"]
 
@@ -66,7 +66,7 @@ class Judge:
         self._recorded_unit = recorded_unit
 
     def outcomes(self, asked: Asked) -> Iterator[Outcome]:
-        """Give what each operation came to, of those about which the record has something."""
+        """Return what each operation came to, of those about which the record has something."""
         record = asked.record
         for operation, reply in asked.replies.items():
             if operation in record.results:
@@ -94,7 +94,7 @@ class Judge:
         if self._unit == self._recorded_unit:
             return expected
         text = (input_of(operation, record) or {}).get("text", "")
-        return converted(expected, text, self._recorded_unit, self._unit)
+        return convert_spans(expected, text, self._unit, self._recorded_unit)
 
 
 def _of_no_result(record: Record, operation: str, reply: Reply) -> Outcome:
@@ -125,7 +125,7 @@ def _different(
     if malformed := why_malformed(operation, reply):
         return Outcome(record, operation, Verdict.PROTOCOL, malformed, expected, reply)
     difference = first_difference(expected, actual, {})
-    return Outcome(record, operation, Verdict.FAIL, "answers otherwise", expected, Answer(actual), difference)
+    return Outcome(record, operation, Verdict.FAIL, "wrong answer", expected, Answer(actual), difference)
 
 
 def tokens_that_differ(expected: Sequence[Any], actual: Sequence[Any]) -> int:

@@ -33,7 +33,7 @@ _COMPRESSED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb
 
 
 def lines_of(file: Path, name: str) -> Iterator[tuple[int, bytes]]:
-    """Give the lines with their numbers, decompressed as the end of the file's name says.
+    """Return the lines with their numbers, decompressed as the end of the file's name says.
 
     Raises:
         DataError: the file cannot be read, or is not whole.
@@ -109,7 +109,7 @@ def refuse_errors(value: Any, part: str, number: int, name: str) -> None:
 
 
 def errors_of(value: Any, part: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Give what is wrong with a value, unknown keys first: the path, and a sentence.
+    """Return what is wrong with a value, unknown keys first: the path, and a sentence.
 
     >>> next(errors_of({"counts": {}, "sha": ""}, "footer"))
     (('sha',), 'is an unknown key; undo the edit, or freeze again')

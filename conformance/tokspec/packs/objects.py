@@ -61,7 +61,7 @@ class ObjectAdapter:
 
 
 def model_of(tokenizer: Any) -> OwnModel:
-    """Give what stands for the object's model: its hash is of what the object says of itself, if it says anything.
+    """Return what stands for the object's model: its hash is of what the object says of itself, if it says anything.
 
     >>> model_of(lambda text: text.split()).name
     '<lambda>'

@@ -43,7 +43,7 @@ class _Waiting:
         self.count = 0
 
     def take(self, text: str) -> Record | None:
-        """Give the first record that waits with a text."""
+        """Return the first record that waits with a text."""
         records = self._by_text.get(text)
         if records is None:
             return None
@@ -69,7 +69,7 @@ class _Waiting:
 def paired(
     first: Iterable[Record], second: Iterable[Record], unpaired: Unpaired, waiting: int = _WAITING
 ) -> Iterator[tuple[Record, Record]]:
-    """Give the records of the same text together, as they come; what has no other is counted.
+    """Return the records of the same text together, as they come; what has no other is counted.
 
     A text that is there several times has as many others.
 
@@ -124,7 +124,7 @@ def _shared(record: Record, other: Record) -> Record:
 
 
 def _reply(operation: str, record: Record) -> Reply:
-    """Give what was replied when a record was made."""
+    """Return what was replied when a record was made."""
     if operation in record.results:
         return Answer(record.results[operation])
     if operation in record.refused:

@@ -41,7 +41,7 @@ class Pack:
     counts: dict[str, int]
 
     def records(self) -> Iterator[Record]:
-        """Give the records, in order.
+        """Return the records, in order.
 
         Raises:
             DataError: a record is none, with its line and key; the file has changed since.

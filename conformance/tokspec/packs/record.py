@@ -24,7 +24,7 @@ FAULTS = ("crash", "timeout", "protocol")
 
 
 def judged_section(section: str) -> str:
-    """Give the section in which the texts of one are judged.
+    """Return the section in which the texts of one are judged.
 
     >>> judged_section("special_tokens/alone"), judged_section("texts/emoji")
     ('special_tokens', 'texts/emoji')
@@ -80,7 +80,7 @@ class Record:
 
 
 def input_of(operation: str, record: Record) -> dict[str, Any] | None:
-    """Give what an operation is asked with: each stage gets what the one before it gave; nothing if that is missing.
+    """Return what an operation is asked with: each stage gets what the one before it gave; nothing if that is missing.
 
     >>> text = Input("texts/words", "bug", "Bug")
     >>> input_of("pre_tokenize", Record(text, {"normalize": {"text": "bug"}}))
@@ -99,7 +99,7 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
 
 
 def written(record: Record) -> dict[str, Any]:
-    """Give the object that stands for a record in a pack.
+    """Return the object that stands for a record in a pack.
 
     >>> written(Record(Input("texts/words", "bug", "bug"), {"encode": {"ids": [1, 3]}}, {"decode": "unknown_id"}))
     {'from': 'texts/words:bug', 'text': 'bug', 'ids': [1, 3], 'refused': {'decode': 'unknown_id'}}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.own import OwnModel, read_own
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.packs.asking import LIMITS, Asker, may_be_wanted, open_own
 from tokspec.packs.checking import held
 from tokspec.packs.findings import Findings
@@ -40,7 +40,7 @@ class Side:
         """What spans count."""
         if self.pack:
             return self.pack.header.choices.get("offset_unit", "code_point")
-        return declared_choices(self.session.hello)["offset_unit"] if self.session else "code_point"
+        return effective_choices(self.session.hello)["offset_unit"] if self.session else "code_point"
 
 
 def open_sides(
@@ -109,7 +109,7 @@ def findings_of(
 
 
 def _records(side: Side, other: Pack | None, sources: Sources) -> Iterable[Record] | None:
-    """Give what a side has, of the texts of another that is a pack, or of its own."""
+    """Return what a side has, of the texts of another that is a pack, or of its own."""
     if side.pack:
         return side.pack.records()
     asker = _asker(side, other)
@@ -126,7 +126,7 @@ def _inputs(pack: Pack) -> Iterator[Input]:
 
 
 def _asker(side: Side, other: Pack | None) -> Asker | None:
-    """Give who is asked, with the side's own model, or else with that of the pack on the other side."""
+    """Return who is asked, with the side's own model, or else with that of the pack on the other side."""
     own = side.own or (find_model(other) if other else None)
     return Asker(side.session, own) if side.session and own else None
 

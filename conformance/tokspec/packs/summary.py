@@ -71,7 +71,7 @@ def _flags(token: Mapping[str, Any]) -> str:
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Give every setting by its path; long ones by their hashes."""
+    """Return every setting by its path; long ones by their hashes."""
     if isinstance(value, Mapping) and value:
         return {key: each for name, inner in value.items() for key, each in _flat(inner, f"{path}{name}.").items()}
     if isinstance(value, list) and value:
@@ -81,7 +81,7 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def summary(own: OwnModel) -> dict[str, Any]:
-    """Give what a pack says of a model: its file by name and hash, its sizes, hashes, special tokens and settings."""
+    """Return what a pack says of a model: its file by name and hash, its sizes, hashes, special tokens and settings."""
     parts = parts_of(own)
     return {
         "file": own.name,

@@ -26,7 +26,7 @@ _COLUMNS: Mapping[str, tuple[Verdict, ...]] = {
 
 
 def causes(findings: Findings, show: int, pack: str) -> Iterator[str]:
-    """Give the lines that show causes, those of most texts first."""
+    """Return the lines that show causes, those of most texts first."""
     for group in findings.causes[:show]:
         yield click.style(visible(f"DIFFERENT {group.cause}"), fg="red", bold=True)
         yield f"  {'texts':<9} {_extent(group, findings)}"
@@ -84,7 +84,7 @@ def reasons(findings: Findings, not_offered: Collection[str] = ()) -> list[str]:
 
 
 def table(findings: Findings) -> list[str]:
-    """Give the lines of the table: for each operation how many texts came to what."""
+    """Return the lines of the table: for each operation how many texts came to what."""
     rows: list[Sequence[str]] = [("operation", *_COLUMNS)]
     for operation in OPERATIONS:
         tallies = [tally for (name, _), tally in findings.tallies.items() if name == operation]

@@ -31,7 +31,7 @@ _NOTHING: Mapping[str, Any] = {"expect": {}}
 
 
 def cases_of(pack: Pack) -> list[Case]:
-    """Give the cases of a pack: each operation that it records on each section, in the order of the pack."""
+    """Return the cases of a pack: each operation that it records on each section, in the order of the pack."""
     sections = dict.fromkeys(map(judged_section, pack.counts))
     return [
         _case(pack, operation, section)
@@ -57,7 +57,7 @@ def _case(pack: Pack, operation: str, section: str) -> Case:
 def run_of(
     cases: Sequence[Case], findings: Findings, hello: Hello, choices: Mapping[str, str], faults: Iterable[AdapterFault]
 ) -> Run:
-    """Give the run that findings are; a section in which nothing was recorded, or asked, is left out."""
+    """Return the run that findings are; a section in which nothing was recorded, or asked, is left out."""
     results = []
     for case in cases:
         operation, _, section = case.id.partition("/")
@@ -71,7 +71,7 @@ def run_of(
 
 
 def fault_of(cases: Sequence[Case], name: str, fault: AdapterFault) -> Run:
-    """Give the run of an implementation that could not even say hello."""
+    """Return the run of an implementation that could not even say hello."""
     detail = f"before hello: {fault.message}"
     results = tuple(Result(case, Verdict(fault.kind), detail, _NOTHING) for case in cases)
     return Run(Hello(name, "", "", operations=()), {}, results)
@@ -89,7 +89,7 @@ def _result(case: Case, tally: Tally) -> Result:
 
 
 def _different(case: Case, tally: Tally, shortest: Outcome, asked: int) -> Result:
-    """Give the result of a section in which texts differ: the shortest is its example, and a digest stands for all."""
+    """Return the result of a section in which texts differ: the shortest is its example, a digest stands for all."""
     detail = f"{tally.different} of {asked} texts differ; the shortest: {shortest.detail}"
     seen = {"different": tally.different, "of": asked, "sha256": tally.digest.hexdigest(), "bytes": 0, "beginning": ""}
     difference = truncate_difference(shortest.difference) if shortest.difference else None

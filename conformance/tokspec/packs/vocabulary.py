@@ -37,7 +37,7 @@ _POSITIONS: Mapping[str, str] = {
 
 
 def of_vocabulary(texts: Mapping[int, str], made: int = MADE) -> Iterator[Input]:
-    """Give texts made of those that tokens stand for, by id; which are chosen depends on nothing else.
+    """Return texts made of those that tokens stand for, by id; which are chosen depends on nothing else.
 
     >>> [each.text for each in of_vocabulary({0: "hug", 1: "s"}, made=0)]
     ['hug', 's']
@@ -60,11 +60,11 @@ class _Chooser:
         self._texts = texts
 
     def below(self, count: int) -> int:
-        """Give a number from 0, below another."""
+        """Return a number from 0, below another."""
         return int(self._random.random() * count)
 
     def token(self) -> tuple[int, str]:
-        """Give a token's id and text."""
+        """Return a token's id and text."""
         id = self._ids[self.below(len(self._ids))]
         return id, self._texts[id]
 
@@ -99,7 +99,7 @@ def _glued(texts: Mapping[int, str]) -> Iterator[Input]:
 
 
 def of_special_tokens(tokens: Sequence[str]) -> Iterator[Input]:
-    """Give texts with special tokens in every position, in other cases, cut, and beside each other.
+    """Return texts with special tokens in every position, in other cases, cut, and beside each other.
 
     >>> [each.text for each in of_special_tokens(["<s>"])][-3:]
     ['<S>', '<s', 's>']

@@ -39,7 +39,7 @@ class Written:
 
 
 def record_line(record: Record) -> bytes:
-    r"""Give the line of a record.
+    r"""Return the line of a record.
 
     >>> from tokspec.packs.record import Input
     >>> record_line(Record(Input("texts/words", "bug", "bug"), {"encode": {"ids": [1, 3]}}))

@@ -54,7 +54,7 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
 
 
 def to_hex_form(value: Any) -> Any:
-    """Give a value with every string that holds a surrogate in the byte-safe form (PROTO-2).
+    """Return a value with every string that holds a surrogate in the byte-safe form (PROTO-2).
 
     Raises:
         Unsupported: a key holds a surrogate.

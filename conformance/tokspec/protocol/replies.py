@@ -22,7 +22,7 @@ MESSAGE = 1000
 def read_reply(
     message: Mapping[str, Any], line: bytes = b"", *, is_ours: bool = False, to_hello: bool = False
 ) -> Reply:
-    """Give the reply that a message holds; anything else in it than one of the keys is left alone.
+    """Return the reply that a message holds; anything else in it than one of the keys is left alone.
 
     Args:
         message: an object, with or without its ``id``.
@@ -48,7 +48,7 @@ def read_reply(
 
 
 def read_hello(reply: Reply) -> Hello:
-    """Give the description that the reply to ``hello`` holds.
+    """Return the description that the reply to ``hello`` holds.
 
     Raises:
         AdapterFault: there is none, or it is not proper.

@@ -77,7 +77,7 @@ IMPLEMENTATIONS: Mapping[str, str] = {
 
 
 def replies(name: str, case: Case) -> Sequence[Reply]:
-    """Give what an implementation may reply to a case's request; it reads its operation and input alone.
+    """Return what an implementation may reply to a case's request; it reads its operation and input alone.
 
     >>> from tokspec.suite.fixtures import load_suite
     >>> bug = load_suite().cases["bpe-toy-encode-bug"]
@@ -94,7 +94,7 @@ def replies(name: str, case: Case) -> Sequence[Reply]:
 
 
 def _key_sets(shape: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Give every set of keys that a shape allows, the largest first."""
+    """Return every set of keys that a shape allows, the largest first."""
     keys, needed = tuple(shape["properties"]), set(shape.get("required", ()))
     sizes = range(min(len(keys), shape.get("maxProperties", len(keys))), shape.get("minProperties", 1) - 1, -1)
     return [chosen for size in sizes for chosen in combinations(keys, size) if needed <= set(chosen)]
@@ -154,7 +154,7 @@ class Chance:
 
 
 def chance(suite: Suite) -> list[Chance]:
-    """Give a row for each operation and each clause that has cases, in the order of the protocol and the specification.
+    """Return a row for each operation and each clause that has cases, in the order of protocol and specification.
 
     An implementation may declare the option of one choice that suits it best; of the others it takes the documents'.
 
@@ -197,7 +197,7 @@ def _passes(name: str, case: Case, choices: Mapping[str, str]) -> bool:
 
 
 def _declarations(cases: Iterable[Case]) -> Iterator[dict[str, str]]:
-    """Give the documents' options, and these with one other option of a choice on which a case depends."""
+    """Return the documents' options, and these with one other option of a choice on which a case depends."""
     specification = load_specification()
     yield specification.defaults()
     for name in dict.fromkeys(name for case in cases for name in choices_in(case.outcome)):

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from tokspec.suite.fixtures import Suite
 from tokspec.suite.specification import Clause, load_specification
 
-__all__ = ["Row", "coverage"]
+__all__ = ["ClauseRow", "coverage"]
 
 #: Clauses that bind the harness and a program, not a tokenizer: tests of the harness stand for cases.
 _HARNESS = ("PROTO-", "ERROR-1", "TERM-5")
 
 
 @dataclass(frozen=True)
-class Row:
+class ClauseRow:
     """A clause, the ids of the cases that name it, and the functions of the reference that implement it."""
 
     clause: Clause
@@ -30,10 +30,10 @@ class Row:
         return ("cases",) * (not self.cases) + ("a function",) * (not self.functions)
 
 
-def coverage(suite: Suite, functions: Mapping[str, Sequence[str]]) -> list[Row]:
-    """Give a row for each live clause, in the order of the specification."""
+def coverage(suite: Suite, functions: Mapping[str, Sequence[str]]) -> list[ClauseRow]:
+    """Return a row for each live clause, in the order of the specification."""
     return [
-        Row(
+        ClauseRow(
             clause,
             [case.id for case in suite.cases.values() if clause.id in case.clauses],
             functions.get(clause.id, ()),

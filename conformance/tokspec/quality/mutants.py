@@ -53,7 +53,7 @@ class Mutant:
     place: str = ""
 
     def changed(self) -> str:
-        """Give the source of its module with the fault.
+        """Return the source of its module with the fault.
 
         Raises:
             DataError: the old text is not there so often, nothing changes, or the new text is no Python.
@@ -81,7 +81,7 @@ class Mutant:
 
 
 def mutants_folder() -> Path | None:
-    """Give the folder of a checkout; an installed suite has none.
+    """Return the folder of a checkout; an installed suite has none.
 
     >>> folder = mutants_folder()
     >>> folder is None or folder.name
@@ -111,7 +111,7 @@ def load_mutants(folder: Path) -> list[Mutant]:
 
 
 def selected(mutants: list[Mutant], patterns: tuple[str, ...]) -> list[Mutant]:
-    """Give those whose id, clause or file matches any pattern, or all without one.
+    """Return those whose id, clause or file matches any pattern, or all without one.
 
     Raises:
         DataError: for a pattern that matches none.
@@ -132,7 +132,7 @@ def _matches(mutant: Mutant, pattern: str) -> bool:
 
 
 def _entries(document: Document) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
-    """Give the entries of a file, each an object of known keys with values of the right types."""
+    """Return the entries of a file, each an object of known keys with values of the right types."""
     if not isinstance(document.value, list):
         raise document.error((), "is to be a list of mutants")
     for index, entry in enumerate(document.value):

@@ -47,7 +47,7 @@ def mutated(module: str, text: str, choices: Mapping[str, str]) -> Adapter:
 
 @cache
 def source(module: str) -> str:
-    """Give the source of a module of the reference, or of its adapter, by its last name.
+    """Return the source of a module of the reference, or of its adapter, by its last name.
 
     Raises:
         DataError: there is no such module.

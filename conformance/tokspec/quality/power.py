@@ -20,7 +20,7 @@ from tokspec.quality.timed import limited
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import Case, load_suite
 
-__all__ = ["SECONDS", "Kill", "Outcome", "judged", "power"]
+__all__ = ["SECONDS", "Kill", "MutantOutcome", "judged", "power"]
 
 #: What a case may take, where the system has a timer: a mutant may run for ever.
 SECONDS = 5.0
@@ -42,11 +42,11 @@ class Kill:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MutantOutcome:
     """What a mutant came to: the number of cases that name its clause, how many it was asked, and those that it failed.
 
     >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "wordpiece", "begin = 0", "begin = 1")
-    >>> Outcome(fault, 4, 9, (Kill("some-case", "fail", False),)).right
+    >>> MutantOutcome(fault, 4, 9, (Kill("some-case", "fail", False),)).right
     False
     """
 
@@ -71,8 +71,8 @@ def power(
     fixtures: Path | None = None,
     full: bool = False,
     jobs: int = 1,
-    progress: Callable[[Outcome], None] = lambda outcome: None,
-) -> list[Outcome]:
+    progress: Callable[[MutantOutcome], None] = lambda outcome: None,
+) -> list[MutantOutcome]:
     """Judge every mutant, in as many processes as there are jobs, in the order given.
 
     Raises:
@@ -87,7 +87,7 @@ def power(
         return list(_told(pool.imap(_judge, mutants, chunksize=1), progress))
 
 
-def judged(mutant: Mutant, cases: Sequence[Case], full: bool = False, seconds: float = SECONDS) -> Outcome:
+def judged(mutant: Mutant, cases: Sequence[Case], full: bool = False, seconds: float = SECONDS) -> MutantOutcome:
     """Ask a mutant the cases of its clause, those that are about it first, until one fails.
 
     The others are asked if none does, if the mutant is harmless, or in ``full``; then one failure ends nothing.
@@ -99,7 +99,7 @@ def judged(mutant: Mutant, cases: Sequence[Case], full: bool = False, seconds: f
     asking.ask(about, everything)
     if everything or not asking.kills:
         asking.ask(others, everything)
-    return Outcome(mutant, len(about), asking.asked, tuple(asking.kills))
+    return MutantOutcome(mutant, len(about), asking.asked, tuple(asking.kills))
 
 
 def _rank(case: Case, mutant: Mutant) -> int:
@@ -127,7 +127,7 @@ class _Asking:
                 self.kills.append(Kill(case.id, verdict, self.mutant.clause in case.clauses))
 
     def verdict(self, case: Case) -> str:
-        """Give how a case fails; an empty text if it passes."""
+        """Return how a case fails; an empty text if it passes."""
         try:
             with limited(self.seconds):
                 (result,) = run(self.session, [case]).results
@@ -148,7 +148,7 @@ class _Asking:
             raise DataError(message, self.mutant.place, key=self.mutant.id)
 
 
-def _told(outcomes: Iterable[Outcome], progress: Callable[[Outcome], None]) -> Iterator[Outcome]:
+def _told(outcomes: Iterable[MutantOutcome], progress: Callable[[MutantOutcome], None]) -> Iterator[MutantOutcome]:
     for outcome in outcomes:
         progress(outcome)
         yield outcome
@@ -162,6 +162,6 @@ def _begin(fixtures: Path | None, full: bool) -> None:
     _WORK["all"] = list(load_suite(fixtures).cases.values()), full
 
 
-def _judge(mutant: Mutant) -> Outcome:
+def _judge(mutant: Mutant) -> MutantOutcome:
     cases, full = _WORK["all"]
     return judged(mutant, cases, full)

@@ -49,7 +49,7 @@ def _decimal(printed: Any) -> Decimal | None:
 
 
 def at(value: Any, pointer: str) -> Any:
-    """Give the part of a value that a JSON pointer names.
+    """Return the part of a value that a JSON pointer names.
 
     Raises:
         LookupError: if there is no such part.

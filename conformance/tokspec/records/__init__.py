@@ -55,7 +55,7 @@ def kind_of(name: str) -> str:
 def read_records(
     file: Path, kind: str | None = None, field: str = FIELD, *, name: str = "", largest: int = LARGEST
 ) -> Iterator[Record | BadRecord]:
-    """Give the records of a file, in order.
+    """Return the records of a file, in order.
 
     Args:
         file: it is decompressed as the end of its name says: .gz, .bz2, .xz, .zst.
@@ -83,7 +83,7 @@ def read_records(
 def records_of(
     stream: BinaryIO, name: str, kind: str | None = None, field: str = FIELD, *, largest: int = LARGEST
 ) -> Iterator[Record | BadRecord]:
-    """Give the records of an open file, which is decompressed as the end of its name says.
+    """Return the records of an open file, which is decompressed as the end of its name says.
 
     Raises:
         DataError: as in :func:`read_records`.

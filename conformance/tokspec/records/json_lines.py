@@ -13,7 +13,7 @@ __all__ = ["json_lines"]
 
 
 def json_lines(stream: BinaryIO, reading: Reading) -> Iterator[Record | BadRecord]:
-    """Give the text of every line that is not blank.
+    """Return the text of every line that is not blank.
 
     >>> import io
     >>> for record in json_lines(io.BytesIO(b'{"text": "bug"}\\n{"id": 1}\\n'), Reading("a.jsonl", "text", 10)):
@@ -43,7 +43,7 @@ def _text(line: bytes, number: int, offset: int, reading: Reading) -> Record | B
 
 
 def _at(value: Any, field: str) -> Any:
-    """Give what a field holds; a string instead of an object is the text itself.
+    """Return what a field holds; a string instead of an object is the text itself.
 
     Raises:
         KeyError: with a message, if there is no such field.

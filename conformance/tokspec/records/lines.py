@@ -15,7 +15,7 @@ _SKIPPED = 1024 * 1024
 
 
 def lines(stream: BinaryIO, reading: Reading) -> Iterator[Record | BadRecord]:
-    r"""Give every line without its end, which is ``\n`` or ``\r\n`` and nothing else; an empty line is an empty text.
+    r"""Return every line without its end, which is ``\n`` or ``\r\n`` and nothing else; an empty line is an empty text.
 
     >>> import io
     >>> [record.text for record in lines(io.BytesIO(b"a\r\n\nb"), Reading("a.txt", "", 10))]
@@ -30,7 +30,7 @@ def lines(stream: BinaryIO, reading: Reading) -> Iterator[Record | BadRecord]:
 
 
 def whole(stream: BinaryIO, reading: Reading) -> Iterator[Record | BadRecord]:
-    """Give the whole file as one text, its line ends as they are."""
+    """Return the whole file as one text, its line ends as they are."""
     try:
         data = stream.read(reading.largest + 1)
     except Exception as error:
@@ -40,7 +40,7 @@ def whole(stream: BinaryIO, reading: Reading) -> Iterator[Record | BadRecord]:
 
 
 def byte_lines(stream: BinaryIO, reading: Reading) -> Iterator[tuple[bytes, int, int] | BadRecord]:
-    """Give every line with its number and the byte with which it begins; one that is too long is passed over."""
+    """Return every line with its number and the byte with which it begins; one that is too long is passed over."""
     number = offset = 0
     # what stands in front of a text in JSON, and its escapes, may make a line longer than the text
     longest = 8 * reading.largest + 65536
@@ -72,7 +72,7 @@ def _decoded(data: bytes, reading: Reading, number: int, offset: int) -> Record 
 
 
 def _reading_ended(error: Exception, reading: Reading, number: int, offset: int) -> BadRecord:
-    """Give the record of a file that cannot be read on; what is no fault of what is in it goes on to be raised."""
+    """Return the record of a file that cannot be read on; what is no fault of what is in it goes on to be raised."""
     why = broken(error)
     if not why:
         raise error

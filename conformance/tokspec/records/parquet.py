@@ -17,7 +17,7 @@ _BATCH = 256
 
 
 def row_groups(stream: BinaryIO, name: str) -> list[int]:
-    """Give the bytes of each group of rows, decompressed; none if the file is no Parquet.
+    """Return the bytes of each group of rows, decompressed; none if the file is no Parquet.
 
     Raises:
         DataError: ``pyarrow`` is not installed.
@@ -31,7 +31,7 @@ def row_groups(stream: BinaryIO, name: str) -> list[int]:
 
 
 def rows(stream: BinaryIO, reading: Reading, groups: Sequence[int] | None = None) -> Iterator[Record | BadRecord]:
-    """Give the text of every row; the file is read in batches, and needs to be one that can be read from any place.
+    """Return the text of every row; the file is read in batches, and needs to be one that can be read from any place.
 
     Args:
         stream: the file.

@@ -37,7 +37,7 @@ _OPEN: Mapping[str, Callable[[Any], Any]] = {
 
 
 def without_compression(name: str) -> str:
-    """Give a file's name without the ending that says how it is compressed.
+    """Return a file's name without the ending that says how it is compressed.
 
     >>> without_compression("a.txt.gz"), without_compression("a.txt")
     ('a.txt', 'a.txt')

@@ -43,7 +43,7 @@ class Change:
 
 
 def changes(old: Report, new: Report) -> list[Change]:
-    """Give what changed, and what still fails, by kind and then by id; what conforms in the same way is left out."""
+    """Return what changed, and what still fails, by kind and then by id; what conforms in the same way is left out."""
     before = {result.case.id: result for result in old.run.results}
     after = {result.case.id: result for result in new.run.results}
     same = old.origin.fixtures == new.origin.fixtures
@@ -53,7 +53,7 @@ def changes(old: Report, new: Report) -> list[Change]:
 
 
 def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False) -> str:
-    """Give the kind of a change, empty if there is none; a case that is in both fixtures cannot be stale."""
+    """Return the kind of a change, empty if there is none; a case that is in both fixtures cannot be stale."""
     if new is None:
         return "lost" if same_fixtures else "stale"
     if old is None:
@@ -67,7 +67,7 @@ def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False)
 
 
 def lines(old: Report, new: Report, found: Sequence[Change]) -> Iterator[str]:
-    """Give the comparison as text: what the two reports differ in, the changes, and how many there are of each kind."""
+    """Return the comparison as text: how the two reports differ, the changes, and how many there are of each kind."""
     for report in (old, new):
         yield visible(f"{report.file}: {headline(report.run)}")
     yield from _otherwise(old, new)

@@ -19,7 +19,7 @@ AROUND = 5
 
 
 def describe(result: Result, reproduce: str, stage: str = "") -> list[str]:
-    """Give the lines that show a failing case.
+    """Return the lines that show a failing case.
 
     ``reproduce`` is the command that runs this case alone; ``stage`` names the first stage that diverges, if known.
     """
@@ -64,7 +64,7 @@ def _plain(expected: Mapping[str, Any]) -> Any:
 
 
 def _answer(result: Result) -> Mapping[str, Any] | None:
-    """Give what was answered, if it was kept whole."""
+    """Return what was answered, if it was kept whole."""
     reply = result.reply
     return reply.result if isinstance(reply, Answer) and not isinstance(reply, Extract) else None
 
@@ -108,7 +108,7 @@ def _aligned(field: str, expected: Sequence[Any], actual: Sequence[Any], at: int
 
 
 def _width(text: str) -> int:
-    """Give the columns of a terminal that a text takes."""
+    """Return the columns of a terminal that a text takes."""
     from rich.cells import cell_len  # here, because a run without failures need not wait for it
 
     return cell_len(text)

@@ -31,7 +31,7 @@ _ELEMENTS: Mapping[Verdict, str] = {
 
 
 def junit(runs: Sequence[tuple[Origin, Run]]) -> str:
-    """Give the XML text: a test suite for each run, in it a test case a case, named by its id and grouped by its file.
+    """Return the XML text: a test suite for each run, and in it a test case for each case, grouped by its file.
 
     What is said beside the failing cases is an error of a case named "the run".
     """

@@ -19,7 +19,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]!|~$:])")
 
 
 def markdown(runs: Sequence[tuple[Origin, Run]], show: int) -> str:
-    """Give a chapter for each run: what it came to, by chapter and clause, and ``show`` of its failures unfolded."""
+    """Return a chapter for each run: what it came to, by chapter and clause, and ``show`` of its failures unfolded."""
     return "\n".join(line for origin, run in runs for line in _chapter(origin, run, show))
 
 
@@ -48,7 +48,7 @@ def _table(run: Run) -> Iterator[str]:
 
 
 def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:
-    """Give lines of code that unfold; the fence is longer than any in them."""
+    """Return lines of code that unfold; the fence is longer than any in them."""
     fence = "`" * max(3, 1 + max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0))
     yield f"<details><summary>{escape(visible(head))}</summary>\n"
     yield from (f"{fence}text", *map(visible, lines), fence, "")

@@ -20,7 +20,7 @@ from tokspec.suite.fixtures import Suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, read_yaml
 
-__all__ = ["Listed", "Row", "markdown_matrix", "matrix", "read_list", "text_matrix"]
+__all__ = ["Listed", "MatrixRow", "markdown_matrix", "matrix", "read_list", "text_matrix"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """What became of one implementation: its run, or why there is none."""
 
     listed: Listed
@@ -82,7 +82,9 @@ def _listed(document: Document, index: int, here: Path) -> Listed:
     )
 
 
-def matrix(listed: Sequence[Listed], suite: Suite, progress: Callable[[Row], None] = lambda row: None) -> Iterator[Row]:
+def matrix(
+    listed: Sequence[Listed], suite: Suite, progress: Callable[[MatrixRow], None] = lambda row: None
+) -> Iterator[MatrixRow]:
     """Judge one implementation after the other by all cases, each against its known failures."""
     for one in listed:
         row = _row(one, suite)
@@ -90,10 +92,10 @@ def matrix(listed: Sequence[Listed], suite: Suite, progress: Callable[[Row], Non
         yield row
 
 
-def _row(one: Listed, suite: Suite) -> Row:
+def _row(one: Listed, suite: Suite) -> MatrixRow:
     missing = one.missing()
     if missing:
-        return Row(one, None, missing)
+        return MatrixRow(one, None, missing)
     cases = list(suite.cases.values())
     try:
         with open_session(one.impl, one.command) as session:
@@ -101,8 +103,8 @@ def _row(one: Listed, suite: Suite) -> Row:
     except AdapterFault as fault:
         judged = fail_at_start(one.name, cases, fault)
     except DataError as error:
-        return Row(one, None, error.message)
-    return Row(
+        return MatrixRow(one, None, error.message)
+    return MatrixRow(
         one, Run(judged.hello, judged.choices, judged.results, (*judged.problems, *one.known.stale(suite.cases)))
     )
 
@@ -111,8 +113,8 @@ def _row(one: Listed, suite: Suite) -> Row:
 _COUNTED = (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
 
 
-def text_matrix(rows: Sequence[Row]) -> Iterator[str]:
-    """Give the lines: a row an implementation, its choices, what is not here, and what no cell shows."""
+def text_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
+    """Return the lines: a row an implementation, its choices, what is not here, and what no cell shows."""
     table = [_head(), *(_cells(row.run) for row in rows if row.run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for cells in table:
@@ -126,8 +128,8 @@ def text_matrix(rows: Sequence[Row]) -> Iterator[str]:
         yield from (f"{_name(judged)}: {visible(problem)}" for problem in judged.problems)
 
 
-def markdown_matrix(rows: Sequence[Row]) -> Iterator[str]:
-    """Give the same as a table in Markdown, with chapters by name."""
+def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
+    """Return the same as a table in Markdown, with chapters by name."""
     names = [chapter.partition("-")[2].replace("-", " ") for chapter in _chapters()]
     head = [*_head()[:2], *names, *_head()[2 + len(names) :]]
     yield f"| {' | '.join(head)} |"

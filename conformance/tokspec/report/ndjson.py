@@ -69,7 +69,7 @@ _LEFT_OUT: tuple[tuple[str, ...], ...] = ((), ("reply", "difference"), ("reply",
 
 
 def ndjson(run: Run, origin: Origin) -> Iterator[bytes]:
-    """Give the lines of the report; ``tokspec report`` reads them again.
+    """Return the lines of the report; ``tokspec report`` reads them again.
 
     Raises:
         DataError: what is expected alone is more than a report may hold.
@@ -137,7 +137,7 @@ def _reply_record(reply: Reply) -> dict[str, Any]:
 
 
 def _difference_record(difference: Difference) -> dict[str, Any]:
-    """Give the place, and on each side the value there, unless there is none."""
+    """Return the place, and on each side the value there, unless there is none."""
     sides = {"expected": difference.expected, "actual": difference.actual}
     return {"path": list(difference.path), **{side: value for side, value in sides.items() if value is not ABSENT}}
 
@@ -232,7 +232,7 @@ def _is_true(value: Mapping[str, Any]) -> bool:
 
 
 def _at(value: Any, path: Sequence[str | int]) -> Any:
-    """Give what stands at a place; nothing if the place is not there, as behind the end of a list."""
+    """Return what stands at a place; nothing if the place is not there, as behind the end of a list."""
     for part in path:
         if isinstance(value, dict) and isinstance(part, str):
             value = value.get(part, ABSENT)

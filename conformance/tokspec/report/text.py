@@ -26,7 +26,7 @@ def headline(run: Run) -> str:
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
-    """Give the lines of the table, its columns aligned; :func:`rows` says what they hold."""
+    """Return the lines of the table, its columns aligned; :func:`rows` says what they hold."""
     (name, heads), *others = rows(run, every_clause)
     width = max(len(name) for name, _ in ((name, heads), *others))
     return [
@@ -36,7 +36,7 @@ def table(run: Run, every_clause: bool = False) -> list[str]:
 
 
 def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
-    """Give the rows of the table: its head, each chapter with those of its clauses that are not met, and the sum.
+    """Return the rows of the table: its head, each chapter with those of its clauses that are not met, and the sum.
 
     A case counts in the chapter of its first clause, so that chapters add up to the run; and in each of its clauses.
     """
@@ -77,7 +77,7 @@ def _cells(results: Sequence[Result], shown: Sequence[Verdict]) -> list[str]:
 
 
 def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -> Iterator[str]:
-    """Give the lines; ``shown`` are the failures that :func:`tokspec.report.failure.describe` has described."""
+    """Return the lines; ``shown`` are the failures that :func:`tokspec.report.failure.describe` has described."""
     for head, *lines in shown:
         yield click.style(head, fg="red", bold=True)
         yield from (*lines, "")

@@ -108,7 +108,7 @@ class AdapterCaller:
         return self._guarded(lambda: _read_description(self._adapter.hello()))
 
     def load(self, name: str, format: str, content: Any) -> Message:
-        """Give it a model."""
+        """Return it a model."""
 
         def load() -> Message:
             self._models[name] = self._adapter.load(format, self._given(content))
@@ -196,7 +196,7 @@ class AdapterServer:
         self._caller: AdapterCaller | None = None
 
     def answer(self, request: Mapping[str, Any]) -> Message:
-        """Give the keys of the reply to a request."""
+        """Return the keys of the reply to a request."""
         return _ANSWERS.get(request["op"], AdapterServer._run)(self, request)
 
     def _hello(self, request: Mapping[str, Any]) -> Message:
@@ -232,7 +232,7 @@ def _unsupported(message: str) -> Message:
 
 
 def _target(spec: str) -> str:
-    """Give the module and object behind a name; a server that is started by hand may be given one."""
+    """Return the module and object behind a name; a server that is started by hand may be given one."""
     if ":" in spec:
         return spec
     from tokspec.adapters.registry import find  # here, because it takes longer to import than all the rest

@@ -1,6 +1,7 @@
 """The messages of a running program, and the program's next life when it has been stopped (``spec/10-protocol.md``).
 
-Whatever waits for the program is a generator that yields a :class:`~tokspec.sessions.process.Wait` each time.
+Whatever waits for the program is a generator that yields a :class:`~tokspec.sessions.process.Wait` each time. A reply
+is found to be overdue here, in :meth:`Conversation.next_reply`.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Conversation:
             AdapterFault: there was no proper answer.
             DataError: our own adapter server says what is wrong with the user's request.
         """
-        _, reply = yield from self.next()
+        _, reply = yield from self.next_reply()
         return read_hello(reply)
 
     @property
@@ -153,7 +154,7 @@ class Conversation:
             self._process.send(b"".join(self._unsent))
             self._unsent.clear()
 
-    def next(self, seconds: float | None = None) -> Steps[tuple[Item, Reply]]:
+    def next_reply(self, seconds: float | None = None) -> Steps[tuple[Item, Reply]]:
         """Wait for the next reply; the time allowed is the limit for what is outstanding, unless given.
 
         Raises:
@@ -197,7 +198,7 @@ class Conversation:
         """Wait, with nothing outstanding, whether a line comes all the same."""
         self._process.pump()
         try:
-            yield from self.next(seconds)
+            yield from self.next_reply(seconds)
         except AdapterFault as fault:
             return fault if fault.kind == "protocol" else None
         return None

@@ -37,7 +37,7 @@ class InProcessSession(Session):
         return ()
 
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """Give the reply of each request, in order."""
+        """Return the reply of each request, in order."""
         for index, request in enumerate(requests):
             yield index, self._reply(request)
 

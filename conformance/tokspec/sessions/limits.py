@@ -34,7 +34,6 @@ __all__ = [
     "adopt_orphans",
     "kill_group",
     "orphan_reaper",
-    "spare_child",
 ]
 
 #: The variable of the environment that holds the mark.
@@ -138,14 +137,25 @@ class ProcessFamily:
         self._mark = secrets.token_hex(16)
         self._older = frozenset(psutil.pids())
 
-    def environment(self) -> dict[str, str]:
-        """Return the environment in which to start a program."""
-        return {**os.environ, VARIABLE: self._mark}
+    def start(self, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
+        """Start a program in a process group of its own; neither it nor its group outlives this process.
 
-    def started(self, program: int) -> None:
-        """Note a program of this session that has been started: it and its group must not outlive this process."""
-        _running.add(program)
-        orphan_reaper.tell(f"+{program}")
+        Raises:
+            OSError, ValueError: it cannot be started.
+        """
+        with _changing:
+            program = subprocess.Popen(
+                command,
+                env={**os.environ, VARIABLE: self._mark},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+            _running.add(program.pid)
+        orphan_reaper.tell(f"+{program.pid}")
+        return program
 
     def ended(self, program: int) -> None:
         """Note that a program has ended, and its group has been killed."""
@@ -155,13 +165,15 @@ class ProcessFamily:
     def kill(self) -> None:
         """Kill the processes of this session that are left, and orphans when no program of any session is running."""
         for _ in range(ROUNDS):
-            left = [*self.living(), *_orphans()]
+            left = [*self.living()]
+            with _changing:
+                left += _orphans()
+                for process in left:
+                    with suppress(self._psutil.Error):
+                        process.kill()
             for process in left:
-                try:
-                    process.kill()
+                with suppress(self._psutil.Error):
                     process.wait(0.2)
-                except self._psutil.Error:
-                    continue
             if not left:
                 return
 
@@ -179,25 +191,20 @@ class ProcessFamily:
 #: Programs of this process that are running, by their numbers, in all sessions together.
 _running: set[int] = set()
 
+#: Held while a program is started, which is no orphan, and while orphans are looked for.
+_changing = threading.Lock()
+
 #: The number of the process that adopts orphans; a process that it forks does not.
 _adopting: int | None = None
 
-#: Children of this process that are no orphans, though they have a session of their own.
-_children: set[int] = set()
-
 _PR_SET_CHILD_SUBREAPER = 36
-
-
-def spare_child(process: int) -> None:
-    """Note a child that was started here on purpose, in a session of its own, so that it is not taken for an orphan."""
-    _children.add(process)
 
 
 def adopt_orphans() -> None:
     """Become the parent of processes whose own parent has ended, where the system has that (Linux).
 
-    For programs like ``tokspec``, which start nothing but what they also end: every orphan is killed. A caller that
-    uses the suite as a library may have children of its own that are meant to live on.
+    For commands that start nothing but sessions: every other child that has left this process's session is killed when
+    no program is running. A caller that uses the suite as a library may have children that are meant to live on.
     """
     global _adopting
     if sys.platform == "linux" and _adopting != os.getpid():
@@ -220,7 +227,7 @@ def _orphans() -> Iterator[psutil.Process]:
     session = os.getsid(0)
     for child in psutil.Process().children():
         with suppress(ProcessLookupError):
-            if child.pid not in {orphan_reaper.number, *_children} and os.getsid(child.pid) != session:
+            if child.pid != orphan_reaper.number and os.getsid(child.pid) != session:
                 yield child
 
 

@@ -90,18 +90,9 @@ class Process:
         self._closes_input_when_written = False
         self._is_stopped = False
         try:
-            self._program = subprocess.Popen(
-                command,
-                env=family.environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
+            self._program = family.start(command)
         except (OSError, ValueError) as error:
             raise _cannot_start(command, error) from None
-        family.started(self._program.pid)
         pipes = self._program.stdin, self._program.stdout, self._program.stderr
         self._stdin, self._stdout, self._stderr_pipe = cast(tuple[FileIO, FileIO, FileIO], pipes)
         self._selector = selectors.DefaultSelector()
@@ -142,7 +133,8 @@ class Process:
     def pump(self, seconds: float = 0.0) -> None:
         """Read and write what can be read and written now, or within so many seconds."""
         for key, _ in self._selector.select(seconds):
-            key.data()
+            if not self._ended or key.fileobj is self._stdin:  # what came before the end has been taken with the end
+                key.data()
         if time.monotonic() >= self._look_at and not self._ended:
             self._look()
 

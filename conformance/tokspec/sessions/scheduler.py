@@ -113,7 +113,7 @@ class RequestScheduler:
             if conversation.is_half_idle:
                 yield from self._fill(conversation, waiting)
             if not conversation.is_idle:
-                item, reply = yield from conversation.next()
+                item, reply = yield from conversation.next_reply()
                 if item.loads:
                     self._note_load(conversation, item, reply)
                 else:
@@ -235,7 +235,7 @@ class RequestScheduler:
             self._post_load(conversation, item.index)
             conversation.flush()
             if conversation.is_loading:
-                loaded, reply = yield from conversation.next()
+                loaded, reply = yield from conversation.next_reply()
                 self._note_load(conversation, loaded, reply)
         if name in self._state.unusable_models:
             return self._state.unusable_models[name]
@@ -245,7 +245,7 @@ class RequestScheduler:
         if refusal is not None:
             return refusal
         conversation.flush()
-        _, reply = yield from conversation.next()
+        _, reply = yield from conversation.next_reply()
         fault = yield from conversation.find_stray_line(LINGER_SECONDS if self._lingers else 0)
         if fault is not None:
             self._program.stop()

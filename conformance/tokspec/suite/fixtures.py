@@ -79,7 +79,7 @@ class _Loader:
         self.digests: dict[str, str] = {}
 
     def hash(self) -> str:
-        """Give the SHA-256 of what was read: of each file, in the order of their names, name and content."""
+        """Return the SHA-256 of what was read: of each file, in the order of their names, name and content."""
         total = hashlib.sha256()
         for name, digest in sorted(self.digests.items()):
             total.update(os.fsencode(name) + f"\0{digest}\n".encode())
@@ -144,7 +144,7 @@ class _Loader:
         return Model(inline_name, _unhex(document, path, value))
 
     def part(self, document: Document, path: KeyPath, folder: str, name: str) -> Any:
-        """Give a named model or corpus, without its ``about``."""
+        """Return a named model or corpus, without its ``about``."""
         file = self.root / folder / f"{name}.yaml"
         if file not in self.named:
             if not _NAME.fullmatch(name):

@@ -32,7 +32,7 @@ def _validator(part: str) -> jsonschema_rs.Draft202012Validator:
 
 
 def _validated(part: str) -> Any:
-    """Give the schema that judges a part: the whole one, or the part's definition with the definitions it refers to.
+    """Return the schema that judges a part: the whole one, or the part's definition with the definitions it refers to.
 
     With all of them, a validator would take ten times as long to make.
     """
@@ -64,7 +64,7 @@ def _references(node: Any) -> Iterator[str]:
 
 
 def definitions() -> Mapping[str, Any]:
-    """Give the definitions of the schema.
+    """Return the definitions of the schema.
 
     >>> definitions()["reason"]["enum"][0]
     'unknown_symbol'
@@ -84,7 +84,7 @@ def operations() -> tuple[str, ...]:
 
 
 def errors(value: Any, part: str = "", *, every: bool = True) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Give the path and the message of everything in a value that the schema, or a part of it, does not allow.
+    """Return the path and the message of everything in a value that the schema, or a part of it, does not allow.
 
     Keys that are not known come first: whatever else is missing may be missing because of them. If not ``every`` error
     is wanted, one is given and no other is looked for: a long value may have a million.
@@ -126,7 +126,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _known_keys(part: str, error: jsonschema_rs.ValidationError) -> list[str]:
-    """Give the keys that the schema has where it met an unknown one."""
+    """Return the keys that the schema has where it met an unknown one."""
     node = _validated(part)
     for step in error.schema_path[:-1]:
         node = node[step] if step != "$ref" else _named(node["$ref"])

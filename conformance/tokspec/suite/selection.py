@@ -21,7 +21,7 @@ _KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
 
 
 def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequence[str] = ()) -> list[Case]:
-    """Give the cases that match any pattern, or all without one, less those that match an excluded pattern.
+    """Return the cases that match any pattern, or all without one, less those that match an excluded pattern.
 
     Raises:
         DataError: for a pattern that matches no case, with the nearest names.

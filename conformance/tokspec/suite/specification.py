@@ -80,7 +80,7 @@ class Specification:
     errata: Mapping[str, Erratum]
 
     def defaults(self) -> dict[str, str]:
-        """Give the documents' option of every choice."""
+        """Return the documents' option of every choice."""
         return {name: choice.default for name, choice in self.choices.items()}
 
 
@@ -163,7 +163,7 @@ def _erratum(section: _Section, file: Path) -> Erratum:
 
 
 def _table(text: str) -> list[list[str]]:
-    """Give the rows of the first table in a text, without its two lines of heading."""
+    """Return the rows of the first table in a text, without its two lines of heading."""
     found: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith("|"):

@@ -55,7 +55,7 @@ class BadAt:
 
 
 def batches(unit: Unit, selection: Selection) -> Iterator[Batch | BadAt]:
-    """Give all records of a unit; they are numbered from 0, documents and others alike.
+    """Return all records of a unit; they are numbered from 0, documents and others alike.
 
     Raises:
         DataError: a file is not what it was when the plan was made, or cannot be read.

@@ -95,7 +95,7 @@ class Explainer:
                     checker.judged.close()
 
     def bare(self, causes: Sequence[Cause]) -> Iterator[Explained]:
-        """Give causes as they are."""
+        """Return causes as they are."""
         return map(Explained, causes)
 
     def _explained(self, cause: Cause) -> Explained:
@@ -157,7 +157,7 @@ class Explainer:
 
 
 def outcome_of(finding: Finding) -> Mapping[str, Any]:
-    """Give what the reference answers, under every option of the choices on which that depends, for a fixture."""
+    """Return what the reference answers, under every option of the choices on which that depends, for a fixture."""
 
     def outcome(choices: Mapping[str, str]) -> Mapping[str, Any]:
         return dict(Checker.right_of(Conversations(lambda: reference_with(choices)), finding.example))

@@ -75,7 +75,7 @@ class Counter:
             side.close()
 
     def place(self, unit: Unit, number: int) -> tuple[str, int, str]:
-        """Give the file, the place and the text of a document, for one that nobody can be asked about.
+        """Return the file, the place and the text of a document, for one that nobody can be asked about.
 
         Raises:
             DataError: it is not there any more.

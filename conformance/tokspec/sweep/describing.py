@@ -9,7 +9,7 @@ from tokspec.adapter import Hello
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import DataError
 from tokspec.formats.own import OwnModel
-from tokspec.judge.verdicts import declared_choices
+from tokspec.judge.verdicts import effective_choices
 from tokspec.sessions.limits import Limits
 from tokspec.sweep.models import content_for, digest
 from tokspec.sweep.sides import hello_of
@@ -40,7 +40,7 @@ def described(
     loaded = [_loaded(hello, model) for hello, model in zip(hellos, models, strict=True)]
     sides = []
     for side, hello, (format, content), other in zip(named, hellos, loaded, reversed(hellos), strict=True):
-        taken = _choices(declared_choices(other, choices)) if side["impl"] in WITH_CHOICES else {}
+        taken = _choices(effective_choices(other, choices)) if side["impl"] in WITH_CHOICES else {}
         who = {**side, "name": hello.name, "version": hello.version}
         sides.append({**who, "format": format, "model": digest(content), "choices": taken})
     return sides, [content for _, content in loaded], field_of([hello.encode_fields for hello in hellos])

@@ -72,7 +72,7 @@ class Bad(NamedTuple):
 
 
 def documents(part: Part, selection: Selection) -> Iterator[Document | Bad]:
-    """Give the documents of a part, and what is none. A line belongs to the part in which it begins.
+    """Return the documents of a part, and what is none. A line belongs to the part in which it begins.
 
     Raises:
         DataError: the file is not what it was when the plan was made, or cannot be read.
@@ -95,7 +95,7 @@ def _is_taken(part: Part, selection: Selection, at: int) -> bool:
 
 
 def _records(stream: BinaryIO, part: Part, field: str) -> Iterator[tuple[Record | BadRecord, int]]:
-    """Give records, and what their offsets count from."""
+    """Return records, and what their offsets count from."""
     if part.kind == "parquet":
         yield from ((record, 0) for record in _rows(stream, part, field))
     elif part.is_whole:
@@ -111,7 +111,7 @@ def _stretch(stream: BinaryIO, part: Part, field: str) -> Iterator[tuple[Record 
 
 
 def stretch(stream: BinaryIO, part: Part) -> tuple[bytes, int]:
-    """Give the bytes of the lines that begin in a part, and where the first of them does."""
+    """Return the bytes of the lines that begin in a part, and where the first of them does."""
     start = part.start
     if start:
         stream.seek(start - 1)

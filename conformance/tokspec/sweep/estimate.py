@@ -49,7 +49,7 @@ def estimate(plan: Plan, contents: Sequence[Any], workers: int, folder: Path) ->
 
 
 def _rate(plan: Plan, contents: Sequence[Any], unit: Unit) -> float:
-    """Give the bytes a second of the first documents of a unit."""
+    """Return the bytes a second of the first documents of a unit."""
     part = unit.parts[0]
     is_packed = without_compression(part.path) != part.path
     if part.kind in ("lines", "jsonl") and part.end - part.start > _TRIED and not is_packed:

@@ -86,7 +86,7 @@ class _Family:
         self._members = {each for each in self._members if each.is_running()}
 
     def living(self) -> list[psutil.Process]:
-        """Give those that live; this process is none of them."""
+        """Return those that live; this process is none of them."""
         return [each for each in self._members if each.pid != os.getpid() and _is_alive(each)]
 
 

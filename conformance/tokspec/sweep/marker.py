@@ -66,5 +66,5 @@ class Marker:
         _FORM.pack_into(self._memory, 0, self._tick, document, stage, length)
 
     def read(self) -> Place:
-        """Give what was noted last."""
+        """Return what was noted last."""
         return Place(*_FORM.unpack_from(self._memory, 0))

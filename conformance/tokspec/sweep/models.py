@@ -35,7 +35,7 @@ def model_of(file: Path, format: str | None) -> OwnModel:
 
 
 def content_for(own: OwnModel, accepted: Sequence[str], name: str) -> tuple[str, Any]:
-    """Give a format and the content for an implementation.
+    """Return a format and the content for an implementation.
 
     Args:
         own: the model.
@@ -58,7 +58,7 @@ def content_for(own: OwnModel, accepted: Sequence[str], name: str) -> tuple[str,
 
 
 def digest(content: Any) -> str:
-    """Give what no other content has.
+    """Return what no other content has.
 
     >>> digest({"a": 1})[:8]
     '015abd7f'

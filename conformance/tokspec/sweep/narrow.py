@@ -25,7 +25,7 @@ _PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
 
 
 def narrowed(text: str, shows: Shows, share: float = 0.0) -> tuple[str, int, int]:
-    """Give a minimised text that shows the difference, and where it was found: a stretch of the text.
+    """Return a minimised text that shows the difference, and where it was found: a stretch of the text.
 
     Args:
         text: which shows it.
@@ -40,7 +40,7 @@ def narrowed(text: str, shows: Shows, share: float = 0.0) -> tuple[str, int, int
 
 
 def window_of(text: str, shows: Shows, share: float = 0.0) -> tuple[int, int]:
-    """Give a stretch that shows the difference, and does not without its first or its last character.
+    """Return a stretch that shows the difference, and does not without its first or its last character.
 
     >>> window_of("one two Three four", lambda text: "o T" in text)
     (6, 9)
@@ -62,7 +62,7 @@ def _around(text: str, shows: Shows, share: float) -> tuple[int, int]:
 
 
 def _last(shows: Callable[[int], bool], without: int, with_: int) -> int:
-    """Give a place that shows something where the one before does not; ``with_`` shows it, and ``without`` not."""
+    """Return a place that shows something where the one before does not; ``with_`` shows it, and ``without`` not."""
     while with_ - without > 1:
         middle = (without + with_) // 2
         if shows(middle):

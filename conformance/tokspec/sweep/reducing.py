@@ -44,7 +44,7 @@ def reduced(model: Mapping[str, Any], text: str, reference: Session) -> dict[str
 
 
 def _renderings(model: Mapping[str, Any], text: str, reference: Session) -> set[str]:
-    """Give the text as the stages leave it, one after the other."""
+    """Return the text as the stages leave it, one after the other."""
     stages = {key: model[key] for key in ("normalizer", "pre_tokenizer") if key in model}
     found = {text}
     for operation, name in (("normalize", "text"), ("pre_tokenize", "pieces")):

@@ -94,7 +94,7 @@ def _tokens(total: Tally) -> str:
 
 
 def text(summary: Summary, show: int) -> Iterator[str]:
-    """Give the lines for a terminal, with ``show`` causes."""
+    """Return the lines for a terminal, with ``show`` causes."""
     for number, each in enumerate(summary.causes[:show], 1):
         yield from (visible(line) for line in _block(number, each))
     if len(summary.causes) > show:
@@ -121,7 +121,7 @@ def _block(number: int, each: Explained) -> Iterator[str]:
 
 
 def ndjson(summary: Summary) -> Iterator[bytes]:
-    """Give a header, a line a cause, and a footer with the counts."""
+    """Return a header, a line a cause, and a footer with the counts."""
     header = summary.header
     origin = {"suite": __version__, "sides": list(header.sides), "selection": asdict(header.selection)}
     yield encode_line({"tokspec_sweep_report": 1, **origin})
@@ -133,7 +133,7 @@ def ndjson(summary: Summary) -> Iterator[bytes]:
 
 
 def markdown(summary: Summary) -> Iterator[str]:
-    """Give a table of causes and a list of counts."""
+    """Return a table of causes and a list of counts."""
     yield f"## {_plain(summary.headline)}\n"
     if summary.causes:
         yield "| documents | places | what | text | characters | rule | first |"

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def place_of(folder: Path, unit: str) -> Path:
-    """Give the file of a unit's result.
+    """Return the file of a unit's result.
 
     >>> place_of(Path("sweep"), "abcd").as_posix()
     'sweep/results/ab/abcd.json'
@@ -50,7 +50,7 @@ def is_done(folder: Path, unit: Unit) -> bool:
 
 
 def done(folder: Path, units: Iterable[Unit]) -> set[str]:
-    """Give the ids of units that have a result."""
+    """Return the ids of units that have a result."""
     there = {file.stem for file in (folder / "results").glob("??/*.json")}
     return {unit.id for unit in units if unit.id in there}
 
@@ -110,7 +110,7 @@ def write_model(folder: Path, index: int, content: Any) -> None:
 
 
 def read_model(folder: Path, index: int) -> Any:
-    """Give what a side loads.
+    """Return what a side loads.
 
     Raises:
         DataError: it is not there.

@@ -44,7 +44,7 @@ class Watch:
         return None
 
     def _allowed(self, place: Place) -> float | None:
-        """Give the seconds for what is being done; a program's session has its own, and reading takes its time."""
+        """Return the seconds for what is being done; a program's session has its own, and reading takes its time."""
         if place.stage in (IDLE, PROGRAM, PROGRAM + 1):
             return None
         if place.stage == LOADING:

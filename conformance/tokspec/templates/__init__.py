@@ -31,7 +31,7 @@ class Template:
     library: str
 
     def commands(self) -> list[tuple[str, str]]:
-        """Give each command to run in the adapter's folder, in order, with what it does.
+        """Return each command to run in the adapter's folder, in order, with what it does.
 
         >>> TEMPLATES["c"].commands()[0]
         ('cc -std=c99 -O2 -o adapter *.c', 'build the adapter')
@@ -44,7 +44,7 @@ class Template:
         ]
 
     def contents(self) -> dict[str, str]:
-        """Give the text of every file of the adapter by its path, the README last.
+        """Return the text of every file of the adapter by its path, the README last.
 
         >>> list(TEMPLATES["go"].contents())
         ['adapter.go', 'protocol.go', 'go.mod', 'README.md']

@@ -34,7 +34,7 @@ class NamedText:
 
 
 def texts_folder() -> Path:
-    """Give the folder of the texts.
+    """Return the folder of the texts.
 
     >>> (texts_folder() / "scripts.yaml").is_file()
     True

@@ -15,7 +15,7 @@ __all__ = ["ENGINES", "Done", "Engine", "open_engine"]
 
 
 def _of(module: str, name: str) -> Callable[[int | None, str | None], Engine]:
-    """Give an engine that is imported when it is wanted."""
+    """Return an engine that is imported when it is wanted."""
     return lambda workers, address: getattr(import_module(f"tokspec.sweep.engines.{module}"), name)(workers, address)
 
 

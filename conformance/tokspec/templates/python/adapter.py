@@ -15,7 +15,7 @@ Model = Mapping[str, Any]
 
 
 def encode(model: Model, input: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give characters as tokens. Put your tokenizer's answer here; "ids" and "spans" may stand beside "tokens"."""
+    """Return characters as tokens. Put your tokenizer's answer here; "ids" and "spans" may stand beside "tokens"."""
     return {"tokens": list(input["text"])}
 
 
