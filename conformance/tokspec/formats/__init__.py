@@ -35,7 +35,7 @@ def _of(module: str, function: str) -> Callable[[Any], Any]:
 FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "tokspec": neutral.fill_defaults,
     "tokenizer.json": _of("tokenizer_json", "write"),
-    "tokenizer.json-legacy": _of("tokenizer_json_legacy", "write"),
+    "tokenizer.json-legacy": _of("tokenizer_json", "write_legacy"),
     "vocab.json+merges.txt": _of("bpe_files", "write"),
     "vocab.txt": _of("vocab_txt", "write"),
     "sentencepiece.model": _of("sentencepiece_model", "write"),
@@ -46,8 +46,8 @@ FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
 #: The formats that the suite reads.
 READERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "tokspec": neutral.read,
-    "tokenizer.json": _of("reading_tokenizer_json", "read"),
-    "tokenizer.json-legacy": _of("reading_tokenizer_json", "read"),
+    "tokenizer.json": _of("tokenizer_json", "read"),
+    "tokenizer.json-legacy": _of("tokenizer_json", "read"),
     "vocab.json+merges.txt": _of("bpe_files", "read"),
     "vocab.txt": _of("vocab_txt", "read"),
     "sentencepiece.model": _of("sentencepiece_model", "read"),
