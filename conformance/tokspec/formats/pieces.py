@@ -14,8 +14,8 @@ from typing import Any
 from zlib import decompress
 
 from tokspec.base.errors import Unsupported
-from tokspec.formats.ranks import refuse_other_merges
 from tokspec.formats.text import refuse_surrogates
+from tokspec.formats.tiktoken_ranks import refuse_other_merges
 from tokspec.formats.vocabulary import refuse_untrained, tokens_of
 from tokspec.formats.weights import log_probabilities
 

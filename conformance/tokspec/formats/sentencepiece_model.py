@@ -14,7 +14,7 @@ It cannot express, and the writer refuses as ``unsupported``:
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
 * a metaspace decoder where no ``▁`` is put before the text: whether the first one is dropped is one flag for both;
 * an unknown or special token that is not in the vocabulary; an empty token, and one with U+0000;
-* merges that do not follow from the order of the tokens (:mod:`tokspec.formats.ranks`);
+* merges that do not follow from the order of the tokens (:mod:`tokspec.formats.tiktoken_ranks`);
 * a weight that has no logarithm, or is beyond numbers of 32 bits.
 
 SentencePiece dissents for some texts, whatever the file says: it puts ``▁`` also before a text that begins with a space
@@ -32,7 +32,7 @@ from tokspec.formats.files import beside, pack, unpack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
 from tokspec.formats.pieces import MARK, NO_UNKNOWN, PRE_TOKENIZERS, WHITE_SPACE, Piece, Spaces, pieces_of, spaces_of
-from tokspec.formats.ranks import merges_of
+from tokspec.formats.tiktoken_ranks import merges_of
 from tokspec.formats.weights import is_weight
 
 __all__ = ["read", "write"]
