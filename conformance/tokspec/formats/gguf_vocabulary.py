@@ -27,7 +27,7 @@ from tokspec.base.errors import Unsupported
 from tokspec.formats.files import pack
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.packages import needed
-from tokspec.formats.pieces import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
+from tokspec.formats.sentencepiece_model import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
 from tokspec.formats.text import refuse_surrogates
 from tokspec.formats.vocabulary import refuse_untrained
 
