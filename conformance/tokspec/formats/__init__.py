@@ -21,6 +21,7 @@ from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import neutral
+from tokspec.formats.files import refuse_surrogates
 from tokspec.suite import schema
 
 __all__ = ["FORMATS", "READERS", "read", "write"]
@@ -86,8 +87,6 @@ def read(format: str, content: Any) -> dict[str, Any]:
     {'type': 'wordpiece', 'unknown_token': '[UNK]', 'continuing_prefix': '##', 'max_word_length': 100,
      'vocabulary': ['[UNK]']}
     """
-    from tokspec.formats.text import refuse_surrogates
-
     if format not in READERS:
         raise DataError(f"the suite does not read {format}; it reads {', '.join(READERS)}")
     try:

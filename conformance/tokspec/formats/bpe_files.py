@@ -16,9 +16,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.files import beside, pack, unpack, without
+from tokspec.formats.files import (
+    beside,
+    dump_json,
+    lines_of,
+    load_json,
+    pack,
+    refuse_surrogates,
+    unpack,
+    white_space,
+    without,
+)
 from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.text import dump_json, lines_of, load_json, refuse_surrogates, white_space
 from tokspec.formats.vocabulary import by_id, refuse_untrained
 
 __all__ = ["read", "write"]

@@ -35,10 +35,8 @@ from typing import Any
 from zlib import decompress
 
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.files import beside, pack, unpack
+from tokspec.formats.files import beside, import_package, pack, refuse_surrogates, unpack
 from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.packages import needed
-from tokspec.formats.text import refuse_surrogates
 from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
 from tokspec.formats.vocabulary import refuse_untrained, tokens_of
 from tokspec.formats.weights import is_weight, log_probabilities
@@ -103,7 +101,7 @@ _PRE_TOKENIZERS: Mapping[Spaces, Mapping[str, Any] | None] = {
 
 
 def _message() -> Any:
-    return needed("sentencepiece.sentencepiece_model_pb2", FORMAT).ModelProto()
+    return import_package("sentencepiece.sentencepiece_model_pb2", FORMAT).ModelProto()
 
 
 def write(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +157,7 @@ def read(content: Any) -> dict[str, Any]:
     message = _message()
     try:
         message.ParseFromString(data)
-    except needed("google.protobuf.message", FORMAT).DecodeError:
+    except import_package("google.protobuf.message", FORMAT).DecodeError:
         raise DataError("is no model of SentencePiece", FORMAT) from None
     for key, value in _uncovered(message):
         raise DataError(f"is {value}, which the specification does not cover", FORMAT, key=key)

@@ -28,9 +28,8 @@ from types import MappingProxyType
 from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.files import beside, pack, unpack, without
+from tokspec.formats.files import beside, lines_of, pack, unpack, without
 from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.text import lines_of
 from tokspec.formats.vocabulary import by_id, refuse_untrained
 
 __all__ = ["from_bytes", "merges_of", "read", "refuse_other_merges", "to_bytes", "write"]

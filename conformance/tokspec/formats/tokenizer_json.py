@@ -32,8 +32,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.formats.files import refuse_surrogates
 from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.text import refuse_surrogates
 from tokspec.formats.vocabulary import by_id, tokens_of
 from tokspec.formats.weights import is_weight, log_probabilities
 

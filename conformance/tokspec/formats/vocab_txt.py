@@ -15,9 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.files import beside, pack, unpack, without
+from tokspec.formats.files import beside, lines_of, pack, refuse_surrogates, unpack, white_space, without
 from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.text import lines_of, refuse_surrogates, white_space
 from tokspec.formats.vocabulary import refuse_untrained
 
 __all__ = ["read", "write"]
