@@ -27,8 +27,7 @@ from tokspec.formats.files import (
     white_space,
     without,
 )
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.vocabulary import by_id, refuse_untrained
+from tokspec.formats.neutral import by_id, fill_defaults, refuse_untrained
 
 __all__ = ["read", "write"]
 

@@ -25,9 +25,8 @@ from typing import Any
 
 from tokspec.base.errors import Unsupported
 from tokspec.formats.files import import_package, pack, refuse_surrogates
-from tokspec.formats.neutral import fill_defaults
+from tokspec.formats.neutral import fill_defaults, refuse_untrained
 from tokspec.formats.sentencepiece_model import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
-from tokspec.formats.vocabulary import refuse_untrained
 
 __all__ = ["write"]
 

@@ -36,10 +36,8 @@ from zlib import decompress
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, import_package, pack, refuse_surrogates, unpack
-from tokspec.formats.neutral import fill_defaults
+from tokspec.formats.neutral import fill_defaults, is_weight, log_probabilities, refuse_untrained, tokens_of
 from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
-from tokspec.formats.vocabulary import refuse_untrained, tokens_of
-from tokspec.formats.weights import is_weight, log_probabilities
 
 __all__ = ["MARK", "NO_UNKNOWN", "WHITE_SPACE", "Piece", "Spaces", "pieces_of", "read", "spaces_of", "write"]
 

@@ -29,8 +29,7 @@ from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, lines_of, pack, unpack, without
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.vocabulary import by_id, refuse_untrained
+from tokspec.formats.neutral import by_id, fill_defaults, refuse_untrained
 
 __all__ = ["from_bytes", "merges_of", "read", "refuse_other_merges", "to_bytes", "write"]
 

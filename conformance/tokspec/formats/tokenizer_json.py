@@ -33,9 +33,7 @@ from typing import Any, TypeAlias
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import refuse_surrogates
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.vocabulary import by_id, tokens_of
-from tokspec.formats.weights import is_weight, log_probabilities
+from tokspec.formats.neutral import by_id, fill_defaults, is_weight, log_probabilities, tokens_of
 
 __all__ = ["read", "write", "write_legacy"]
 

@@ -16,8 +16,7 @@ from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, lines_of, pack, refuse_surrogates, unpack, white_space, without
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.vocabulary import refuse_untrained
+from tokspec.formats.neutral import fill_defaults, refuse_untrained
 
 __all__ = ["read", "write"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tokspec.base.errors import Unsupported
+from tokspec.formats.neutral import tokens_of
 from tokspec.formats.own import OwnModel
-from tokspec.formats.vocabulary import tokens_of
 
 __all__ = ["Parts", "parts_of", "summary"]
 
