@@ -20,7 +20,7 @@ from tokspec.cli.own import opened
 from tokspec.cli.progress import ProgressBar
 from tokspec.cli.run import refuse_one_file
 from tokspec.formats import READERS
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict, effective_choices
 from tokspec.packs.asking import Asker, may_be_wanted
@@ -131,7 +131,7 @@ class Checking:
             return fault_of(cases, self.target.name, fault), Findings()
         return self._counted(finished), findings
 
-    def _introduce(self, own: OwnModel, who: str) -> None:
+    def _introduce(self, own: UserModel, who: str) -> None:
         header = self.pack.header
         texts = f"{sum(self.pack.counts.values())} texts"
         click.echo(visible(f"{self.pack.name}: what {header.who} made of {texts} with {header.model['file']}"))
