@@ -30,7 +30,8 @@ from tokspec.packs.reading import Pack, find_model, read_pack
 from tokspec.packs.text import causes, reasons, share, table
 from tokspec.packs.verdict import cases_of, fault_of, run_of
 from tokspec.report.ndjson import ndjson, origin
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 
 __all__ = ["check_command"]

@@ -13,7 +13,7 @@ from tokspec.packs.judging import Judge
 from tokspec.packs.reading import Pack
 from tokspec.packs.record import OPERATIONS, Record
 from tokspec.packs.summary import summary
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["checked", "held", "other_choices", "other_model", "other_settings"]
 
