@@ -68,6 +68,7 @@ def test_every_marker_and_program_runs() -> None:
     assert "tox run -e full" in (ROOT / ".github" / "workflows" / "full.yml").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_skip_is_a_failure_where_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text("utf-8"))
     (tmp_path / "test_some.py").write_text(SKIPS)

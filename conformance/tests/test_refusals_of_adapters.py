@@ -30,7 +30,7 @@ FORMS = re.compile(
     r"|(takes ids of 32 bits|takes a list of ids|decodes ids)"
     r"|stands for none$"
     r"|takes (a text|texts), and (a word with the count 0 stands in none|more than \d+ words are too many to repeat)"
-    r"|has a target for (merges|tokens) alone"
+    r"|has a target for (merges|tokens) alone|needs a number of merges"
     r"|has (no|a) least frequency"
     r"|trains on one text"
     r"|counts the pairs of words, before any merge"

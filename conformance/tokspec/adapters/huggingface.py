@@ -167,10 +167,7 @@ def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
         return _learn(tokenizer, input, input["vocabulary_size"])
     # The library counts tokens, not merges. With no room for a merge it gives the size from which to count.
     count = input["merge_count"]
-    result = _learn(tokenizer, input, len(_learn(tokenizer, input, 0)["vocabulary"]) + count)
-    if len(result["merges"]) > count:
-        raise Unsupported("has a target for tokens alone, and one of these merges makes no new token")
-    return result
+    return _learn(tokenizer, input, len(_learn(tokenizer, input, 0)["vocabulary"]) + count)
 
 
 def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
