@@ -1,9 +1,9 @@
 """The formats in which a model of the fixtures can be handed to an implementation, and from which it can be read.
 
-:func:`write` and :func:`read` are the door, by the name of the format. Others may also use
-:mod:`~tokspec.formats.user_model`, a model that is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and
-saves files; :mod:`~tokspec.formats.neutral`, what can be asked of any model; and what a format's own module lists in
-its ``__all__``, such as the characters that stand for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
+:func:`write` and :func:`read` take the name of a format. Other packages also use :mod:`~tokspec.formats.user_model`, a
+model that is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and saves files;
+:mod:`~tokspec.formats.neutral`, what can be asked of any model; and what a format's module lists in its ``__all__``,
+such as the characters that stand for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
 
 What travels as ``content`` is JSON-safe in every format:
 
