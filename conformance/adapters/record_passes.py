@@ -18,7 +18,8 @@ from typing import Any
 
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.matrix import matrix, read_list
-from tokspec.suite.fixtures import Suite, load_suite
+from tokspec.suite.cases import Suite
+from tokspec.suite.fixtures import load_suite
 
 HERE = Path(__file__).parent
 FILE = HERE / "passes.json"

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import psutil
 
 from tokspec.adapters.registry import find
-from tokspec.formats.own import read_own
+from tokspec.formats.user_model import read_user_model
 from tokspec.sweep.models import content_for
 
 LOOK_SECONDS = 0.5
@@ -153,7 +153,7 @@ def digest(folder: Path) -> str:
 def bare(text: Path, model: Path, names: Sequence[str]) -> int:
     """Encode every line twice, and compare."""
     encoders = []
-    own = read_own(model)
+    own = read_user_model(model)
     for name in names:
         adapter = find(name).make()
         format, content = content_for(own, adapter.hello().formats, name)

@@ -26,7 +26,8 @@ from tokspec.base.errors import DataError
 from tokspec.quality.mutants import Mutant
 from tokspec.quality.mutated import source
 from tokspec.quality.power import judged
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import read_yaml
 

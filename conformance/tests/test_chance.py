@@ -14,7 +14,8 @@ from tokspec.cli import tokspec
 from tokspec.protocol.messages import Answer, Refused
 from tokspec.quality.chance import IMPLEMENTATIONS, KNOW_NOTHING, Chance, chance, replies
 from tokspec.suite import schema
-from tokspec.suite.fixtures import Case, Suite, load_suite
+from tokspec.suite.cases import Case, Suite
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 pytestmark = pytest.mark.slow

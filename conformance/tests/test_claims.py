@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import Clause, load_specification
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"

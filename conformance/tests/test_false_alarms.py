@@ -23,7 +23,8 @@ from tokspec.adapters.tokfast import FastRequest, TokfastAdapter
 from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 pytestmark = pytest.mark.slow

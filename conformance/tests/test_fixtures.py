@@ -12,7 +12,8 @@ import yaml
 
 from tokspec.base.errors import DataError
 from tokspec.base.paths import fixtures_folder
-from tokspec.suite.fixtures import Model, load_suite
+from tokspec.suite.cases import Model
+from tokspec.suite.fixtures import load_suite
 
 HEAD = """\
 about: "A file for a test."

@@ -10,8 +10,7 @@ import pytest
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.files import unpack
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.weights import log_probabilities
+from tokspec.formats.neutral import fill_defaults, log_probabilities
 from tokspec.suite.fixtures import load_suite
 
 BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "h", "ug", "hug"], "merges": [["u", "g"], ["h", "ug"]]}

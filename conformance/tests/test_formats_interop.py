@@ -19,8 +19,8 @@ import pytest
 
 from tokspec.base.errors import Unsupported
 from tokspec.formats import write
+from tokspec.formats.neutral import tokens_of
 from tokspec.formats.on_disk import save
-from tokspec.formats.vocabulary import tokens_of
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.suite.fixtures import load_suite
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tokspec.formats import read, write
-from tokspec.formats.byte_characters import from_bytes
 from tokspec.formats.on_disk import content_of, save
+from tokspec.formats.tiktoken_ranks import from_bytes
 from tokspec.suite.fixtures import load_suite
 
 pytestmark = pytest.mark.interop

@@ -13,10 +13,8 @@ import pytest
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import files, read, write
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.pieces import WHITE_SPACE, Piece, Spaces, pieces_of, spaces_of
-from tokspec.formats.vocabulary import tokens_of
-from tokspec.formats.weights import log_probabilities
+from tokspec.formats.neutral import fill_defaults, log_probabilities, tokens_of
+from tokspec.formats.sentencepiece_model import WHITE_SPACE, Piece, Spaces, pieces_of, spaces_of
 from tokspec.suite.fixtures import load_suite
 
 BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "▁", "ug"], "merges": [["u", "g"]]}

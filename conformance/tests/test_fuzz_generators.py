@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.formats.ranks import merges_of
+from tokspec.formats.tiktoken_ranks import merges_of
 from tokspec.fuzz.ages import has_newer
 from tokspec.fuzz.characters import by_category
 from tokspec.fuzz.checker import Conversations, reference_with

@@ -17,7 +17,8 @@ from tokspec.judge.known_failures_update import UNEXPLAINED, update_known_failur
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Refused, Reply
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import parse_yaml
 
 SUITE = load_suite().cases

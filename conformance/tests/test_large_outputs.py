@@ -24,7 +24,8 @@ from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Origin, ndjson
 from tokspec.report.text import text
-from tokspec.suite.fixtures import Model, load_suite
+from tokspec.suite.cases import Model
+from tokspec.suite.fixtures import load_suite
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.cli.own import BadTexts
-from tokspec.formats.own import read_own
+from tokspec.formats.user_model import read_user_model
 from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.checking import other_model
 from tokspec.packs.summary import parts_of, summary
@@ -42,7 +42,7 @@ MODEL: dict[str, Any] = {
 
 def own(tmp_path: Path, content: Any, name: str = "tokenizer.json") -> Any:
     (tmp_path / name).write_text(json.dumps(content) if isinstance(content, dict) else content, "utf-8")
-    return read_own(tmp_path / name)
+    return read_user_model(tmp_path / name)
 
 
 def test_it_is_handed_over_as_it_is(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_files_are_handed_over_as_texts_with_what_their_loader_is_told(tmp_path:
 
 def test_what_is_no_text_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_bytes(b"\xff\n")
-    found = read_own(tmp_path / "vocab.txt")
+    found = read_user_model(tmp_path / "vocab.txt")
     assert found.write("vocab.txt") == {"files": {"vocab.txt": {"base64": "/wo="}}}
     assert parts_of(found).vocabulary == {}
 

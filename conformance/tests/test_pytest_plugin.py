@@ -14,7 +14,8 @@ import pytest
 
 from tokspec.adapters.registry import known_names
 from tokspec.cli import pytest_items  # pytester forgets what is first imported in a run
-from tokspec.suite.fixtures import Suite, load_suite
+from tokspec.suite.cases import Suite
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 pytestmark = pytest.mark.slow

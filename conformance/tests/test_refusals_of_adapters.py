@@ -16,7 +16,8 @@ import pytest
 from tokspec.adapters.registry import open_session
 from tokspec.protocol.messages import Refused, Request
 from tokspec.report.matrix import Listed, read_list
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 
 pytestmark = pytest.mark.interop
 

@@ -11,7 +11,7 @@ from tokspec.adapter import Hello
 from tokspec.judge.verdicts import Result, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import brief, describe
-from tokspec.suite.fixtures import Case, Model
+from tokspec.suite.cases import Case, Model
 from tokspec.suite.specification import load_specification
 
 HELLO = Hello("mine", "1", "Python", ("encode",), encode_fields=("tokens", "ids", "spans"))

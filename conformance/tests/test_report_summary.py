@@ -10,7 +10,7 @@ from tokspec.adapter import Hello
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.text import headline, reasons, rows, table
-from tokspec.suite.fixtures import Case, Model
+from tokspec.suite.cases import Case, Model
 
 
 def result(verdict: Verdict, *clauses: str, detail: str = "") -> Result:

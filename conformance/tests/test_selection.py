@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.suite.fixtures import Case, Model
+from tokspec.suite.cases import Case, Model
 from tokspec.suite.selection import select
 
 

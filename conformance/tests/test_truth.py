@@ -8,7 +8,8 @@ import pytest
 
 from tokspec.judge.compare import first_difference
 from tokspec.quality.printed import arithmetic, at, relation
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 CASES = list(load_suite().cases.values())

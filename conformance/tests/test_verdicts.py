@@ -14,7 +14,8 @@ from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
-from tokspec.suite.fixtures import Case, Model, load_suite
+from tokspec.suite.cases import Case, Model
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 FIELDS = ("tokens", "ids", "spans")

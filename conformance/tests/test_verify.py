@@ -14,7 +14,8 @@ from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.judge.verify import verify_run
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 
 pytestmark = pytest.mark.slow

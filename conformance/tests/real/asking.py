@@ -14,7 +14,7 @@ import pytest
 from tokspec.adapters.registry import find, open_session
 from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.base.errors import DataError
-from tokspec.formats.vocabulary import tokens_of
+from tokspec.formats.neutral import tokens_of
 from tokspec.protocol.messages import Answer, Refused, Request
 from tokspec.report.matrix import Listed, read_list
 from tokspec.sessions.in_process import InProcessSession

@@ -18,7 +18,8 @@ from tokspec.judge.verify import verify_run
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession, SessionPool
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 
 #: The misbehaviour, where it is about one case, is about "hugs", the fifth. The third model is refused when it is
 #: loaded, the sixth case when it is asked.

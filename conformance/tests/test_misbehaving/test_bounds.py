@@ -14,7 +14,7 @@ from tokspec.judge.runner import run
 from tokspec.protocol.messages import Fault, Request
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 pytestmark = pytest.mark.slow
 

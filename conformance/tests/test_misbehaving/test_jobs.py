@@ -17,7 +17,7 @@ from tokspec.judge.runner import run
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.program import ProgramSession, SessionPool
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 pytestmark = pytest.mark.slow
 

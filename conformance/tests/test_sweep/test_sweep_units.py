@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.sessions.limits import Limits
 from tokspec.sweep import report
 from tokspec.sweep.batches import BadAt, Batch, batches
@@ -202,7 +202,7 @@ LATE = {"type": "bpe", "vocabulary": ["a", "b", "c", "ab", "abc"], "merges": [["
 def test_what_the_specification_leaves_open_is_no_ones_fault() -> None:
     """A merge that became possible after its turn is a choice, and both declare theirs."""
     orders = [{**SIDE, "impl": "reference", "choices": {"bpe_merge_order": order}} for order in ORDERS]
-    own = OwnModel("tokspec", LATE, "late.json", "")
+    own = UserModel("tokspec", LATE, "late.json", "")
     explainer = Explainer(Header((orders[0], orders[1]), "tokens", Selection(), "", {}), [own, own], Limits())
     causes = [Cause("other tokens", "", text, text, "a.txt", 0) for text in ("abc", "ab", "abd")]
     allowed = [(each.clause, each.is_allowed) for each in explainer.explain(causes)]

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.formats.byte_characters import from_bytes, to_bytes
+from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 
 __all__ = ["FfbpeAdapter"]
 

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.formats.pieces import MARK, NO_UNKNOWN
+from tokspec.formats.sentencepiece_model import MARK, NO_UNKNOWN
 
 __all__ = ["SentencePieceAdapter"]
 

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported
-from tokspec.formats.byte_characters import from_bytes, to_bytes
+from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 
 __all__ = ["Ranks", "TiktokenAdapter", "read_ranks"]
 

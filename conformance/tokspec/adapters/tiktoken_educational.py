@@ -13,8 +13,7 @@ from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.adapters.tiktoken import Ranks, read_ranks
-from tokspec.formats.byte_characters import from_bytes, to_bytes
-from tokspec.formats.ranks import merges_of
+from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, to_bytes
 
 __all__ = ["EducationalAdapter"]
 

@@ -20,7 +20,7 @@ from tokspec.cli.own import opened
 from tokspec.cli.progress import ProgressBar
 from tokspec.cli.run import refuse_one_file
 from tokspec.formats import READERS
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict, effective_choices
 from tokspec.packs.asking import Asker, may_be_wanted
@@ -30,7 +30,8 @@ from tokspec.packs.reading import Pack, find_model, read_pack
 from tokspec.packs.text import causes, reasons, share, table
 from tokspec.packs.verdict import cases_of, fault_of, run_of
 from tokspec.report.ndjson import ndjson, origin
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 
 __all__ = ["check_command"]
@@ -131,7 +132,7 @@ class Checking:
             return fault_of(cases, self.target.name, fault), Findings()
         return self._counted(finished), findings
 
-    def _introduce(self, own: OwnModel, who: str) -> None:
+    def _introduce(self, own: UserModel, who: str) -> None:
         header = self.pack.header
         texts = f"{sum(self.pack.counts.values())} texts"
         click.echo(visible(f"{self.pack.name}: what {header.who} made of {texts} with {header.model['file']}"))

@@ -11,7 +11,8 @@ from tokspec.adapters.reference import functions_by_clause
 from tokspec.cli.options import fixtures_option
 from tokspec.quality.chance import KNOW_NOTHING, Chance, chance
 from tokspec.quality.coverage import ClauseRow, coverage
-from tokspec.suite.fixtures import Suite, load_suite
+from tokspec.suite.cases import Suite
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["coverage_command"]
 

@@ -12,7 +12,7 @@ from tokspec.cli.options import Target, implementation_options
 from tokspec.cli.own import opened, source_options
 from tokspec.cli.progress import ProgressBar
 from tokspec.formats import READERS
-from tokspec.formats.own import read_own
+from tokspec.formats.user_model import read_user_model
 from tokspec.packs.asking import Asker, may_be_wanted
 from tokspec.packs.freezing import Trouble, header_of, recorded
 from tokspec.packs.inputs import Sources, all_inputs
@@ -46,7 +46,7 @@ def freeze_command(target: Target, model: Path, format: str | None, sources: Sou
     The texts are the suite's own, some made of the vocabulary, and yours. The same is recorded as the same bytes.
     """
     _refuse_what_cannot_be(target, model, sources, adds, output)
-    own = read_own(model, format)
+    own = read_user_model(model, format)
     trouble = Trouble()
     try:
         with opened(target, adds=adds) as session:

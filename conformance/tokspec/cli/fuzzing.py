@@ -33,7 +33,7 @@ from tokspec.fuzz.properties import PROPERTIES, PropertyChecker, is_of_repetitio
 from tokspec.fuzz.saving import case_id, held, refuse_unwritable, replayed, save
 from tokspec.fuzz.wishes import families_of, opened
 from tokspec.judge.verdicts import effective_choices
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["Fuzzing"]
 

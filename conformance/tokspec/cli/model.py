@@ -15,7 +15,8 @@ from tokspec.cli.options import fixtures_option
 from tokspec.formats import FORMATS, read, write
 from tokspec.formats.on_disk import content_of, files_of, format_of, save
 from tokspec.protocol.json_values import encode_line
-from tokspec.suite.fixtures import Suite, load_suite
+from tokspec.suite.cases import Suite
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["model_command"]
 

@@ -14,7 +14,8 @@ from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.quality.mutants import load_mutants, mutants_folder, selected
 from tokspec.quality.power import MutantOutcome, power
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 __all__ = ["power_command"]

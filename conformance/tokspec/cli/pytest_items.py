@@ -17,7 +17,8 @@ from tokspec.judge.runner import fail_at_start, run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import brief, describe
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 
 __all__ = ["CaseItem", "Cases"]

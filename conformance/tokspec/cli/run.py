@@ -31,7 +31,8 @@ from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import text
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Suite, load_suite
+from tokspec.suite.cases import Suite
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 
 __all__ = ["refuse_one_file", "run_command"]

@@ -15,7 +15,7 @@ from tokspec.base.files import write_whole
 from tokspec.cli.options import choices_option, implementation_options, parse_choices
 from tokspec.cli.sweep_options import Sweeping, sweep_options
 from tokspec.cli.sweep_progress import SweepProgress
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.fuzz.saving import save
 from tokspec.sweep import report
 from tokspec.sweep.causes import Explainer, ordered, outcome_of
@@ -63,7 +63,7 @@ class _Sweep:
     """A sweep that is about to begin."""
 
     sweeping: Sweeping
-    models: Sequence[OwnModel]
+    models: Sequence[UserModel]
     contents: Sequence[Any]
     plan: Plan
 

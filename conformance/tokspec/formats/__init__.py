@@ -1,5 +1,10 @@
 """The formats in which a model of the fixtures can be handed to an implementation, and from which it can be read.
 
+:func:`write` and :func:`read` take the name of a format. Other packages also use :mod:`~tokspec.formats.user_model`, a
+model that is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and saves files;
+:mod:`~tokspec.formats.neutral`, what can be asked of any model; and what a format's module lists in its ``__all__``,
+such as the characters that stand for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
+
 What travels as ``content`` is JSON-safe in every format:
 
 * ``tokspec``: the model itself, see :mod:`tokspec.formats.neutral`;
@@ -21,6 +26,7 @@ from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import neutral
+from tokspec.formats.files import refuse_surrogates
 from tokspec.suite import schema
 
 __all__ = ["FORMATS", "READERS", "read", "write"]
@@ -35,9 +41,9 @@ def _of(module: str, function: str) -> Callable[[Any], Any]:
 FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "tokspec": neutral.fill_defaults,
     "tokenizer.json": _of("tokenizer_json", "write"),
-    "tokenizer.json-legacy": _of("tokenizer_json_legacy", "write"),
-    "vocab.json+merges.txt": _of("bpe_files", "write"),
-    "vocab.txt": _of("vocab_txt", "write"),
+    "tokenizer.json-legacy": _of("tokenizer_json", "write_legacy"),
+    "vocab.json+merges.txt": _of("vocab_files", "write_bpe"),
+    "vocab.txt": _of("vocab_files", "write_wordpiece"),
     "sentencepiece.model": _of("sentencepiece_model", "write"),
     "vocab.tiktoken": _of("tiktoken_ranks", "write"),
     "vocab.gguf": _of("gguf_vocabulary", "write"),
@@ -46,10 +52,10 @@ FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
 #: The formats that the suite reads.
 READERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "tokspec": neutral.read,
-    "tokenizer.json": _of("reading_tokenizer_json", "read"),
-    "tokenizer.json-legacy": _of("reading_tokenizer_json", "read"),
-    "vocab.json+merges.txt": _of("bpe_files", "read"),
-    "vocab.txt": _of("vocab_txt", "read"),
+    "tokenizer.json": _of("tokenizer_json", "read"),
+    "tokenizer.json-legacy": _of("tokenizer_json", "read"),
+    "vocab.json+merges.txt": _of("vocab_files", "read_bpe"),
+    "vocab.txt": _of("vocab_files", "read_wordpiece"),
     "sentencepiece.model": _of("sentencepiece_model", "read"),
     "vocab.tiktoken": _of("tiktoken_ranks", "read"),
 }
@@ -86,8 +92,6 @@ def read(format: str, content: Any) -> dict[str, Any]:
     {'type': 'wordpiece', 'unknown_token': '[UNK]', 'continuing_prefix': '##', 'max_word_length': 100,
      'vocabulary': ['[UNK]']}
     """
-    from tokspec.formats.text import refuse_surrogates
-
     if format not in READERS:
         raise DataError(f"the suite does not read {format}; it reads {', '.join(READERS)}")
     try:

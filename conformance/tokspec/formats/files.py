@@ -1,19 +1,38 @@
-"""Models that are files: the JSON-safe ``content`` in which they travel, and how it is taken apart.
+"""What the formats of files share: the JSON-safe ``content`` in which files travel, and their texts, strictly read.
 
 ``{"files": {name: text}, "beside": {…}}``, where a binary file is ``{"base64": "…"}`` instead of its text. ``beside``
 holds what the files do not say, as the fixtures write it with every default filled in: what a loader of such files is
 told by arguments. Content without ``beside`` is what people find on a disk.
+
+Texts are JSON or lines, written so that every loader reads the same. Binary formats need packages that the suite does
+without, imported when such a format is first used.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, Unsupported
 
-__all__ = ["beside", "pack", "unpack", "without"]
+__all__ = [
+    "beside",
+    "dump_json",
+    "import_package",
+    "lines_of",
+    "load_json",
+    "pack",
+    "refuse_surrogates",
+    "unpack",
+    "white_space",
+    "without",
+]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -80,3 +99,108 @@ def without(model: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     {'type': 'bpe'}
     """
     return {key: value for key, value in model.items() if key not in keys}
+
+
+def dump_json(value: Any) -> str:
+    """Write JSON on one line, ended by a line feed.
+
+    >>> dump_json({"Ġ": 0})
+    '{"Ġ": 0}\\n'
+    """
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def load_json(data: bytes, name: str) -> Any:
+    """Read a file that is JSON, in which no object has a key twice: a token that is given twice would be lost.
+
+    Raises:
+        DataError: with the line.
+
+    >>> load_json(b'{"a": 0, "a": 1}', "vocab.json")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: vocab.json: has the key 'a' twice; keep one
+    """
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise DataError(f"has the key {key!r} twice; keep one", name)
+            found[key] = value
+        return found
+
+    try:
+        return json.loads(_decode(data, name), object_pairs_hook=distinct)
+    except json.JSONDecodeError as error:
+        raise DataError(f"is not JSON: {error.msg}", name, error.lineno) from None
+    except RecursionError:
+        raise DataError("is nested too deep", name) from None
+
+
+def lines_of(data: bytes, name: str) -> list[str]:
+    """Return the lines of a text, without their ends; the last may have none.
+
+    Raises:
+        DataError: the text is not UTF-8.
+
+    >>> lines_of(b"u g\\r\\nh ug\\n", "merges.txt")
+    ['u g', 'h ug']
+    """
+    lines = _decode(data, name).split("\n")
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name) from None
+
+
+def white_space(token: str) -> bool:
+    """Tell whether a token is empty or has a character at which some loader of lines splits or strips.
+
+    >>> [white_space(token) for token in ("hug", "", "a b", "\\x85")]
+    [False, True, True, True]
+    """
+    return token == "" or any(character.isspace() for character in token)
+
+
+def refuse_surrogates(value: Any, format: str) -> None:
+    """Refuse a lone surrogate in any string of a value, its keys among them: files are UTF-8.
+
+    Raises:
+        Unsupported: naming the string.
+
+    >>> refuse_surrogates({"merges": [["a", "b"]]}, "vocab.json")
+    """
+    if isinstance(value, str):
+        if _SURROGATE.search(value):
+            raise Unsupported(f"{format} is UTF-8 and cannot hold the lone surrogate in {value!r}")
+        return
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    for member in value if isinstance(value, list) else ():
+        refuse_surrogates(member, format)
+
+
+def import_package(module: str, format: str) -> Any:
+    """Import a module of the extra ``formats``.
+
+    Raises:
+        DataError: it is not installed. That is no refusal: the format could express the model.
+
+    >>> import_package("no_such_package.part", "sentencepiece.model")
+    ... # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: the format sentencepiece.model needs the package no_such_package;
+        install it with pip install 'tokspec[formats]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = (error.name or module).split(".")[0]
+        how = "install it with pip install 'tokspec[formats]'"
+        raise DataError(f"the format {format} needs the package {package}; {how}") from None

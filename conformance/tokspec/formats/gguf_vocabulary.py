@@ -24,12 +24,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.base.errors import Unsupported
-from tokspec.formats.files import pack
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.packages import needed
-from tokspec.formats.pieces import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
-from tokspec.formats.text import refuse_surrogates
-from tokspec.formats.vocabulary import refuse_untrained
+from tokspec.formats.files import import_package, pack, refuse_surrogates
+from tokspec.formats.neutral import fill_defaults, refuse_untrained
+from tokspec.formats.sentencepiece_model import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
 
 __all__ = ["write"]
 
@@ -145,7 +142,7 @@ def _special(model: Mapping[str, Any]) -> list[str]:
 
 
 def _file(vocabulary: _Vocabulary) -> bytes:
-    gguf = needed("gguf", FORMAT)
+    gguf = import_package("gguf", FORMAT)
     with TemporaryDirectory() as folder:
         file = Path(folder) / FORMAT
         writer = gguf.GGUFWriter(file, vocabulary.tokenizer)

@@ -2,16 +2,21 @@
 
 It expresses every model. Parts that a model has not (a normalizer, an unknown token, the vocabulary of an untrained
 model) are absent; ``about`` is for readers of the fixtures and is left out.
+
+What the other formats ask of a model in this form stands here too: its tokens in the order of their ids, whether it is
+trained, and the weights of a Unigram model as logarithms, which is what every format but this one holds (UNI-PROB-1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import fsum, log
+from sys import float_info
 from typing import Any
 
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, Unsupported
 
-__all__ = ["fill_defaults", "read"]
+__all__ = ["by_id", "fill_defaults", "is_weight", "log_probabilities", "read", "refuse_untrained", "tokens_of"]
 
 #: The defaults of the tables in ``spec/01-normalization.md``, ``02-pre-tokenization.md`` and ``07-decoding.md``.
 _NORMALIZERS: Mapping[str, Mapping[str, Any]] = {
@@ -87,3 +92,81 @@ def _with_defaults(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any
     """Put the defaults of the part's type behind its ``type`` and what the part itself says over them."""
     kind = {"type": part["type"]} if "type" in part else {}
     return {**kind, **table.get(part.get("type", ""), {}), **part}
+
+
+def tokens_of(model: Mapping[str, Any]) -> list[str]:
+    """Return the tokens of a model of any type in the order of their ids (TERM-4); none if it is not trained.
+
+    >>> tokens_of({"type": "unigram", "tokens": [["h", 15], ["u", 36]]})
+    ['h', 'u']
+    """
+    return list(model.get("vocabulary") or [token for token, _ in model.get("tokens", [])])
+
+
+def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None:
+    """Refuse a model that is of none of the types, or has no vocabulary.
+
+    Raises:
+        Unsupported: naming what the format holds.
+
+    >>> refuse_untrained({"type": "bpe"}, "vocab.txt", "wordpiece")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.Unsupported: unsupported: vocab.txt holds wordpiece models, and this one is of type bpe
+    """
+    kind = model.get("type")
+    if kind not in types:
+        what = "has no type" if kind is None else f"is of type {kind}"
+        raise Unsupported(f"{format} holds {' and '.join(types)} models, and this one {what}")
+    if not tokens_of(model):
+        raise Unsupported(f"{format} holds a vocabulary, and this model is not trained")
+
+
+def by_id(ids: Any, file: str, key: str = "") -> list[str]:
+    """Return the tokens of an object of token to id in the order of their ids.
+
+    Raises:
+        DataError: the ids are not 0, 1, 2, …, each once (TERM-4).
+
+    >>> by_id({"b": 1, "a": 0}, "vocab.json")
+    ['a', 'b']
+    >>> by_id({"b": 1}, "vocab.json")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: vocab.json: gives no token the id 0; ids are positions, counted from 0
+    """
+    if not isinstance(ids, Mapping) or any(type(id) is not int for id in ids.values()):
+        raise DataError("is no object of tokens to ids", file, key=key)
+    tokens = {id: token for token, id in ids.items()}
+    missing = next((id for id in range(len(ids)) if id not in tokens), None)
+    if missing is not None:
+        raise DataError(f"gives no token the id {missing}; ids are positions, counted from 0", file, key=key)
+    return [tokens[id] for id in range(len(ids))]
+
+
+def is_weight(value: Any) -> bool:
+    """Tell whether a value that was read is a number that a double holds.
+
+    >>> [is_weight(value) for value in (-1.5, 0, True, "1", float("nan"), 10**400)]
+    [True, True, False, False, False, False]
+    """
+    return type(value) in (int, float) and abs(value) <= float_info.max
+
+
+def log_probabilities(model: Mapping[str, Any], format: str) -> list[list[Any]]:
+    """Return [token, natural logarithm of its probability] for the tokens of a model with every default filled in.
+
+    Raises:
+        Unsupported: a frequency of 0 has no logarithm.
+
+    >>> log_probabilities({"tokens": [["a", 1], ["b", 1]], "weights": "frequency"}, "tokenizer.json")
+    [['a', -0.6931471805599453], ['b', -0.6931471805599453]]
+    """
+    tokens = model.get("tokens", [])
+    if model["weights"] == "log_probability":
+        return [[token, weight] for token, weight in tokens]
+    total = fsum(weight for _, weight in tokens)
+    without = [token for token, weight in tokens if weight <= 0]
+    if without:
+        raise Unsupported(f"the frequency of {without[0]!r} has no logarithm, and {format} holds logarithms")
+    return [[token, log(weight / total)] for token, weight in tokens]

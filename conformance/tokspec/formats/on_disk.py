@@ -10,8 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.formats.files import pack, unpack
-from tokspec.formats.text import dump_json, load_json
+from tokspec.formats.files import dump_json, load_json, pack, unpack
 
 __all__ = ["content_of", "files_of", "format_of", "save"]
 

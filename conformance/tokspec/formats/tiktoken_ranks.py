@@ -9,30 +9,40 @@ It cannot express, and the writer refuses as ``unsupported``:
 * a pre-tokenizer that is not byte-level: tokens are bytes;
 * an unknown token: there is none among bytes;
 * a token that is empty or has a character outside the byte alphabet, unless it is special;
-* merges that do not follow from the ranks, see :mod:`tokspec.formats.ranks`: every token of two or more bytes must be
-  the product of one merge at most, the one that the tokens of lower ids leave of it, and merges must be listed in the
-  order of their products' ids.
+* merges that do not follow from the ranks: every token of two or more bytes must be the product of one merge at most,
+  the one that the tokens of lower ids leave of it, and merges must be listed in the order of their products' ids.
+
+What other formats share with it stands here too: the characters that bytes are written as in a vocabulary, and the
+merges that the order of tokens implies. Where a format holds tokens and ranks only, a loader merges whatever pair makes
+the token of the lowest rank (the choice ``bpe_pairs``). A merge is given back by splitting its product with the tokens
+of lower ranks.
 """
 
 from __future__ import annotations
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, zip_longest
+from types import MappingProxyType
 from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.byte_characters import from_bytes, to_bytes
-from tokspec.formats.files import beside, pack, unpack, without
-from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.ranks import merges_of, refuse_other_merges
-from tokspec.formats.text import lines_of
-from tokspec.formats.vocabulary import by_id, refuse_untrained
+from tokspec.formats.files import beside, lines_of, pack, unpack, without
+from tokspec.formats.neutral import by_id, fill_defaults, refuse_untrained
 
-__all__ = ["read", "write"]
+__all__ = ["from_bytes", "merges_of", "read", "refuse_other_merges", "to_bytes", "write"]
 
 FORMAT = "vocab.tiktoken"
 _STAGES = fill_defaults({"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}})
+
+#: The alphabet of byte-level tokens: one character for every byte (PRE-BYTE-3).
+_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+_OTHERS = [byte for byte in range(0x100) if byte not in _PRINTABLE]
+_CHARACTERS: Mapping[int, str] = MappingProxyType(
+    {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(0x100 + index) for index, byte in enumerate(_OTHERS)}
+)
+_BYTES: Mapping[str, int] = MappingProxyType({character: byte for byte, character in _CHARACTERS.items()})
 
 
 def write(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,3 +116,69 @@ def _entry(line: str, number: int) -> tuple[str, int]:
         return from_bytes(b64decode(token, validate=True)), int(rank)
     except (ValueError, binascii.Error):
         raise DataError(f"{line!r} is no rank; it needs base64, a space and a number", FORMAT, number) from None
+
+
+def from_bytes(token: bytes) -> str:
+    """Return the characters of bytes.
+
+    >>> from_bytes(b" hug")
+    'Ġhug'
+    """
+    return "".join(_CHARACTERS[byte] for byte in token)
+
+
+def to_bytes(token: str) -> bytes | None:
+    """Return the bytes of a token, or None if one of its characters stands for none.
+
+    >>> to_bytes("Ġhug")
+    b' hug'
+    >>> to_bytes("▁hug") is None
+    True
+    """
+    return bytes(map(_BYTES.__getitem__, token)) if all(character in _BYTES for character in token) else None
+
+
+def merges_of(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return the merge of every token that the tokens before it make in two parts, in the order of the tokens.
+
+    >>> list(merges_of(["u", "g", "h", "ug", "hug"]))
+    [('u', 'g'), ('h', 'ug')]
+    """
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    for rank, token in enumerate(tokens):
+        parts = _split(token, ranks, rank)
+        if len(parts) == 2 and all(part in ranks for part in parts):
+            yield parts[0], parts[1]
+
+
+def _split(token: str, ranks: Mapping[str, int], limit: int) -> list[str]:
+    """Split a token into symbols and do every merge of a rank below the limit, the lowest first."""
+    parts = list(token)
+    found = [ranks.get(left + right, limit) for left, right in pairwise(parts)]
+    while found and (rank := min(found)) < limit:
+        at = found.index(rank)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        del found[at]
+        for neighbour in range(max(at - 1, 0), min(at + 1, len(found))):
+            found[neighbour] = ranks.get(parts[neighbour] + parts[neighbour + 1], limit)
+    return parts
+
+
+def refuse_other_merges(tokens: Sequence[str], merges: Sequence[Sequence[str]], format: str) -> None:
+    """Refuse merges that are not those of the tokens.
+
+    Raises:
+        Unsupported: naming the first merge that differs.
+
+    >>> refuse_other_merges(["a", "b", "ab"], [], "a file of ranks")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.Unsupported: unsupported: a file of ranks merges 'a' and 'b', which the model does not list there
+    """  # noqa: E501
+    for implied, listed in zip_longest(merges_of(tokens), map(tuple, merges)):
+        if listed is None:
+            left, right = implied
+            raise Unsupported(f"{format} merges {left!r} and {right!r}, which the model does not list there")
+        if implied != listed:
+            left, right = listed
+            raise Unsupported(f"{format} has no merges, and its ranks do not merge {left!r} and {right!r} there")

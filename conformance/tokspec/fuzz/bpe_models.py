@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from tokspec.formats.byte_characters import from_bytes
-from tokspec.formats.ranks import merges_of
+from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
 from tokspec.fuzz.parts import Model, add_special_tokens, add_stages, alphabet, inserted
 
 __all__ = [

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from tokspec.formats.byte_characters import to_bytes
+from tokspec.formats.tiktoken_ranks import to_bytes
 from tokspec.fuzz.characters import HANGUL, KANA, WHITE_SPACE
 from tokspec.fuzz.example import Example, tokens_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tokspec.formats.byte_characters import from_bytes
+from tokspec.formats.tiktoken_ranks import from_bytes
 from tokspec.fuzz.encoding_properties import may_drop, unknown_of
 from tokspec.fuzz.example import Example, has_surrogate, tokens_of
 from tokspec.protocol.messages import Answer, Reply

@@ -16,7 +16,8 @@ from typing import TypeAlias
 from tokspec.base.errors import DataError
 from tokspec.fuzz.findings import Finding, Findings
 from tokspec.judge.known_failures import read_known_failures
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["Known", "known_clauses", "mark_known"]
 

@@ -15,7 +15,7 @@ from tokspec.judge.verdicts import Result, Verdict, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.protocol.spans import convert_spans
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Case, Model
+from tokspec.suite.cases import Case, Model
 
 __all__ = ["Comparer", "Comparison", "case_of"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from tokspec.formats.byte_characters import to_bytes
+from tokspec.formats.tiktoken_ranks import to_bytes
 from tokspec.fuzz import stages
 from tokspec.fuzz.example import tokens_of
 from tokspec.fuzz.texts import Material

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, TypeAlias
 
-from tokspec.formats.byte_characters import from_bytes
+from tokspec.formats.tiktoken_ranks import from_bytes
 from tokspec.fuzz import characters
 from tokspec.fuzz.corpora import corpus
 from tokspec.fuzz.example import tokens_of

@@ -19,7 +19,8 @@ from tokspec.base.files import write_whole
 from tokspec.fuzz.example import Example
 from tokspec.fuzz.findings import Finding
 from tokspec.protocol.messages import Answer, Refused
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 __all__ = ["UNVERIFIED", "case_id", "fixture", "held", "refuse_unwritable", "replayed", "save"]

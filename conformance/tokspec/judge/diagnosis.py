@@ -6,7 +6,7 @@ from tokspec.base.display import compact, shorten
 from tokspec.protocol.messages import Answer, Request
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["first_diverging_stage"]
 

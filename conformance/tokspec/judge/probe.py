@@ -17,7 +17,7 @@ from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
 from tokspec.protocol.messages import Fault, Refused, Reply
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
 __all__ = ["ChoiceFinding", "Probe", "choices_of", "probe"]

@@ -13,7 +13,7 @@ from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["Run", "fail_at_start", "make_request", "run"]
 

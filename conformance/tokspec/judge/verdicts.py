@@ -16,7 +16,7 @@ from tokspec.judge.truncate import Extract, truncate_difference, truncate_reply
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.spans import convert_spans
 from tokspec.suite import schema
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
 __all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "judge", "not_run"]

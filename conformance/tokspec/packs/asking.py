@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from tokspec.adapter import Hello
 from tokspec.adapters.registry import find, open_session
 from tokspec.base.errors import AdapterFault
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.sessions.limits import Limits
@@ -114,7 +114,7 @@ class Asker:
         AdapterFault: it misbehaved when it was to load it.
     """
 
-    def __init__(self, session: Session, own: OwnModel, operations: Sequence[str] = OPERATIONS) -> None:
+    def __init__(self, session: Session, own: UserModel, operations: Sequence[str] = OPERATIONS) -> None:
         self._session = session
         self.own = own
         self.operations = tuple(each for each in operations if each in session.hello.operations)

@@ -12,7 +12,7 @@ from tokspec.judge.runner import make_request
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.spans import convert_spans
 from tokspec.sessions.session import Session
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["CasesCompared", "cases_compared"]
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from tokspec.base.display import compact, shorten
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.packs.asking import Asker, in_batches
 from tokspec.packs.findings import Findings
 from tokspec.packs.judging import Judge
 from tokspec.packs.reading import Pack
 from tokspec.packs.record import OPERATIONS, Record
 from tokspec.packs.summary import summary
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["checked", "held", "other_choices", "other_model", "other_settings"]
 
@@ -89,7 +89,7 @@ def _bears(choice: str, types: Collection[str]) -> bool:
     return not types or wanted is None or not wanted.isdisjoint(types)
 
 
-def other_model(recorded: Mapping[str, Any], own: OwnModel) -> list[str]:
+def other_model(recorded: Mapping[str, Any], own: UserModel) -> list[str]:
     """Say how a model is another than the one of a pack; nothing if it is the same file."""
     if own.sha256 == recorded["sha256"]:
         return []

@@ -10,7 +10,7 @@ from typing import Any
 from tokspec import __version__
 from tokspec.base.display import shorten
 from tokspec.base.errors import DataError
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
 from tokspec.packs.asking import Asked, Asker, in_batches, why_malformed
 from tokspec.packs.header import Header
@@ -68,7 +68,7 @@ def _texts(count: int) -> str:
 _SPECIAL_TOKENS = {True: "added", False: "not added", None: "as called"}
 
 
-def header_of(asker: Asker, own: OwnModel, sources: Sources, *, adds: bool | None) -> Header:
+def header_of(asker: Asker, own: UserModel, sources: Sources, *, adds: bool | None) -> Header:
     """Say what a pack is about."""
     hello = asker.hello
     identity = {"name": hello.name, "version": hello.version, "language": hello.language}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-from tokspec.formats.byte_characters import to_bytes
+from tokspec.formats.tiktoken_ranks import to_bytes
 
 __all__ = ["kind", "kind_in"]
 

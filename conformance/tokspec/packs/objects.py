@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 
 __all__ = ["ObjectAdapter", "model_of"]
 
@@ -60,7 +60,7 @@ class ObjectAdapter:
         return _RESULTS[operation](call, input)
 
 
-def model_of(tokenizer: Any) -> OwnModel:
+def model_of(tokenizer: Any) -> UserModel:
     """Return what stands for the object's model: its hash is of what the object says of itself, if it says anything.
 
     >>> model_of(lambda text: text.split()).name
@@ -71,7 +71,7 @@ def model_of(tokenizer: Any) -> OwnModel:
         if callable(method := getattr(tokenizer, name, None)):
             said = json.dumps(method(), sort_keys=True, default=repr)
             break
-    return OwnModel(_FORMAT, {}, _name(tokenizer), hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest())
+    return UserModel(_FORMAT, {}, _name(tokenizer), hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def _name(tokenizer: Any) -> str:

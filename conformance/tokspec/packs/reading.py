@@ -15,7 +15,7 @@ from typing import Any
 
 from tokspec.base.display import shorten
 from tokspec.base.errors import DataError
-from tokspec.formats.own import OwnModel, read_own
+from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.packs.header import READ, Header
 from tokspec.packs.lines import UNDO, WHOLE, errors_of, lines_of, refuse_errors, value_of
 from tokspec.packs.record import Record, record_of
@@ -163,7 +163,7 @@ class _Looking:
         return DataError(message, self.name, self.number, key)
 
 
-def find_model(pack: Pack, given: Path | None = None, format: str | None = None, *, changed: bool = False) -> OwnModel:
+def find_model(pack: Pack, given: Path | None = None, format: str | None = None, *, changed: bool = False) -> UserModel:
     """Read the model that is given, or the one of a pack where it is likely to be: beside it, or in this folder.
 
     Args:
@@ -176,10 +176,10 @@ def find_model(pack: Pack, given: Path | None = None, format: str | None = None,
         DataError: it cannot be read, or is not there.
     """
     if given is not None:
-        return read_own(given, format)
+        return read_user_model(given, format)
     model = pack.header.model
     places = [folder / model["file"] for folder in (pack.file.parent, Path())]
-    found = [read_own(place, model["format"]) for place in places if place.exists()]
+    found = [read_user_model(place, model["format"]) for place in places if place.exists()]
     same = [own for own in found if own.sha256 == model["sha256"]]
     if same or (found and changed):
         return (same or found)[0]

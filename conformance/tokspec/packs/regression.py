@@ -15,7 +15,7 @@ import click
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.formats.own import OwnModel, read_own
+from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.packs.asking import LIMITS, Asker, open_own
 from tokspec.packs.freezing import Trouble, header_of, recorded
 from tokspec.packs.inputs import Sources, all_inputs
@@ -86,7 +86,7 @@ class TokenizerRegression:
             )
 
 
-def _own(tokenizer: Any, model: Path | str | None) -> OwnModel:
+def _own(tokenizer: Any, model: Path | str | None) -> UserModel:
     if tokenizer is None:
         return _model(model)
     if model is not None:
@@ -94,10 +94,10 @@ def _own(tokenizer: Any, model: Path | str | None) -> OwnModel:
     return model_of(tokenizer)
 
 
-def _model(model: Path | str | None) -> OwnModel:
+def _model(model: Path | str | None) -> UserModel:
     if model is None:
         raise DataError("an implementation needs a model; give model=FILE")
-    return read_own(Path(model))
+    return read_user_model(Path(model))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.formats.own import OwnModel, read_own
+from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.judge.verdicts import effective_choices
 from tokspec.packs.asking import LIMITS, Asker, may_be_wanted, open_own
 from tokspec.packs.checking import held
@@ -33,7 +33,7 @@ class Side:
     name: str
     pack: Pack | None = None
     session: Session | None = None
-    own: OwnModel | None = None
+    own: UserModel | None = None
 
     @property
     def unit(self) -> str:
@@ -61,7 +61,7 @@ def open_sides(
     adds = adds or any(pack is not None and pack.header.special_tokens == "added" for pack in packs)
     sides = []
     for word, pack, model in zip(given, packs, models, strict=True):
-        own = read_own(model) if model else None
+        own = read_user_model(model) if model else None
         if pack:
             sides.append(Side(f"{word}: {pack.header.who}", pack=pack, own=own))
         else:
@@ -69,7 +69,7 @@ def open_sides(
     return sides[0], sides[1]
 
 
-def _asked(word: str, own: OwnModel | None, adds: bool, stack: ExitStack) -> Side:
+def _asked(word: str, own: UserModel | None, adds: bool, stack: ExitStack) -> Side:
     impl, command = (None, word) if " " in word or _is_program(word) else (word, None)
     try:
         session = stack.enter_context(open_own(impl, command, LIMITS, adds=adds))

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tokspec.base.errors import Unsupported
-from tokspec.formats.own import OwnModel
-from tokspec.formats.vocabulary import tokens_of
+from tokspec.formats.neutral import tokens_of
+from tokspec.formats.user_model import UserModel
 
 __all__ = ["Parts", "parts_of", "summary"]
 
@@ -30,10 +30,10 @@ class Parts:
         self.vocabulary, self.merges, self.special, self.settings = vocabulary, merges, special, settings
 
 
-def parts_of(own: OwnModel) -> Parts:
+def parts_of(own: UserModel) -> Parts:
     """Take a model apart; one that cannot be looked into has no parts.
 
-    >>> own = OwnModel("vocab.txt", {"files": {"vocab.txt": "[UNK]\\nhug"}}, "bert.txt", "")
+    >>> own = UserModel("vocab.txt", {"files": {"vocab.txt": "[UNK]\\nhug"}}, "bert.txt", "")
     >>> parts_of(own).vocabulary
     {0: '[UNK]', 1: 'hug'}
     """
@@ -80,7 +80,7 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
     return {path.removesuffix("."): value if short else f"sha256 {_digest(value)}"}
 
 
-def summary(own: OwnModel) -> dict[str, Any]:
+def summary(own: UserModel) -> dict[str, Any]:
     """Return what a pack says of a model: its file by name and hash, its sizes, hashes, special tokens and settings."""
     parts = parts_of(own)
     return {

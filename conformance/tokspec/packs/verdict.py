@@ -19,7 +19,7 @@ from tokspec.packs.judging import Outcome
 from tokspec.packs.reading import Pack
 from tokspec.packs.record import OPERATIONS, input_of, judged_section
 from tokspec.report.bare import bare_case
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["cases_of", "fault_of", "run_of"]
 

@@ -19,7 +19,7 @@ from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.verdicts import Verdict, judge
 from tokspec.protocol.messages import Answer, Refused, Reply
 from tokspec.suite import schema
-from tokspec.suite.fixtures import Case, Suite
+from tokspec.suite.cases import Case, Suite
 from tokspec.suite.schema import definitions
 from tokspec.suite.specification import load_specification
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tokspec.suite.fixtures import Suite
+from tokspec.suite.cases import Suite
 from tokspec.suite.specification import Clause, load_specification
 
 __all__ = ["ClauseRow", "coverage"]

@@ -18,7 +18,8 @@ from tokspec.quality.mutants import Mutant
 from tokspec.quality.mutated import mutated
 from tokspec.quality.timed import limited
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.suite.fixtures import Case, load_suite
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 
 __all__ = ["SECONDS", "Kill", "MutantOutcome", "judged", "power"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokspec.suite.fixtures import Case, Model
+from tokspec.suite.cases import Case, Model
 
 __all__ = ["bare_case"]
 

@@ -16,7 +16,7 @@ from tokspec.judge.known_failures import KnownFailures, read_known_failures
 from tokspec.judge.runner import Run, fail_at_start, run
 from tokspec.judge.verdicts import Verdict, count_verdicts
 from tokspec.suite import schema
-from tokspec.suite.fixtures import Suite
+from tokspec.suite.cases import Suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, read_yaml
 

@@ -26,7 +26,7 @@ from tokspec.protocol.json_values import decode_line, encode_line
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.bare import bare_case
 from tokspec.suite import schema
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
 __all__ = ["FORMAT", "LARGEST", "Origin", "Report", "ndjson", "origin", "read_report"]

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 from tokspec import formats
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, Unsupported
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Refused, Reply, Request
 
 __all__ = ["Session", "refuse_unoffered", "write_model"]
@@ -91,7 +91,7 @@ def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[st
     Refused(reason='unsupported', message='accepts no format')
     """
     reasons = []
-    own = content if isinstance(content, OwnModel) else None
+    own = content if isinstance(content, UserModel) else None
     for name in own.ordered(accepted) if own else accepted:
         try:
             return name, own.write(name) if own else formats.write(name, content)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from tokspec.base.errors import DataError
-from tokspec.suite.fixtures import Case
+from tokspec.suite.cases import Case
 
 __all__ = ["select"]
 

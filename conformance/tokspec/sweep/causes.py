@@ -14,7 +14,7 @@ from typing import Any
 from tokspec.adapters.registry import open_session
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Unsupported
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.fuzz.checker import Checker, Conversations, reference_with
 from tokspec.fuzz.dependence import by_choice
 from tokspec.fuzz.example import Example
@@ -78,7 +78,7 @@ class Explainer:
         limits: of processes.
     """
 
-    def __init__(self, header: Header, models: Sequence[OwnModel], limits: Limits) -> None:
+    def __init__(self, header: Header, models: Sequence[UserModel], limits: Limits) -> None:
         self._header, self._models, self._limits = header, models, limits
         self._checkers: dict[int, Checker | None] = {}
         self._reference = reference_with({})
@@ -129,7 +129,7 @@ class Explainer:
             return InProcessSession(WITH_CHOICES[side["impl"]](side["choices"]))
         return open_session(side["impl"], side["command"], limits=self._limits)
 
-    def _look(self, checker: Checker, own: OwnModel, text: str) -> _Looked:
+    def _look(self, checker: Checker, own: UserModel, text: str) -> _Looked:
         """Find the first stage in which a side leaves the reference, with as small an example as it gets."""
         model = reduced(own.neutral, text, self._reference)
         for stage in _STAGES:

@@ -8,7 +8,7 @@ from typing import Any
 from tokspec.adapter import Hello
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import DataError
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
 from tokspec.sessions.limits import Limits
 from tokspec.sweep.models import content_for, digest
@@ -21,7 +21,7 @@ Named = Mapping[str, str | None]
 
 
 def described(
-    named: Sequence[Named], models: Sequence[OwnModel], limits: Limits, choices: Mapping[str, str]
+    named: Sequence[Named], models: Sequence[UserModel], limits: Limits, choices: Mapping[str, str]
 ) -> tuple[list[dict[str, Any]], list[Any], str]:
     """Describe both sides, and give what each loads, and the field of a result that is compared.
 
@@ -46,7 +46,7 @@ def described(
     return sides, [content for _, content in loaded], field_of([hello.encode_fields for hello in hellos])
 
 
-def _loaded(hello: Hello, model: OwnModel) -> tuple[str, Any]:
+def _loaded(hello: Hello, model: UserModel) -> tuple[str, Any]:
     if "encode" not in hello.operations:
         raise DataError("does not offer encode", key=hello.name)
     return content_for(model, hello.formats, hello.name)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.own import OwnModel, read_own
+from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.packs.reading import find_model, is_named_as_pack, read_pack
 
 __all__ = ["content_for", "digest", "model_of"]
 
 
-def model_of(file: Path, format: str | None) -> OwnModel:
+def model_of(file: Path, format: str | None) -> UserModel:
     """Read a model: a file of one of the formats, or a pack, with whose model something is swept.
 
     Raises:
@@ -31,10 +31,10 @@ def model_of(file: Path, format: str | None) -> OwnModel:
     """
     if format is None and is_named_as_pack(file.name):
         return find_model(read_pack(file))
-    return read_own(file, format)
+    return read_user_model(file, format)
 
 
-def content_for(own: OwnModel, accepted: Sequence[str], name: str) -> tuple[str, Any]:
+def content_for(own: UserModel, accepted: Sequence[str], name: str) -> tuple[str, Any]:
     """Return a format and the content for an implementation.
 
     Args:
@@ -45,7 +45,7 @@ def content_for(own: OwnModel, accepted: Sequence[str], name: str) -> tuple[str,
     Raises:
         DataError: none of the formats can express it.
 
-    >>> content_for(OwnModel("tokenizer.json", {"model": {}}, "t.json", ""), ["vocab.txt", "tokenizer.json"], "mine")
+    >>> content_for(UserModel("tokenizer.json", {"model": {}}, "t.json", ""), ["vocab.txt", "tokenizer.json"], "mine")
     ('tokenizer.json', {'model': {}})
     """
     reasons = []

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from tokspec.adapter import Adapter, Hello
 from tokspec.adapters.registry import find, open_session
 from tokspec.base.errors import AdapterFault, DataError, Refusal
-from tokspec.formats.own import OwnModel
+from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.sessions.adapter_server import describe_exception
 from tokspec.sessions.limits import Limits
@@ -168,7 +168,7 @@ class ProgramSide:
         self, side: Mapping[str, Any], index: int, content: Any, field: str, limits: Limits, marker: Marker
     ) -> None:
         self._field, self._marker, self._stage = field, marker, PROGRAM + index
-        self._model = OwnModel(side["format"], content, "the model", side["model"])
+        self._model = UserModel(side["format"], content, "the model", side["model"])
         wide = Limits(limits.case_seconds, limits.start_seconds, REPLY_BYTES, limits.memory_mb)
         try:
             self._session: Session = open_session(side["impl"], side["command"], limits=wide)

@@ -17,7 +17,7 @@ from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.on_disk import content_of, files_of, format_of
 
-__all__ = ["OwnModel", "read_own"]
+__all__ = ["UserModel", "read_user_model"]
 
 #: The formats whose loaders take each other's files, or nearly.
 _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
@@ -26,13 +26,13 @@ _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
 _BINARY = ("sentencepiece.model", "vocab.gguf")
 
 
-class OwnModel(Mapping[str, Any]):
+class UserModel(Mapping[str, Any]):
     """The content of a file, with its format, the name of the file and the SHA-256 of its bytes.
 
     It stands where a model of the fixtures does, and is a mapping for that reason alone: it is written, never looked
     into.
 
-    >>> own = OwnModel("vocab.txt", {"files": {"vocab.txt": "[UNK]"}}, "bert.txt", "")
+    >>> own = UserModel("vocab.txt", {"files": {"vocab.txt": "[UNK]"}}, "bert.txt", "")
     >>> own.write("vocab.txt")["files"]
     {'vocab.txt': '[UNK]'}
     >>> own.write("tokspec")["vocabulary"]
@@ -101,7 +101,7 @@ class OwnModel(Mapping[str, Any]):
             raise Unsupported(f"{self.name} is a {self.format} that cannot be converted: {error}") from None
 
 
-def read_own(path: Path, format: str | None = None) -> OwnModel:
+def read_user_model(path: Path, format: str | None = None) -> UserModel:
     """Read a model from a file, or from a folder where the format is several; by the name's end unless told.
 
     Raises:
@@ -119,7 +119,7 @@ def read_own(path: Path, format: str | None = None) -> OwnModel:
         raise DataError(
             "is no tokenizer.json: it has no object model; give --format if it is something else", str(path)
         )
-    return OwnModel(format, content, path.name or path.resolve().name, digest.hexdigest())
+    return UserModel(format, content, path.name or path.resolve().name, digest.hexdigest())
 
 
 def _text(file: Any) -> Any:
