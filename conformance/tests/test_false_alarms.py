@@ -134,7 +134,7 @@ def in_pairs() -> list[dict[str, str]]:
     }
     rows: list[dict[str, str]] = []
     while wanted:
-        row = dict(min(wanted, key=sorted))
+        row = dict(sorted(min(wanted, key=sorted)))
         for name in OPTIONS:
             if name not in row:
                 row[name] = max(
