@@ -37,6 +37,9 @@ def nothing_is_left_running() -> Iterator[None]:
     left = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
+            # The tracker that multiprocessing starts lives as long as this process, as the reaper does.
+            if "multiprocessing.resource_tracker" in " ".join(process.cmdline()):
+                continue
             if process.environ().get(MARK) == mark and process.pid != orphan_reaper.number:
                 try:
                     process.wait(30.0)
