@@ -97,7 +97,7 @@ class TokenizersAdapter:
         return _translated(lambda: Tokenizer.from_str(json.dumps(content)))
 
     def encoder(self, model: Tokenizer) -> Callable[[str], list[int]]:
-        """Return a function from a text to its ids, for who asks millions of times."""
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
         encode = model.encode
         return lambda text: _translated(lambda: encode(text, add_special_tokens=False).ids)
 

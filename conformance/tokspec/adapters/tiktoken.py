@@ -100,7 +100,7 @@ class TiktokenAdapter:
         return encoding, ranks
 
     def encoder(self, model: tuple[Any, Ranks]) -> Callable[[str], list[int]]:
-        """Return a function from a text to its ids, for who asks millions of times."""
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
         return partial(model[0].encode, allowed_special="all")
 
     def run(self, operation: str, model: tuple[Any, Ranks], input: Mapping[str, Any]) -> dict[str, Any]:

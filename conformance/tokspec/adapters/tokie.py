@@ -64,7 +64,7 @@ class TokieAdapter:
                 raise Unsupported(str(error)) from error
 
     def encoder(self, model: tuple[Any, Mapping[str, int]]) -> Callable[[str], list[int]]:
-        """Return a function from a text to its ids, for who asks millions of times."""
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
         encode = model[0].encode
         return lambda text: encode(text, add_special_tokens=False).ids
 
