@@ -159,7 +159,8 @@ class Judging:
         failed = finished.failed[:show]
         if not failed:
             return []
-        from tokspec.adapters.reference import ReferenceAdapter  # imported here, so that a passing run does not wait for it
+        # Imported here, so that a passing run does not wait for it.
+        from tokspec.adapters.reference import ReferenceAdapter
 
         with InProcessSession(ReferenceAdapter()) as reference:
             return [
