@@ -1,8 +1,8 @@
 """The two implementations that are compared, in the process that asks them.
 
 An adapter in this environment is asked directly, by its method ``encoder`` if it has one: ``encoder(model)`` gives a
-function from a text to its ids, for callers that encode millions of texts. A program is asked by the protocol, and so is
-what is installed in another environment.
+function from a text to its ids, for callers that encode millions of texts. A program is asked by the protocol, and so
+is what is installed in another environment.
 """
 
 from __future__ import annotations
