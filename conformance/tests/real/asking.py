@@ -23,7 +23,6 @@ from tokspec.sessions.session import Session
 from tokspec.texts import load_texts
 
 __all__ = [
-    "OTHER_WHITE",
     "TEXTS",
     "Encoded",
     "differing",
@@ -40,8 +39,6 @@ TEXTS: Mapping[str, str] = {
     "all/lines": "\n".join(text.text for text in load_texts()),
 }
 
-#: Those with a character that JavaScript takes for white space where Unicode does not, or the other way.
-OTHER_WHITE = {text for text, content in TEXTS.items() if {"\ufeff", "\x85"} & {*content}}
 
 #: The tokens of each text; what was refused says why.
 Encoded = Mapping[str, list[str] | str]
@@ -110,7 +107,7 @@ def with_content(name: str, format: str, content: Any, texts: Mapping[str, str] 
     asking = "".join(f"{json.dumps({'id': id, **request})}\n" for id, request in enumerate(requests))
     command = shlex.split(listed.command or "")
     done = subprocess.run(command, input=asking, capture_output=True, encoding="utf-8", check=True)
-    loaded, *replies = [json.loads(line) for line in done.stdout.splitlines()]
+    loaded, *replies = [json.loads(line) for line in done.stdout.split("\n") if line]
     assert loaded == {"id": 0, "ok": {}}
     ids = [reply["ok"]["ids"] if "ok" in reply else reply["refused"]["message"] for reply in replies]
     return dict(zip(texts, ids, strict=True))

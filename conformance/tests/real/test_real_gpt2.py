@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from asking import OTHER_WHITE, TEXTS, Encoded, differing, of_published, of_tokfast, refused
+from asking import TEXTS, Encoded, differing, of_published, of_tokfast, refused
 from published import encoded_in_node, model_file, tiktoken_encoding
 
 from tokspec.formats import read
@@ -26,6 +26,7 @@ AGREEING = (
     "tokenizers",
     "tokie",
     "ffbpe",
+    "adapters/node/adapter.mjs",
     "node-llama-cpp/adapter.mjs",
     "bin/pkoukk",
     "release/tiktoken-rs",
@@ -65,7 +66,6 @@ DIFFERING: Mapping[str, tuple[Mapping[str, set[str]], str]] = {
 
 #: Who refuses: a part of what it says, and the texts.
 REFUSING: Mapping[str, tuple[str, Mapping[str, set[str]]]] = {
-    "adapters/node/adapter.mjs": ("U+FEFF", {"ranks": OTHER_WHITE, "files": OTHER_WHITE}),
     "Jtokkit": ("special tokens is not supported", {"ranks": set(), "files": SPECIAL}),
 }
 
