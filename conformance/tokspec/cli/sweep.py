@@ -121,9 +121,9 @@ class _Sweep:
 
     def _saved(self, summary: report.Summary, folder: Path) -> Iterator[Path]:
         """Write each cause that is about a rule as a fixture."""
-        findings = {each.finding.example.key: (each.finding, each.who) for each in summary.causes if each.finding}
+        findings = {each.finding.question.key: (each.finding, each.who) for each in summary.causes if each.finding}
         for finding, who in findings.values():
-            yield from save([finding], folder, who, outcome_of)
+            yield save(finding, folder, who, outcome_of(finding))
 
 
 def _status(progress: Progress, total: Tally) -> int:

@@ -15,12 +15,10 @@ from tokspec.adapters.registry import open_session
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Unsupported
 from tokspec.formats.user_model import UserModel
-from tokspec.fuzz.checker import Checker, Conversations, reference_with
-from tokspec.fuzz.dependence import by_choice
-from tokspec.fuzz.example import Example
+from tokspec.fuzz.checker import Checker, Comparison, Question, Side, reference_with
 from tokspec.fuzz.findings import Finding, finding_of
-from tokspec.fuzz.oracle import Comparison
-from tokspec.fuzz.shrink import shrunk
+from tokspec.fuzz.minimize import minimize
+from tokspec.fuzz.saving import right_by_choice
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
@@ -107,7 +105,7 @@ class Explainer:
             return Explained(cause, is_allowed=is_known and mine.answer != other.answer)
         finding = next(iter(found.values()))
         who = " and ".join(self._header.labels[index] for index in found)
-        return Explained(cause, finding.example.operation, finding.clause, who, finding)
+        return Explained(cause, finding.question.operation, finding.clause, who, finding)
 
     def _looked(self, index: int, text: str) -> _Looked:
         checker = self._checker(index)
@@ -119,7 +117,7 @@ class Explainer:
     def _checker(self, index: int) -> Checker | None:
         if index not in self._checkers:
             try:
-                self._checkers[index] = Checker(Conversations(partial(self._session, self._header.sides[index])))
+                self._checkers[index] = Checker(Side(partial(self._session, self._header.sides[index])))
             except (AdapterFault, DataError):
                 self._checkers[index] = None
         return self._checkers[index]
@@ -135,31 +133,29 @@ class Explainer:
         for stage in _STAGES:
             if stage not in checker.judged.session.hello.operations:
                 continue
-            example = Example(model, stage, {"text": text}, "sweep")
-            (comparison,) = checker.compare([example])
+            question = Question(model, stage, {"text": text})
+            comparison = checker.compare_one(question)
             if comparison.state == "differs":
-                return _Looked(self._shrunk(checker, example, comparison))
-            reply = checker.judged.latest[id(example)]
+                return _Looked(self._shrunk(checker, question, comparison))
+            ((reply,),) = checker.judged.ask(model, [(stage, {"text": text})])
             if stage == "encode" and comparison.state == "same" and isinstance(reply, Answer):
                 return _Looked(answer=reply.result.get(self._header.field))
         return _Looked()
 
-    def _shrunk(self, checker: Checker, example: Example, comparison: Comparison) -> Finding:
-        latest = {example.key: comparison}
+    def _shrunk(self, checker: Checker, question: Question, comparison: Comparison) -> Finding:
+        latest = comparison
 
-        def shows(candidates: Sequence[Example]) -> list[bool]:
-            compared = checker.compare(candidates)
-            latest.update({each.key: one for each, one in zip(candidates, compared, strict=True)})
-            return [one.state == "differs" and one.kind == comparison.kind for one in compared]
+        def shows(candidate: Question) -> bool:
+            nonlocal latest
+            found = checker.compare_one(candidate)
+            is_same = found.state == "differs" and found.kind == comparison.kind
+            latest = found if is_same else latest
+            return is_same
 
-        small = shrunk(example, shows, _SECONDS, checker.batch)
-        return finding_of("sweep", "", small, example, latest[small.key])
+        small = minimize(question, shows, _SECONDS)
+        return finding_of(small, latest)
 
 
 def outcome_of(finding: Finding) -> Mapping[str, Any]:
     """Return what the reference answers, under every option of the choices on which that depends, for a fixture."""
-
-    def outcome(choices: Mapping[str, str]) -> Mapping[str, Any]:
-        return dict(Checker.right_of(Conversations(lambda: reference_with(choices)), finding.example))
-
-    return by_choice(outcome, reference_with({}).hello.choices)
+    return right_by_choice(finding.question)
