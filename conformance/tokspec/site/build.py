@@ -466,9 +466,14 @@ def _title(file: Path) -> str:
 def _markdown(source: Path, file: str) -> str:
     """Render a page: headings have anchors, links lead to the pages of the site."""
     tokens = _renderer().parse(source.read_text("utf-8"))
+    level = 1
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", _anchor(tokens[index + 1].content))
+            level = min(int(token.tag[1]), level + 1)  # no level is left out, for those who listen to the page
+            token.tag = f"h{level}"
+        elif token.type == "heading_close":
+            token.tag = f"h{level}"
         for child in token.children or ():
             href = child.attrGet("href")
             if child.type == "link_open" and isinstance(href, str):

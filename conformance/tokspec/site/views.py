@@ -145,7 +145,7 @@ def token_rows(
     wanted, actual = due.get("tokens"), came.get("tokens")
     if not _is_texts(wanted) or not (_is_texts(actual) if reply is not None else actual is None):
         return []
-    at = _first(wanted, actual, place) if actual is not None else None
+    at = None if actual is None or wanted is None else _first(wanted, actual, place)
     sides = [("expected", wanted, due), *([("actual", actual, came)] if actual is not None else [])]
     text = case.input.get("text")
     columns = [_columns(tokens, answer, text) for _, tokens, answer in sides]
@@ -199,7 +199,8 @@ def _columns(tokens: Sequence[str], answer: Mapping[str, Any], text: Any) -> lis
     spans = answer.get("spans")
     if isinstance(spans, Sequence) and len(spans) == len(tokens) and _fit(spans, text):
         return [(int(start), int(end)) for start, end in spans]
-    found, place = [], 0
+    found: list[tuple[int, int]] = []
+    place = 0
     for token in tokens:
         if not token or not text.startswith(token, place):
             return None
