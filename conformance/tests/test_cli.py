@@ -91,6 +91,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fixtures").mkdir()
     (tmp_path / "fixtures" / "one.yaml").write_text(FIXTURE, "utf-8")
+    (tmp_path / "letters.py").write_text(LETTERS, "utf-8")
     return tmp_path
 
 
@@ -121,11 +122,7 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
     [
         (("run", *ONE), 0, "tokref 0.1.0 conforms: 2 cases = 2 pass"),
         (("run", *ONE, "--select", "one-word"), 0, "tokref 0.1.0 conforms: 1 case = 1 pass"),
-        (
-            ("run", *ONE, "--cmd", "false"),
-            1,
-            "false does not conform: 2 cases = 2 crash",
-        ),
+        (("run", *ONE, "--impl", "letters:Letters"), 1, "letters 1 does not conform: 2 cases = 2 fail"),
         (("list", *ONE), 0, "2 cases"),
         (("list", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
         (
@@ -207,6 +204,15 @@ def test_what_click_says_is_one_line_too(status_and_message: Call, arguments: tu
     status, output, said = status_and_message(*arguments)
     assert (status, output) == (2, "")
     assert re.fullmatch(f"tokspec: {message}\n", said), said
+
+
+@pytest.mark.parametrize(
+    "arguments", [("run",), ("run", "--jobs", "2"), ("probe",), ("run", "--update-known-failures")]
+)
+def test_a_program_that_never_says_hello_is_one_line(status_and_message: Call, arguments: tuple[str, ...]) -> None:
+    said = "false: cannot be asked: crash: exit status 1; try tokspec smoke --cmd false"
+    assert status_and_message(*arguments, *ONE, "--cmd", "false") == (2, "", f"tokspec: {said}\n")
+    assert not Path("tokspec-known-failures.yaml").exists()
 
 
 def test_a_fault_of_the_suite_is_never_status_1(status_and_message: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +317,7 @@ def environment(**changed: str) -> Mapping[str, str]:
     ],
 )
 def test_any_encoding_of_the_output_will_do(run: Run, encoding: str, dots: list[bytes]) -> None:
-    finished = run("run", *ONE, "--cmd", "false", env=environment(PYTHONIOENCODING=encoding))
+    finished = run("run", *ONE, "--impl", "letters:Letters", env=environment(PYTHONIOENCODING=encoding))
     assert (finished.returncode, finished.stderr) == (1, b"")
     assert any(b"\n04-bpe          " + dot + b"      2\n" in finished.stdout for dot in dots)
 

@@ -110,7 +110,7 @@ class Fuzzing:
     def _checks(self, sessions: ExitStack) -> list[Checker]:
         """Open all that is asked, to be closed with the sessions."""
         overridden = parse_choices(self.choices)
-        with _startable(self.target.name, self.target.arguments()):
+        with _startable(self.target):
             judged = sessions.enter_context(closing(Conversations(self.target.open)))
             first = Checker(judged, None, overridden)
         if self.against:
@@ -121,7 +121,7 @@ class Fuzzing:
 
     @staticmethod
     def _member(name: str, sessions: ExitStack) -> Conversations:
-        with _startable(name, Target(*((None, name) if " " in name else (name, None))).arguments()):
+        with _startable(Target(*((None, name) if " " in name else (name, None)))):
             member = sessions.enter_context(closing(Conversations(partial(opened, name))))
             effective_choices(member.session.hello)
         return member
@@ -202,12 +202,12 @@ def _say(lines: Iterator[str]) -> None:
 
 
 @contextmanager
-def _startable(name: str, arguments: str) -> Iterator[None]:
+def _startable(target: Target) -> Iterator[None]:
     """Say of what does not start how to find out why."""
     try:
         yield
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}; try tokspec smoke{arguments}", name) from None
+        raise target.unusable(fault) from None
 
 
 def _status(campaign: Campaign, fresh: Sequence[Finding]) -> int:

@@ -24,7 +24,7 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.judge.diagnosis import first_diverging_stage
-from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
@@ -141,9 +141,7 @@ class Judging:
                 finished = self.ratchet.applied(self.verify_run(finished), self.suite.cases)
                 return finished, self.describe(finished, show, session)
         except AdapterFault as fault:
-            self.ratchet.refuse(fault)
-            finished = fail_at_start(self.target.name, cases, fault)
-            return finished, self.describe(finished, show)
+            raise self.target.unusable(fault) from None
 
     def verify_run(self, finished: Run) -> Run:
         """Ask again, if that is wanted."""
@@ -154,7 +152,7 @@ class Judging:
         with ProgressBar("verifying", WAYS) as advance:
             return verify_run(finished, self.target.open, self.seed, advance)
 
-    def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
+    def describe(self, finished: Run, show: int, session: Session) -> list[list[str]]:
         """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
         failed = finished.failed[:show]
         if not failed:
@@ -167,9 +165,7 @@ class Judging:
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.case, session, reference)
-                    if session and result.verdict is Verdict.FAIL
-                    else "",
+                    first_diverging_stage(result.case, session, reference) if result.verdict is Verdict.FAIL else "",
                 )
                 for result in failed
             ]
