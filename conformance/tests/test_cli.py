@@ -303,7 +303,7 @@ def test_commands_that_judge_name_their_exit_status(name: str) -> None:
 
 
 def environment(**changed: str) -> Mapping[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
     return {**kept, **changed}
 
 
@@ -394,21 +394,62 @@ def test_an_interruption_of_the_imports_has_its_status_too(folder: Path) -> None
     assert (running.returncode, output, said) == (130, b"", b"tokspec: interrupted\n")
 
 
+OK = b"  hello: tokref 0.1.0 (Python)\r\n"
+
+
 @pytest.mark.parametrize(
     ("changed", "start"),
-    [({}, b"\x1b[32mok   \x1b[0m  hello: tokref 0.1.0 (Python)\r\n"), ({"NO_COLOR": "1"}, b"ok     hello: tokref 0.1.0 (Python)\r\n")],
-    ids=["colours", "none"],
-)  # fmt: skip
+    [
+        ({}, b"\x1b[32mok   \x1b[0m" + OK),
+        ({"NO_COLOR": "1"}, b"ok   " + OK),
+        ({"TERM": "dumb"}, b"ok   " + OK),
+    ],
+    ids=["colours", "none wanted", "none understood"],
+)
 def test_colours_are_for_terminals_that_want_them(folder: Path, changed: Mapping[str, str], start: bytes) -> None:
+    assert on_a_terminal(200, "smoke", **changed)[: len(start)] == start
+
+
+def test_words_are_not_cut_where_the_terminal_is_narrow(folder: Path) -> None:
+    case = FIXTURE.replace('{text: "x"}', f'{{text: "{"x " * 40}"}}')
+    case = case.replace("error: unknown_symbol", f"expect: {{tokens: [{', '.join('x' * 20)}]}}")
+    (folder / "fixtures" / "one.yaml").write_text(case, "utf-8")
+    options = (*ONE, "--impl", "letters:Letters", "--select", "no-word")
+    shown = on_a_terminal(60, "run", *options, NO_COLOR="1").decode().replace("\r\n", "\n")
+    lines = [line.rstrip() for line in shown.partition("\n\n")[0].splitlines()]
+    assert lines == [
+        "FAIL no-word  (one.yaml:18)",
+        "  BPE-ENC-1 (MUST) A piece of any length is split into its",
+        "            characters.",
+        "  ERROR-1 (MUST) A refusal has one reason of the list, and",
+        "            does not affect any other request.",
+        "  why       There is no such letter.",
+        '  input     encode "x x x x x x x x x x x x x x x x x x x x',
+        '            x x x x x x x x x x x x x x x x x x x x "',
+        '  expected  tokens: "x" "x" "x" "x" "x" "x" "x" …',
+        '  actual    tokens: "x" " " "x" " " "x" " " "x" …',
+        "                        ^^^",
+        '  first     tokens[1]: expected "x", actual " "',
+        "  again     tokspec run --impl letters:Letters --fixtures fixtures --select no-word",
+    ]
+
+
+def on_a_terminal(width: int, *arguments: str, **changed: str) -> bytes:
+    """Run the command on a terminal of this width, and return what it shows."""
     pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
     ours, theirs = pty.openpty()
-    with subprocess.Popen([*TOKSPEC, "smoke"], stdin=theirs, stdout=theirs, env=environment(**changed)):
+    termios.tcsetwinsize(theirs, (24, width))
+    variables = environment(**{"TERM": "xterm", **changed})
+    with subprocess.Popen(
+        [*TOKSPEC, *arguments], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=variables
+    ):
         os.close(theirs)
         shown = b""
         while chunk := _read(ours):
             shown += chunk
     os.close(ours)
-    assert shown[: len(start)] == start
+    return shown
 
 
 def _read(terminal: int) -> bytes:

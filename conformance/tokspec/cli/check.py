@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
@@ -158,7 +158,7 @@ def _not_offered(run: Run) -> set[str]:
 
 def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
     header = checking.pack.header
-    for line in causes(findings, show, checking.pack.file.name):
+    for line in wrap(causes(findings, show, checking.pack.file.name), terminal_width()):
         click.echo(line)
     others = other_choices(header.choices, run.choices, header.model.get("settings", {}))
     if findings.texts_that_differ and others:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.fuzz_progress import FuzzProgress
 from tokspec.cli.options import Target, parse_choices
@@ -197,7 +197,7 @@ def _name(judged: Conversations) -> str:
 
 
 def _say(lines: Iterator[str]) -> None:
-    for line in lines:
+    for line in wrap(lines, terminal_width()):
         click.echo(line)
 
 

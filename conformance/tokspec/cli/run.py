@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from tokspec.base.display import terminal_width
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
@@ -28,7 +29,7 @@ from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
-from tokspec.report.text import text
+from tokspec.report.text import say, text
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
@@ -86,7 +87,7 @@ def run_command(
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
         write_whole(junit_file, junit([(came_from, finished)]))
-    click.echo("\n".join(text(finished, shown, clauses)))
+    say(text(finished, shown, clauses))
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
@@ -166,6 +167,7 @@ class Judging:
                     result,
                     f"{self.again()} --select {result.case.id}",
                     first_diverging_stage(result.case, session, reference) if result.verdict is Verdict.FAIL else "",
+                    terminal_width(),
                 )
                 for result in failed
             ]
