@@ -7,6 +7,7 @@ token is the entry of the vocabulary that an id names. Its trainer begins with a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -171,12 +172,26 @@ def _bytes(token: str, unit: str) -> bytes:
 
 
 def _merges(trainer: Any) -> list[list[Any]]:
-    """Read the merges off the file that the library saves; it tells them nowhere else."""
+    """Read the merges off the file that the library saves; it tells them nowhere else.
+
+    In a file of characters white space, braces and control characters are escaped.
+    """
+    read = _unescaped if trainer.unit == "unicode" else str
     with TemporaryDirectory() as folder:
         files = Path(folder) / "vocab.json", Path(folder) / "merges.txt"
         trainer.save_files(*files)
         lines = files[1].read_bytes().decode().split("\n")[:-1]  # a token may be a carriage return
-    return [[*pair.split(" "), int(count)] for pair, count in (line.split(" => ") for line in lines)]
+    entries = (line.rsplit(" => ", 1) for line in lines)  # a token may be => too
+    return [[*map(read, pair.split(" ")), int(count)] for pair, count in entries]
+
+
+def _unescaped(token: str) -> str:
+    r"""Return a token of characters that the library has written.
+
+    >>> _unescaped("a␣{u000a}{u007b}{u2423}")
+    'a \n{␣'
+    """
+    return re.sub(r"\{u([0-9a-f]+)\}", lambda found: chr(int(found[1], 16)), token.replace("␣", " "))
 
 
 def _last(merges: list[list[Any]]) -> dict[str, Any]:
