@@ -203,8 +203,8 @@ def ask(impl: str, operation: str, model: dict[str, Any], input: dict[str, Any])
 
 
 def test_characters_that_the_library_escapes() -> None:
-    words = [[" {", 4], ["\n␣", 3], ["=>", 1], ["=>=>", 2]]
-    steps = [["=", ">", 5], [" ", "{", 4], ["\n", "␣", 3], ["=>", "=>", 2]]
+    words = [[" {", 4], ["\n␣", 3], ["=>", 3], ["a=>", 2]]
+    steps = [["=", ">", 5], [" ", "{", 4], ["\n", "␣", 3], ["a", "=>", 2]]
     reply = ask("ffbpe", "training_trace", {"type": "bpe"}, {"corpus": {"words": words}, "merge_count": 4})
     assert reply == Answer({"steps": steps})
 

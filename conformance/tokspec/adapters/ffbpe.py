@@ -103,13 +103,11 @@ class FfbpeAdapter:
             raise Unsupported("has a target for merges alone: its size counts all 256 bytes")
         trainer = self._trainer(model, input)
         if operation == "best_pair":
-            for _ in range(input.get("steps", 0) + 1):
-                trainer.step()
-            return _last(_merges(trainer))
+            merges = _first_merges(trainer, input.get("steps", 0) + 1)
+            return _last(merges[input.get("steps", 0) :])
         if "merge_count" not in input:
             raise Unsupported("needs a number of merges")
-        trainer.train(trainer.vocab_size + input["merge_count"])
-        merges = _merges(trainer)
+        merges = _first_merges(trainer, input["merge_count"])
         if operation == "training_trace":
             return {"steps": merges}
         read = from_bytes if trainer.unit == "byte" else partial(bytes.decode, errors="backslashreplace")
@@ -169,6 +167,20 @@ def _bytes(token: str, unit: str) -> bytes:
     if known is None:
         raise Unsupported(f"has tokens of bytes, and {token!r} stands for none")
     return known
+
+
+def _first_merges(trainer: Any, count: int) -> list[list[Any]]:
+    """Train until there are so many merges, or no more.
+
+    The library's target is a size, and a character that is not ASCII becomes a token when it is first merged.
+    """
+    merges: list[list[Any]] = []
+    size = -1
+    while size < trainer.vocab_size and len(merges) != count:
+        size = trainer.vocab_size
+        trainer.train(size + count - len(merges))
+        merges = _merges(trainer)
+    return merges
 
 
 def _merges(trainer: Any) -> list[list[Any]]:
