@@ -14,7 +14,7 @@ from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
-from tokspec.report.text import text
+from tokspec.report.text import say, text
 
 __all__ = ["report_command"]
 
@@ -76,7 +76,7 @@ def _put(content: str, output: Path | None) -> None:
     if output:
         write_whole(output, click.unstyle(content))
     else:
-        click.echo(content, nl=False)
+        say(content.removesuffix("\n").split("\n"))
 
 
 def _text(reports: Sequence[Report], show: int) -> str:
