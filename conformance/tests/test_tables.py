@@ -205,7 +205,9 @@ def test_other_reports_show_the_rows(table: Suite) -> None:
 
 def known(finished: Run) -> KnownFailures:
     (result,) = finished.results
-    return KnownFailures("k.yaml", {"one-table": KnownFailure("one-table", result.verdict.value, digest(result), "why")})
+    return KnownFailures(
+        "k.yaml", {"one-table": KnownFailure("one-table", result.verdict.value, digest(result), "why")}
+    )
 
 
 def test_a_known_failure_is_that_of_these_rows(table: Suite) -> None:

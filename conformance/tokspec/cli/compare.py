@@ -112,11 +112,8 @@ class Comparison:
         with ProgressBar("comparing cases", len(cases)) as advance:
             units = (self.first.unit, self.second.unit)
             found = cases_compared(self.first.session, self.second.session, cases, units, advance)
-        click.echo(
-            "\n".join(
-                [f"{len(cases)} questions of the suite's cases (fixtures {suite.hash[:12]}…):", *_cases(found, self.show), ""]
-            )
-        )
+        head = f"{len(cases)} questions of the suite's cases (fixtures {suite.hash[:12]}…):"
+        click.echo("\n".join([head, *_cases(found, self.show), ""]))
         return found.changed
 
     def texts(self) -> bool:

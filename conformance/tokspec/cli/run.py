@@ -166,7 +166,9 @@ class Judging:
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.question, session, reference) if result.verdict is Verdict.FAIL else "",
+                    first_diverging_stage(result.question, session, reference)
+                    if result.verdict is Verdict.FAIL
+                    else "",
                     terminal_width(),
                 )
                 for result in failed

@@ -245,9 +245,7 @@ def _read_row(case: Case, value: Mapping[str, Any], place: tuple[str, int]) -> R
     return _read_answer(row, Verdict(value["verdict"]), value["detail"], value, place)
 
 
-def _read_answer(
-    case: Case, verdict: Verdict, detail: str, value: Mapping[str, Any], place: tuple[str, int]
-) -> Result:
+def _read_answer(case: Case, verdict: Verdict, detail: str, value: Mapping[str, Any], place: tuple[str, int]) -> Result:
     if "difference" in value and not _is_true(value):
         message = "is not the difference of what is expected and what was answered; the line was changed; run again"
         raise DataError(message, *place, "difference")

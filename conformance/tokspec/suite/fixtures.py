@@ -192,7 +192,7 @@ def _validate(document: Document, value: Any, part: str = "") -> None:
         DataError: the first thing that is wrong, with file, line and key.
     """
     for path, message in schema.errors(value, part):
-        is_question = path[:1] == ("cases",) and (len(path) == 2 or path[2:3] == ("inputs",) and len(path) == 4)
+        is_question = path[:1] == ("cases",) and (len(path) == 2 or (path[2:3] == ("inputs",) and len(path) == 4))
         case = _value_at(value, path) if is_question else None
         raise document.error(path, _fault_of_question(case, message) if isinstance(case, dict) else message)
 
