@@ -108,6 +108,7 @@ def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]
         "errata": [asdict(erratum) for erratum in specification.errata.values()],
         "reasons": specification.reasons,
         "documents": specification.documents,
+        "profiles": specification.profiles,
         "cases": [_bundled(case) for case in suite.cases.values()],
     }
     canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
