@@ -18,6 +18,7 @@ from typing import Any
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
+from tokspec.base.files import write_whole
 from tokspec.suite.specification import Specification
 
 __all__ = ["BUNDLE_FORMAT", "FIRST_VERSION", "Case", "Model", "Suite", "compile_bundle", "read_bundle", "write_bundle"]
@@ -103,7 +104,7 @@ def write_bundle(file: Path, suite: Suite, specification: Specification) -> None
             lines.append(f'"{key}":[\n{entries}\n]')
         else:
             lines.append(f'"{key}":{json.dumps(value, ensure_ascii=False, separators=(",", ":"))}')
-    file.write_text("{" + ",\n".join(lines) + "}\n", "utf-8", newline="\n")
+    write_whole(file, "{" + ",\n".join(lines) + "}\n")
 
 
 def read_bundle(file: Path) -> Suite:
