@@ -30,7 +30,17 @@ from tokref.values import (
     number_tokens,
 )
 
-__all__ = ["from_mapping", "read_integer", "read_list", "read_number", "read_target", "read_text", "read_words"]
+__all__ = [
+    "from_mapping",
+    "read_boolean",
+    "read_integer",
+    "read_list",
+    "read_mapping",
+    "read_number",
+    "read_target",
+    "read_text",
+    "read_words",
+]
 
 LARGEST_INTEGER = 2**53 - 1
 """The largest integer that every parser of JSON carries without loss (PROTO-7)."""
@@ -57,7 +67,7 @@ def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
         ...
     tokref.errors.InputError: invalid_model: merge ('a', 'b') needs 'b', which is not in the vocabulary
     """
-    given = _without_none(_read_mapping("the model", content))
+    given = _without_none(read_mapping("the model", content))
     given.pop("about", None)
     stages = {key: reader(given.pop(key)) for key, reader in _STAGES.items() if key in given}
     kind = given.pop("type", None)
@@ -129,6 +139,24 @@ def read_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else _refuse(f"{brief(value)} is not a list")
 
 
+def read_mapping(what: str, value: Any) -> Mapping[str, Any]:
+    """Return an object; ``what`` names it in the refusal of anything else.
+
+    >>> read_mapping("a model", {"type": "bpe"})
+    {'type': 'bpe'}
+    """
+    return value if isinstance(value, Mapping) else _refuse(f"{what} is not an object, but {brief(value)}")
+
+
+def read_boolean(value: Any) -> bool:
+    """Return true or false.
+
+    >>> read_boolean(True)
+    True
+    """
+    return value if isinstance(value, bool) else _refuse(f"{brief(value)} is neither true nor false")
+
+
 def read_integer(value: Any, smallest: int) -> int:
     """Return an integer that is not below ``smallest``, nor beyond what JSON carries safely (PROTO-7).
 
@@ -166,10 +194,6 @@ def _as_input(reader: Reader, value: Any) -> Any:
         raise InputError("invalid_input", error.message) from None
 
 
-def _read_mapping(what: str, value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else _refuse(f"{what} is not an object, but {brief(value)}")
-
-
 def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
@@ -184,10 +208,6 @@ def _read_keys(what: str, given: Mapping[str, Any], readers: Mapping[str, Reader
 def _read_character(value: Any) -> str:
     text = read_text(value)
     return text if len(text) == 1 else _refuse(f"{brief(value)} is not one character")
-
-
-def _read_boolean(value: Any) -> bool:
-    return value if isinstance(value, bool) else _refuse(f"{brief(value)} is neither true nor false")
 
 
 def _read_option(*options: str) -> Reader:
@@ -225,8 +245,8 @@ def _read_id(value: Any) -> int:
 
 def _read_added_token(value: Any) -> AddedToken:
     flags = ("special", "normalized", "lstrip", "rstrip", "single_word")
-    readers: dict[str, Reader] = {"content": read_text, "id": _read_id, **dict.fromkeys(flags, _read_boolean)}
-    found = _read_keys("an added token", _read_mapping("an added token", value), readers)
+    readers: dict[str, Reader] = {"content": read_text, "id": _read_id, **dict.fromkeys(flags, read_boolean)}
+    found = _read_keys("an added token", read_mapping("an added token", value), readers)
     if not found.get("content"):  # ADDED-14
         _refuse(f"the added token {brief(value)} has no content")
     return AddedToken(**found)
@@ -360,7 +380,7 @@ class _Parameter(NamedTuple):
 def _read_component(stage: str, types: Mapping[str, Mapping[str, _Parameter]], value: Any) -> Component:
     if _is_deeper(value, DEEPEST):
         raise InputError("unsupported", f"the {stage} is nested deeper than {DEEPEST} levels; flatten its sequences")
-    given = dict(_read_mapping(f"a {stage}", value))
+    given = dict(read_mapping(f"a {stage}", value))
     name = given.pop("type", None)
     if not isinstance(name, str) or name not in types:
         _refuse(f"{stage} type {brief(name)} is unknown; give one of {', '.join(types)}")
@@ -431,7 +451,7 @@ def _read_template(value: Any) -> tuple[Component, ...]:
 
 
 def _read_template_item(value: Any) -> Component:
-    given = _read_mapping("an item of a template", value)
+    given = read_mapping("an item of a template", value)
     readers: Mapping[str, Reader] = {
         "special": read_text,
         "sequence": _read_option("A", "B"),
@@ -449,7 +469,7 @@ def _read_template_tokens(value: Any) -> dict[str, tuple[tuple[str, int], ...]]:
     tokens: dict[str, tuple[tuple[str, int], ...]] = {}
     for entry in read_list(value):
         found = _read_keys(
-            "a special token of a template", _read_mapping("a special token of a template", entry), readers
+            "a special token of a template", read_mapping("a special token of a template", entry), readers
         )
         for key in readers:
             if key not in found:
@@ -486,7 +506,7 @@ def _read_truncation(value: Any) -> Truncation:
         "stride": number,
         "direction": _read_option("right", "left"),
     }
-    found = _read_keys("the truncation", _read_mapping("the truncation", value), readers)
+    found = _read_keys("the truncation", read_mapping("the truncation", value), readers)
     if "max_length" not in found:
         _refuse("the truncation needs the key max_length")
     truncation = Truncation(**found)
@@ -505,7 +525,7 @@ def _read_padding(value: Any) -> Padding:
         "type_id": number,
         "token": read_text,
     }
-    found = _read_keys("the padding", _read_mapping("the padding", value), readers)
+    found = _read_keys("the padding", read_mapping("the padding", value), readers)
     return Padding(fixed=found.pop("strategy", None), **found)
 
 
@@ -525,10 +545,10 @@ _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
     "lowercase": {},
     "strip_accents": {},
     "bert": {
-        "clean_text": _Parameter(True, _read_boolean),
-        "handle_chinese_chars": _Parameter(True, _read_boolean),
-        "strip_accents": _Parameter(None, _read_boolean),
-        "lowercase": _Parameter(True, _read_boolean),
+        "clean_text": _Parameter(True, read_boolean),
+        "handle_chinese_chars": _Parameter(True, read_boolean),
+        "strip_accents": _Parameter(None, read_boolean),
+        "lowercase": _Parameter(True, read_boolean),
     },
     "sequence": {"normalizers": _Parameter(_NEEDED, _read_components(_read_normalizer))},
 }
@@ -536,13 +556,13 @@ _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
 _PRE_TOKENIZERS: Mapping[str, Mapping[str, _Parameter]] = {
     "bert": {},
     "byte_level": {
-        "add_prefix_space": _Parameter(False, _read_boolean),
-        "use_regex": _Parameter(True, _read_boolean),
+        "add_prefix_space": _Parameter(False, read_boolean),
+        "use_regex": _Parameter(True, read_boolean),
     },
     "metaspace": {
         "replacement": _Parameter("▁", _read_character),
         "prepend_scheme": _Parameter("always", _read_option("always", "first", "never")),
-        "split": _Parameter(True, _read_boolean),
+        "split": _Parameter(True, read_boolean),
     },
     "whitespace_split": {},
     "sequence": {"pre_tokenizers": _Parameter(_NEEDED, _read_components(_read_pre_tokenizer))},
@@ -551,7 +571,7 @@ _PRE_TOKENIZERS: Mapping[str, Mapping[str, _Parameter]] = {
 _DECODERS: Mapping[str, Mapping[str, _Parameter]] = {
     "byte_level": {},
     "metaspace": {"replacement": _Parameter("▁", _read_character)},
-    "wordpiece": {"prefix": _Parameter("##", read_text), "cleanup": _Parameter(False, _read_boolean)},
+    "wordpiece": {"prefix": _Parameter("##", read_text), "cleanup": _Parameter(False, read_boolean)},
 }
 
 _POST_PROCESSORS: Mapping[str, Mapping[str, _Parameter]] = {
@@ -567,13 +587,13 @@ _POST_PROCESSORS: Mapping[str, Mapping[str, _Parameter]] = {
     "roberta": {
         "cls": _Parameter(_NEEDED, _read_token_and_id),
         "sep": _Parameter(_NEEDED, _read_token_and_id),
-        "trim_offsets": _Parameter(True, _read_boolean),
-        "add_prefix_space": _Parameter(True, _read_boolean),
+        "trim_offsets": _Parameter(True, read_boolean),
+        "add_prefix_space": _Parameter(True, read_boolean),
     },
     "byte_level": {
-        "add_prefix_space": _Parameter(True, _read_boolean),
-        "trim_offsets": _Parameter(True, _read_boolean),
-        "use_regex": _Parameter(True, _read_boolean),
+        "add_prefix_space": _Parameter(True, read_boolean),
+        "trim_offsets": _Parameter(True, read_boolean),
+        "use_regex": _Parameter(True, read_boolean),
     },
     "sequence": {"post_processors": _Parameter(_NEEDED, _read_components(_read_post_processor))},
 }
