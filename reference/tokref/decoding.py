@@ -48,10 +48,33 @@ def join_metaspace(tokens: Sequence[str], choices: Choices, replacement: str) ->
     return "".join([first, *others]).replace(replacement, " ")
 
 
-def join_wordpiece(tokens: Sequence[str], choices: Choices, prefix: str) -> str:
-    """Join the tokens with spaces, but continuing ones directly and without their prefix (DEC-WP-1)."""
+def join_wordpiece(tokens: Sequence[str], choices: Choices, prefix: str, cleanup: bool = False) -> str:
+    """Join the tokens with spaces, but continuing ones directly and without their prefix (DEC-WP-1).
+
+    >>> join_wordpiece(["do", "##nt", "!"], Choices(), "##", cleanup=True)
+    'dont!'
+    """
     first, *others = tokens
-    return first + "".join(token.removeprefix(prefix) if token.startswith(prefix) else " " + token for token in others)
+    parts = [first, *(token.removeprefix(prefix) if token.startswith(prefix) else " " + token for token in others)]
+    if cleanup and choices.wordpiece_cleanup == "each_token":  # DEC-WP-2
+        parts = [clean_up(part) for part in parts]
+    text = "".join(parts)
+    return clean_up(text) if cleanup and choices.wordpiece_cleanup == "whole_text" else text
+
+
+def clean_up(text: str) -> str:
+    """Take out spaces before punctuation and contractions, one kind after the other (DEC-WP-3)."""
+    for old, new in CLEANUP:
+        text = text.replace(old, new)
+    return text
+
+
+CLEANUP = (
+    *((" " + mark, mark) for mark in ".?!,"),
+    (" ' ", "'"),
+    *((" " + ending, ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
+)
+"""What is replaced, and by what, in this order."""
 
 
 def _token_bytes(token: str) -> bytes:

@@ -95,7 +95,7 @@ def _with_defaults(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any
 
 
 def tokens_of(model: Mapping[str, Any]) -> list[str]:
-    """Return the tokens of a model of any type in the order of their ids (TERM-4); none if it is not trained.
+    """Return the tokens of a model of any type in the order of their ids (TERM-9); none if it is not trained.
 
     >>> tokens_of({"type": "unigram", "tokens": [["h", 15], ["u", 36]]})
     ['h', 'u']
@@ -126,7 +126,7 @@ def by_id(ids: Any, file: str, key: str = "") -> list[str]:
     """Return the tokens of an object of token to id in the order of their ids.
 
     Raises:
-        DataError: the ids are not 0, 1, 2, …, each once (TERM-4).
+        DataError: the ids are not 0, 1, 2, …, each once (TERM-9).
 
     >>> by_id({"b": 1, "a": 0}, "vocab.json")
     ['a', 'b']

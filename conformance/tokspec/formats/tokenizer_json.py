@@ -174,7 +174,7 @@ _MODEL_WRITERS: Mapping[str, Writer] = {"bpe": _write_bpe, "wordpiece": _write_w
 
 
 def _ids(model: Part) -> dict[str, int]:
-    """Return every token's position (TERM-4); nothing for a model that is not trained."""
+    """Return every token's position (TERM-9); nothing for a model that is not trained."""
     tokens = model.get("vocabulary") or [token for token, _ in model.get("tokens", [])]
     return {token: position for position, token in enumerate(tokens)}
 
@@ -480,7 +480,7 @@ def _read_merge(merge: Any, key: str) -> list[str]:
     return parts
 
 
-#: The flags of an added token and the values with which it is a special token as SPECIAL-1 to SPECIAL-3 have it.
+#: The flags of an added token and the values with which it is a special token as ADDED-1 to ADDED-3 have it.
 _FLAGS: Mapping[str, tuple[Any, ...]] = {
     "single_word": (False,),
     "lstrip": (False,),
