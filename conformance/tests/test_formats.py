@@ -430,5 +430,5 @@ def test_models_with_all_defaults_are_valid_models_and_stay_as_they_are() -> Non
 
 def test_the_formats_are_those_of_the_protocol() -> None:
     chapter = (specification_folder() / "10-protocol.md").read_text("utf-8")
-    table = chapter.split("## Formats")[1].split("## Operations")[0]
+    table = chapter.split("## Formats")[1].split("\n## ")[0]
     assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == list(FORMATS)

@@ -160,8 +160,10 @@ def test_the_older_tokenizer_json() -> None:
 
 
 def as_tokenizer_json(model: dict[str, Any]) -> dict[str, Any]:
-    """What ``tokenizer.json`` keeps of a model: no missing type, no empty vocabulary, no frequencies, no unknown token without tokens."""
+    """What ``tokenizer.json`` keeps of a model: no missing type, no empty vocabulary, no frequencies, no unknown token without tokens, no silence on fused ones."""
     model = {"type": "bpe", **model}
+    if model["type"] == "bpe" and "unknown_token" in model:
+        model = {"fuse_unk": False, **model}
     if model.get("vocabulary") == []:
         model = {key: value for key, value in model.items() if key not in ("vocabulary", "merges")}
     if model["type"] == "unigram" and "tokens" not in model:
@@ -229,7 +231,7 @@ def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], m
     [
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": []}, "beside: is no object"),
         ("vocab.txt", {"files": {"vocab.txt": {"base64": "é"}}}, 'vocab.txt: is neither a text nor {"base64": …}'),
-        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: speed: is an unknown key; known are about, continuing_prefix, decoder, max_word_length, normalizer, pre_tokenizer, special_tokens, type, unknown_token, vocabulary"),
+        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: speed: is an unknown key; known are about, added_tokens, continuing_prefix, decoder, max_word_length, normalizer, padding, post_processor, pre_tokenizer, special_tokens, truncation, type, unknown_token, vocabulary"),
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"\ud800": 3}}, "vocab.txt: vocab.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": ["a"]}}, "vocab.tiktoken: beside.special_tokens: is no object of tokens to ids"),
         ("tokspec", [], "tokspec: is no object"),

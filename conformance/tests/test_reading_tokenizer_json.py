@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -50,6 +52,7 @@ def test_a_whole_tokenizer() -> None:
         "vocabulary": ["u", "g", "ug"],
         "merges": [["u", "g"]],
         "unknown_token": "u",
+        "fuse_unk": False,
         "special_tokens": ["ug"],
         "normalizer": {"type": "sequence", "normalizers": [{"type": "nfd"}, bert]},
         "pre_tokenizer": {"type": "byte_level", "add_prefix_space": True, "use_regex": True},
@@ -120,7 +123,7 @@ def test_merges_of_any_age(merges: Any, read_as: Any) -> None:
 @pytest.mark.parametrize(
     ("part", "model"),
     [
-        ({"vocab": {"u": 0}, "merges": [], "unk_token": "u"}, {"type": "bpe", "vocabulary": ["u"], "merges": [], "unknown_token": "u"}),
+        ({"vocab": {"u": 0}, "merges": [], "unk_token": "u"}, {"type": "bpe", "vocabulary": ["u"], "merges": [], "unknown_token": "u", "fuse_unk": False}),
         (
             {"vocab": {"u": 0}, "unk_token": "u", "continuing_subword_prefix": "_", "max_input_chars_per_word": 9},
             {"type": "wordpiece", "vocabulary": ["u"], "unknown_token": "u", "continuing_prefix": "_", "max_word_length": 9},
@@ -411,13 +414,16 @@ def mutate(content: Any, random: Random) -> None:
             inside[key] = deepcopy(random.choice(VALUES))
 
 
-def outcome(content: Any) -> str:
+def outcome(load: Callable[[], Any]) -> str:
     """Say what reading gives; what is read has to be written and read again as the same."""
     try:
-        model = read("tokenizer.json", content)
+        model = read("tokenizer.json", load())
     except DataError as error:
         message = str(error)
-        assert message.startswith("tokenizer.json: ")
+    else:
+        message = ""
+    if message:
+        assert message.startswith("tokenizer.json:")
         assert message.isprintable()
         assert len(message) < 1000
         return "refused"
@@ -432,7 +438,7 @@ def test_a_changed_file_is_read_or_refused_in_one_line() -> None:
         content = deepcopy(random.choice(SEEDS))
         for _ in range(random.choice((1, 1, 1, 2, 5))):
             mutate(content, random)
-        found[outcome(content)] += 1
+        found[outcome(partial(deepcopy, content))] += 1
     assert min(found.values()) > 300
 
 
@@ -443,10 +449,4 @@ def test_a_changed_text_is_read_or_refused_in_one_line() -> None:
     for _ in range(1000):
         text = random.choice(texts)
         at, length = random.randrange(len(text)), random.choice((0, 1, 1, 9))
-        try:
-            content = load_json(text[:at] + random.choice(pieces) + text[at + length :], "tokenizer.json")
-        except DataError as error:
-            assert str(error).startswith("tokenizer.json:")
-            assert str(error).isprintable()
-        else:
-            outcome(content)
+        outcome(partial(load_json, text[:at] + random.choice(pieces) + text[at + length :], "tokenizer.json"))

@@ -149,8 +149,8 @@ def has_ids(model: Mapping[str, Any]) -> bool:
     >>> has_ids({"vocabulary": [["u", 4]]}), has_ids({"vocabulary": ["u"]})
     (True, False)
     """
-    vocabulary = model.get("vocabulary")
-    return bool(vocabulary) and isinstance(vocabulary[0], list)
+    vocabulary = model.get("vocabulary") or [None]
+    return isinstance(vocabulary[0], list)
 
 
 def tokens_of(model: Mapping[str, Any]) -> list[str]:

@@ -25,9 +25,10 @@ There are two differences: a merge is one string, its tokens with a space betwee
 
 The reader takes both schemas. Every key is accounted for: taken over, or of a value with which it changes nothing. What
 the specification does not cover is refused, and named. Reading back what the suite wrote gives the same model, but for
-this: frequencies are logarithms then, tokens with ids and special tokens are in the order of their ids, special tokens
-are ``added_tokens`` if not all added tokens can be listed by their contents alone, a model without a type is an
-untrained BPE model, and an untrained model has no unknown token if it is Unigram.
+this: frequencies are logarithms then; a BPE model with an unknown token says whether it fuses several; tokens with ids
+and special tokens are in the order of their ids; special tokens are ``added_tokens`` unless all added tokens can be
+listed by their contents alone; a model without a type is an untrained BPE model; and an untrained model has no unknown
+token if it is Unigram.
 """
 
 from __future__ import annotations

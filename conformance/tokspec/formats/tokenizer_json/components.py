@@ -51,7 +51,7 @@ _BEHAVIORS = one_of(
 _DIRECTIONS = one_of({"Right": "right", "Left": "left"})
 _REPLACE = (Field("pattern", "pattern", PATTERN), Field("content", "content", TEXT))
 
-NORMALIZERS = Kinds(
+NORMALIZERS: Kinds = Kinds(
     (
         Component("NFC", "nfc"),
         Component("NFD", "nfd"),
@@ -98,7 +98,7 @@ def _finish_metaspace(part: Mapping[str, Any], found: dict[str, Any], key: str) 
 _METASPACE_LEGACY = ("add_prefix_space", "str_rep")
 _SCHEMES = one_of({"always": "always", "first": "first", "never": "never"})
 
-PRE_TOKENIZERS = Kinds(
+PRE_TOKENIZERS: Kinds = Kinds(
     (
         Component("BertPreTokenizer", "bert"),
         Component(
@@ -148,7 +148,7 @@ PRE_TOKENIZERS = Kinds(
     },
 )
 
-DECODERS = Kinds(
+DECODERS: Kinds = Kinds(
     (
         # What a decoder of this name does depends on none of its keys.
         Component(
@@ -261,7 +261,7 @@ def _finish_template(part: Mapping[str, Any], found: dict[str, Any], key: str) -
 _ENDS = (Field("sep", "sep", TOKEN), Field("cls", "cls", TOKEN))
 _TRIMMED = same(("add_prefix_space", "trim_offsets"), BOOLEAN)
 
-POST_PROCESSORS = Kinds(
+POST_PROCESSORS: Kinds = Kinds(
     (
         Component(
             "TemplateProcessing",

@@ -243,7 +243,7 @@ def optional(form: Form) -> Form:
 
 def one_of(names: Mapping[str, str]) -> Form:
     """Make the form of a value that is one of several names; of two that mean the same the first is written."""
-    ours = {name: theirs for theirs, name in reversed(names.items())}
+    ours = {name: theirs for theirs, name in reversed([*names.items()])}
 
     def read(value: Any, key: str) -> str:
         if not isinstance(value, str) or value not in names:

@@ -81,7 +81,7 @@ def _read_weighted(value: Any, key: str) -> list[list[Any]]:
 
 _VOCABULARY = Field("vocab", "vocabulary", Form(_read_vocabulary))
 _AFFIX = Form(lambda value, key: optional(TEXT).read(value, key) or None)
-_FLAG = Form(lambda value, key: bool(optional(BOOLEAN).read(value, key)))
+_FLAG = Form(lambda value, key: bool(optional(BOOLEAN).read(value, key)), bool)
 _DROPOUT = checked(
     "null or 0, and dropout chooses merges at random, which the specification does not cover",
     lambda value: value is None or (type(value) in (int, float) and value == 0),
@@ -94,7 +94,8 @@ _BPE = Component(
         Field("unk_token", "unknown_token", optional(TEXT), None, None),
         Field("continuing_subword_prefix", "continuing_prefix", _AFFIX, None, None),
         Field("end_of_word_suffix", "end_of_word_suffix", _AFFIX, None, None),
-        *(Field(name, name, _FLAG, False, False) for name in ("fuse_unk", "byte_fallback", "ignore_merges")),
+        Field("fuse_unk", "fuse_unk", _FLAG, False),
+        *(Field(name, name, _FLAG, False, False) for name in ("byte_fallback", "ignore_merges")),
         _VOCABULARY,
         Field("merges", "merges", Form(_read_merges)),
     ),
@@ -134,6 +135,8 @@ def read_model(part: Any) -> dict[str, Any]:
     found = read_part(_MODELS, {"type": _implied_type(part), **part} if isinstance(part, Mapping) else part, "model")
     if found["type"] == "unigram":
         found = _named_unknown(found)
+    if "unknown_token" not in found and found.get("fuse_unk") is False:
+        del found["fuse_unk"]  # nothing is there to fuse; with an unknown token silence would be a choice
     if found.get("vocabulary") or found.get("tokens") or found.get("merges"):
         return found
     return {key: value for key, value in found.items() if key not in ("vocabulary", "merges", "tokens", "weights")}
@@ -171,7 +174,8 @@ def write_model(model: Mapping[str, Any]) -> dict[str, Any]:
         unknown = model.get("unknown_token")
         if unknown is not None and ids and unknown not in ids:
             raise Unsupported(f"the unknown token {unknown!r} is not in the vocabulary, and {FORMAT} wants its id")
-        said |= {"unknown_token": ids.get(unknown), "tokens": log_probabilities(model, FORMAT)}
+        said["unknown_token"] = None if unknown is None else ids.get(unknown)
+        said["tokens"] = log_probabilities(model, FORMAT)
     return write_part(_MODELS, said)
 
 
