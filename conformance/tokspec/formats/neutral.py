@@ -14,7 +14,9 @@ from math import fsum, log
 from sys import float_info
 from typing import Any
 
+from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.suite.components import covers, needed_components
 
 __all__ = [
     "added_tokens_of",
@@ -25,6 +27,8 @@ __all__ = [
     "is_weight",
     "log_probabilities",
     "read",
+    "refuse_components",
+    "refuse_ids",
     "refuse_untrained",
     "tokens_of",
 ]
@@ -199,26 +203,61 @@ def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None
         raise Unsupported(f"{format} holds a vocabulary, and this model is not trained")
 
 
-def by_id(ids: Any, file: str, key: str = "") -> list[str]:
-    """Return the tokens of an object of token to id in the order of their ids.
+def refuse_ids(model: Mapping[str, Any], format: str) -> None:
+    """Refuse a model whose vocabulary has ids.
 
     Raises:
-        DataError: the ids are not 0, 1, 2, …, each once (TERM-4).
+        Unsupported: in the format, a token's id is its position.
+    """
+    if has_ids(model):
+        raise Unsupported(f"{format} has no ids: they are the positions of its tokens, and those of this model are not")
 
-    >>> by_id({"b": 1, "a": 0}, "vocab.json")
-    ['a', 'b']
-    >>> by_id({"b": 1}, "vocab.json")
+
+def refuse_components(model: Mapping[str, Any], format: str, *expressed: str) -> None:
+    """Refuse a model that needs components, as ``hello`` names them, other than those that the format expresses.
+
+    Raises:
+        Unsupported: naming the first.
+
+    >>> refuse_components({"truncation": {"max_length": 9}}, "vocab.gguf", "decoder")
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.DataError: vocab.json: gives no token the id 0; ids are positions, counted from 0
+    tokspec.base.errors.Unsupported: unsupported: vocab.gguf has no place for truncation, which this model needs
     """
-    if not isinstance(ids, Mapping) or any(type(id) is not int for id in ids.values()):
-        raise DataError("is no object of tokens to ids", file, key=key)
-    tokens = {id: token for token, id in ids.items()}
-    missing = next((id for id in range(len(ids)) if id not in tokens), None)
-    if missing is not None:
-        raise DataError(f"gives no token the id {missing}; ids are positions, counted from 0", file, key=key)
-    return [tokens[id] for id in range(len(ids))]
+    for name in needed_components(model):
+        if not covers(expressed, name):
+            raise Unsupported(f"{format} has no place for {name}, which this model needs")
+
+
+def by_id(ids: Any, file: str, key: str = "") -> list[Any]:
+    """Return the tokens of an object of token to id in the order of their ids, with the ids unless they are positions.
+
+    Raises:
+        DataError: an id is no integer of 32 bits, or of two tokens.
+
+    >>> by_id({"b": 1, "a": 0}, "vocab.json"), by_id({"b": 4, "a": 0}, "vocab.json")
+    (['a', 'b'], [['a', 0], ['b', 4]])
+    >>> by_id({"a": 1, "b": 1}, "vocab.json")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: vocab.json: b: is 1, the id of "a" too
+    """
+    if not isinstance(ids, Mapping):
+        raise DataError("is no object", file, key=key)
+    tokens: dict[int, str] = {}
+    for token, id in ids.items():
+        if type(id) is not int or not 0 <= id < 2**32:
+            message = f"is {shorten(compact(id))}, which is not an integer from 0 to 4294967295"
+        elif id in tokens:
+            message = f"is {id}, the id of {shorten(compact(tokens[id]))} too"
+        else:
+            tokens[id] = token
+            continue
+        raise DataError(message, file, key=f"{key}.{shorten(visible(token))}".removeprefix("."))
+    pairs = sorted(tokens.items())
+    if all(id == position for position, (id, _) in enumerate(pairs)):
+        return [token for _, token in pairs]
+    return [[token, id] for id, token in pairs]
 
 
 def is_weight(value: Any) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokspec.base.errors import Unsupported
-from tokspec.formats.neutral import added_tokens_of, ids_of, is_weight, log_probabilities
+from tokspec.formats.neutral import added_tokens_of, by_id, ids_of, is_weight, log_probabilities
 from tokspec.formats.tokenizer_json.fields import (
     BOOLEAN,
     COUNT,
@@ -36,20 +36,6 @@ from tokspec.formats.tokenizer_json.fields import (
 )
 
 __all__ = ["read_added_tokens", "read_model", "write_added_tokens", "write_model"]
-
-
-def _read_vocabulary(value: Any, key: str) -> list[Any]:
-    """Return the tokens in the order of their ids, with the ids unless these are positions."""
-    tokens: dict[int, str] = {}
-    for token, id in object_at(value, key).items():
-        number = ID.read(id, at(key, token))
-        if number in tokens:
-            raise wrong(f"is {number}, the id of {show(tokens[number])} too", at(key, token))
-        tokens[number] = token
-    pairs = sorted(tokens.items())
-    if all(id == position for position, (id, _) in enumerate(pairs)):
-        return [token for _, token in pairs]
-    return [[token, id] for id, token in pairs]
 
 
 def _read_merges(value: Any, key: str) -> list[list[str]]:
@@ -79,7 +65,7 @@ def _read_weighted(value: Any, key: str) -> list[list[Any]]:
     return [list(entry) for entry in value]
 
 
-_VOCABULARY = Field("vocab", "vocabulary", Form(_read_vocabulary))
+_VOCABULARY = Field("vocab", "vocabulary", Form(lambda value, key: by_id(value, FORMAT, key)))
 _AFFIX = Form(lambda value, key: optional(TEXT).read(value, key) or None)
 _FLAG = Form(lambda value, key: bool(optional(BOOLEAN).read(value, key)), bool)
 _DROPOUT = checked(
