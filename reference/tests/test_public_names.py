@@ -12,6 +12,7 @@ SOURCES = sorted(Path(tokref.__file__).parent.glob("*.py"))
 
 def test_the_public_names_are_locked() -> None:
     assert tokref.__all__ == [
+        "AddedToken",
         "AlignedText",
         "Bpe",
         "BpeTraining",

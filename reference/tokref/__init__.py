@@ -7,7 +7,7 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``alignment``          text whose characters know where they came from
 ``normalization``      chapter 1
 ``pre_tokenization``   chapter 2
-``special_tokens``     chapter 3
+``added_tokens``       chapter 3
 ``bpe``                chapter 4
 ``wordpiece``          chapter 5
 ``unigram``            chapter 6
@@ -31,12 +31,13 @@ from tokref.pipeline import count_words, decode, encode, tokens_of
 from tokref.pre_tokenization import pre_tokenize
 from tokref.reading import from_mapping
 from tokref.unigram import UnigramTraining, corpus_loss, prune_step, segment, train_unigram
-from tokref.values import Bpe, Component, Token, Tokenizer, Unigram, WordPiece
+from tokref.values import AddedToken, Bpe, Component, Token, Tokenizer, Unigram, WordPiece
 from tokref.wordpiece import WordPieceTraining, train_wordpiece
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AddedToken",
     "AlignedText",
     "Bpe",
     "BpeTraining",

@@ -1,6 +1,6 @@
-"""The stages together: text to tokens, tokens to text, and texts to words (``spec/03-special-tokens.md``, chapter 7).
+"""The stages together: text to tokens, tokens to text, and texts to words (``spec/03-added-tokens.md``, chapter 7).
 
-Encoding takes special tokens out of the text. What stands between them is normalized, cut into pieces, and each piece
+Encoding takes added tokens out of the text. What stands between them is normalized, cut into pieces, and each piece
 is encoded by the model.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tokref.added_tokens import normalized_contents, raw_contents, split_added_tokens
 from tokref.alignment import AlignedText
 from tokref.bpe import encode_bpe
 from tokref.choices import Choices
@@ -15,9 +16,8 @@ from tokref.decoding import join_tokens
 from tokref.errors import InputError
 from tokref.normalization import normalize
 from tokref.pre_tokenization import pre_tokenize
-from tokref.special_tokens import split_special_tokens
 from tokref.unigram import encode_unigram
-from tokref.values import Bpe, Token, Tokenizer, WordPiece, Words
+from tokref.values import AddedToken, Bpe, Token, Tokenizer, WordPiece, Words
 from tokref.wordpiece import encode_wordpiece
 
 __all__ = ["count_words", "decode", "encode", "tokens_of"]
@@ -33,17 +33,29 @@ def encode(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
     >>> encode("ug", Tokenizer(Bpe({"g": 0, "u": 1, "ug": 2}, (("u", "g"),))), Choices())
     [Token(text='ug', id=2, start=0, end=2)]
     """
+    return [token for piece in encode_pieces(text, tokenizer, choices) for token in piece]
+
+
+def encode_pieces(text: str, tokenizer: Tokenizer, choices: Choices) -> list[list[Token]]:
+    """Return the tokens of each piece of a text, and of each added token, which is a piece of its own (ENC-8)."""
     if tokenizer.model is None:
         raise InputError("unsupported", "encoding needs a model")
-    vocabulary = tokenizer.model.vocabulary
-    tokens: list[Token] = []
-    for stretch in split_special_tokens(text, tokenizer.special_tokens):  # ENC-1; ENC-4: of nothing, nothing
-        if stretch.is_special:  # SPECIAL-1
-            end = stretch.start + len(stretch.text)
-            tokens.append(Token(stretch.text, vocabulary.get(stretch.text), stretch.start, end))  # ENC-2
-        else:  # SPECIAL-4
-            tokens += _encode_stretch(AlignedText.from_input(stretch.text, stretch.start), tokenizer, choices)
-    return tokens
+    added, normalizer = tokenizer.added_tokens, tokenizer.normalizer
+    in_raw_text, in_normalized_text = raw_contents(added), normalized_contents(added, normalizer, choices)
+    pieces: list[list[Token]] = []
+    for part, found in split_added_tokens(
+        AlignedText.from_input(text), in_raw_text
+    ):  # ENC-1; ENC-4: of nothing, nothing
+        if found is not None:  # ADDED-1
+            pieces.append([_added(found, part)])
+            continue
+        normalized = normalize(part, normalizer, choices)  # ADDED-4
+        for stretch, found_now in split_added_tokens(normalized, in_normalized_text):  # ADDED-5
+            if found_now is not None:
+                pieces.append([_added(found_now, stretch)])
+            else:
+                pieces += _encode_stretch(stretch, tokenizer, choices)  # ADDED-4
+    return pieces
 
 
 def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices) -> str:
@@ -55,8 +67,9 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices) -> str
     >>> decode(["a", "b"], Tokenizer(), Choices())
     'a b'
     """
-    vocabulary = tokenizer.model.vocabulary if tokenizer.model is not None else {}
-    missing = [token for token in tokens if token not in vocabulary] if vocabulary else []  # DEC-4
+    vocabulary = tokenizer.vocabulary
+    has_vocabulary = tokenizer.model is not None and bool(tokenizer.model.vocabulary)
+    missing = [token for token in tokens if token not in vocabulary] if has_vocabulary else []  # DEC-4
     if missing and choices.unknown_id == "error":  # DEC-3
         raise InputError("unknown_id", f"token {missing[0]!r} is not in the vocabulary")
     return join_tokens([token for token in tokens if token not in missing], tokenizer.decoder, choices)
@@ -72,8 +85,7 @@ def tokens_of(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> lis
     >>> tokens_of([1, 5], Tokenizer(Bpe({"a": 0, "b": 1})), Choices(unknown_id="skipped"))
     ['b']
     """
-    vocabulary = tokenizer.model.vocabulary if tokenizer.model is not None else {}
-    tokens = {id: token for token, id in vocabulary.items()}
+    tokens = {id: token for token, id in tokenizer.vocabulary.items()}
     missing = [id for id in ids if id not in tokens]
     if missing and choices.unknown_id == "error":  # DEC-3
         raise InputError("unknown_id", f"id {missing[0]} has no entry in a vocabulary of {len(tokens)}")
@@ -94,12 +106,13 @@ def count_words(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices) ->
     return words
 
 
-def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
-    tokens: list[Token] = []
-    normalized = normalize(text, tokenizer.normalizer, choices)
-    for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
-        tokens += _encode_piece(piece, tokenizer, choices)  # ENC-1, UNI-ENC-1: each on its own
-    return tokens
+def _added(token: AddedToken, found: AlignedText) -> Token:
+    return Token(token.content, token.id, *found.span(0, len(found.text)))  # ENC-7, ADDED-10, ADDED-11
+
+
+def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[list[Token]]:
+    pieces = pre_tokenize(text, tokenizer.pre_tokenizer)
+    return [_encode_piece(piece, tokenizer, choices) for piece in pieces]  # ENC-1, UNI-ENC-1: each on its own
 
 
 def _encode_piece(piece: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Token]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,12 +17,15 @@ from tokref.bpe import Target
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.pipeline import count_words
-from tokref.values import Bpe, Component, Tokenizer, Unigram, WordPiece, Words, number_tokens
+from tokref.values import AddedToken, Bpe, Component, Tokenizer, Unigram, WordPiece, Words, number_tokens
 
 __all__ = ["from_mapping", "read_integer", "read_list", "read_number", "read_target", "read_text", "read_words"]
 
 LARGEST_INTEGER = 2**53 - 1
 """The largest integer that every parser of JSON carries without loss (PROTO-7)."""
+
+LARGEST_ID = 2**32 - 1
+"""The largest id of a token (TERM-9)."""
 
 DEEPEST = 100
 """How many levels of lists and objects a component may have: reading and applying it go down by recursion."""
@@ -46,15 +50,15 @@ def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
     given.pop("about", None)
     stages = {key: reader(given.pop(key)) for key, reader in _STAGES.items() if key in given}
     kind = given.pop("type", None)
+    special_tokens = stages.pop("special_tokens", ())
     if kind is None and not given:
-        return Tokenizer(**stages)
+        added_tokens = _add_ids((*special_tokens, *stages.pop("added_tokens", ())), {})
+        return Tokenizer(added_tokens=added_tokens, **stages)
     if not isinstance(kind, str) or kind not in _MODELS:
         _refuse(f"type {brief(kind)} is unknown; give one of {', '.join(_MODELS)}")
     model = _MODELS[kind](given)
-    for token in stages.get("special_tokens", ()):
-        if model.vocabulary and token not in model.vocabulary:  # SPECIAL-5
-            _refuse(f"special token {token!r} is not in the vocabulary")
-    return Tokenizer(model, **stages)
+    added_tokens = _add_ids((*special_tokens, *stages.pop("added_tokens", ())), model.vocabulary)
+    return Tokenizer(model, added_tokens=added_tokens, **stages)
 
 
 def read_words(corpus: Any, tokenizer: Tokenizer, choices: Choices) -> Words:
@@ -186,7 +190,7 @@ def _read_pair(value: Any) -> tuple[Any, Any]:
 
 
 def _read_tokens(value: Any) -> tuple[str, ...]:
-    """Return a list of distinct tokens (TERM-4)."""
+    """Return a list of distinct tokens (TERM-9)."""
     tokens: dict[str, None] = {}
     for token in map(read_text, read_list(value)):  # TERM-7: it may be empty
         if token in tokens:
@@ -195,15 +199,67 @@ def _read_tokens(value: Any) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def _read_special_tokens(value: Any) -> tuple[str, ...]:
+def _read_special_tokens(value: Any) -> tuple[AddedToken, ...]:
+    """Return the short form of added tokens, whose flags are the defaults (ADDED-14)."""
     tokens = _read_tokens(value)
     if "" in tokens:  # SPECIAL-5
         _refuse("a special token is empty")
-    return tokens
+    return tuple(AddedToken(token) for token in tokens)
+
+
+def _read_id(value: Any) -> int:
+    number = read_integer(value, smallest=0)
+    return number if number <= LARGEST_ID else _refuse(f"{number} is not an id: the largest is {LARGEST_ID}")
+
+
+def _read_added_token(value: Any) -> AddedToken:
+    flags = ("special", "normalized", "lstrip", "rstrip", "single_word")
+    readers: dict[str, Reader] = {"content": read_text, "id": _read_id, **dict.fromkeys(flags, _read_boolean)}
+    found = _read_keys("an added token", _read_mapping("an added token", value), readers)
+    if not found.get("content"):  # ADDED-14
+        _refuse(f"the added token {brief(value)} has no content")
+    return AddedToken(**found)
+
+
+def _read_added_tokens(value: Any) -> tuple[AddedToken, ...]:
+    return tuple(map(_read_added_token, read_list(value)))
+
+
+def _add_ids(added_tokens: Sequence[AddedToken], vocabulary: Mapping[str, int]) -> tuple[AddedToken, ...]:
+    """Give every added token the id that it has in the vocabulary, or check its own (ADDED-14).
+
+    Where there is no vocabulary, as for training, it needs none.
+    """
+    ids, known = {id: token for token, id in vocabulary.items()}, dict[str, AddedToken]()
+    for token in added_tokens:
+        is_short = token == AddedToken(token.content)
+        what = f"{'special' if is_short else 'added'} token {token.content!r}"
+        id = vocabulary.get(token.content, token.id)  # ADDED-12, ADDED-13
+        if token.content in known:  # ADDED-14
+            _refuse(f"{what} is listed twice")
+        if vocabulary and id is None:  # SPECIAL-5
+            _refuse(f"{what} is not in the vocabulary{'' if is_short else ' and has no id'}")
+        if token.id is not None and token.id != id:
+            _refuse(f"{what} has the id {token.id}, and {id} in the vocabulary")
+        if id is not None and ids.setdefault(id, token.content) != token.content:
+            _refuse(f"{what} has the id {id}, which is that of {ids[id]!r}")
+        known[token.content] = replace(token, id=id)
+    return tuple(known.values())
 
 
 def _read_vocabulary(value: Any) -> dict[str, int]:
-    return number_tokens(_read_tokens(value))
+    """Return the ids of a list of tokens, or of pairs of a token and its id (TERM-9)."""
+    entries = read_list(value)
+    if not any(isinstance(entry, list | tuple) for entry in entries):
+        return number_tokens(_read_tokens(entries))
+    pairs = [_read_pair(entry) for entry in entries]
+    tokens = _read_tokens([token for token, _ in pairs])
+    found: dict[int, str] = {}
+    for token, id in zip(tokens, (_read_id(id) for _, id in pairs), strict=True):
+        if id in found:
+            _refuse(f"{found[id]!r} and {token!r} have the id {id} both")
+        found[id] = token
+    return {token: id for id, token in found.items()}
 
 
 def _read_merges(value: Any) -> tuple[tuple[str, str], ...]:
@@ -380,4 +436,5 @@ _STAGES: Mapping[str, Reader] = {
     "pre_tokenizer": _read_pre_tokenizer,
     "decoder": _read_decoder,
     "special_tokens": _read_special_tokens,
+    "added_tokens": _read_added_tokens,
 }

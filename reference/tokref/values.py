@@ -12,7 +12,18 @@ from typing import Any, Literal, NamedTuple
 
 from tokref.errors import InputError
 
-__all__ = ["Bpe", "Component", "Pair", "Token", "Tokenizer", "Unigram", "WordPiece", "Words", "number_tokens"]
+__all__ = [
+    "AddedToken",
+    "Bpe",
+    "Component",
+    "Pair",
+    "Token",
+    "Tokenizer",
+    "Unigram",
+    "WordPiece",
+    "Words",
+    "number_tokens",
+]
 
 Pair = tuple[str, str]
 """Two tokens that stand side by side."""
@@ -31,7 +42,7 @@ class Token(NamedTuple):
 
 
 def number_tokens(tokens: Iterable[str]) -> dict[str, int]:
-    """Return the vocabulary in which each token has its position as id (TERM-4).
+    """Return the vocabulary in which each token has its position as id (TERM-9).
 
     >>> number_tokens(["b", "g"])
     {'b': 0, 'g': 1}
@@ -73,8 +84,24 @@ class Unigram:
 
 
 @dataclass(frozen=True)
+class AddedToken:
+    """A token that is found in the text before the model sees it (``spec/03-added-tokens.md``).
+
+    ``id`` is None where there is no vocabulary that it could be in.
+    """
+
+    content: str
+    id: int | None = None
+    special: bool = True
+    normalized: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+
+
+@dataclass(frozen=True)
 class Component:
-    """A normalizer, pre-tokenizer or decoder: its type, and every parameter of that type."""
+    """A normalizer, pre-tokenizer, post-processor or decoder: its type, and every parameter of that type."""
 
     type: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -88,7 +115,18 @@ class Tokenizer:
     normalizer: Component | None = None
     pre_tokenizer: Component | None = None
     decoder: Component | None = None
-    special_tokens: tuple[str, ...] = ()
+    added_tokens: tuple[AddedToken, ...] = ()
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The contents of the added tokens that are special."""
+        return tuple(token.content for token in self.added_tokens if token.special)
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """The tokens of the model and the added ones, with their ids (TERM-9, ADDED-13)."""
+        of_model = self.model.vocabulary if self.model is not None else {}
+        return {**of_model, **{token.content: token.id for token in self.added_tokens if token.id is not None}}
 
 
 def unknown_token(model: Bpe | WordPiece | Unigram, symbols: str, start: int, end: int) -> Token:

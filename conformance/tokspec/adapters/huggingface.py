@@ -2,7 +2,7 @@
 
 The library does the work and nothing is computed beside it; what it does otherwise than the specification is a known
 failure. Its Unigram model gives an unknown run's characters as the
-token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-4).
+token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-9).
 """
 
 from __future__ import annotations

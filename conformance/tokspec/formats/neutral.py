@@ -135,7 +135,7 @@ def _with_defaults(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any
 
 
 def ids_of(model: Mapping[str, Any]) -> dict[str, int]:
-    """Return the id of every token in the vocabulary of a model of any type; none if it is not trained.
+    """Return the id of every token in the vocabulary of a model of any type (TERM-9); none if it is not trained.
 
     >>> ids_of({"type": "unigram", "tokens": [["h", 15], ["u", 36]]})
     {'h': 0, 'u': 1}
