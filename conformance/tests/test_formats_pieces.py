@@ -134,7 +134,7 @@ def test_reading_back_gives_the_same_model() -> None:
             written = write(MODEL, model)
         except Unsupported:
             continue
-        if case.outcome == {"error": "invalid_model"}:  # a token twice, which no reader takes
+        if case.questions[0].outcome == {"error": "invalid_model"}:  # a token twice, which no reader takes
             continue
         assert read(MODEL, written) == kept(model), case.id
         expressed += 1

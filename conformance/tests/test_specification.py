@@ -117,7 +117,7 @@ def test_every_clause_that_must_hold_is_claimed_by_the_reference() -> None:
 
 def test_every_option_is_asked_for_by_a_case() -> None:
     known = {(choice.name, option) for choice in SPECIFICATION.choices.values() for option in choice.options}
-    asked = {pair for case in CASES.values() for pair in options(case.outcome)}
+    asked = {pair for case in CASES.values() for question in case.questions for pair in options(question.outcome)}
     assert asked - known == set()
     assert {choice for choice, _ in known - asked} == WITHOUT_OPTIONS
 

@@ -381,7 +381,7 @@ def test_a_choice_that_the_specification_does_not_have_is_refused(choices: dict[
 
 def test_every_case_of_the_suite_passes_with_what_it_expects_and_fails_without() -> None:
     choices = effective_choices(HELLO)
-    for asked in load_suite().cases.values():
+    for asked in (question for case in load_suite().cases.values() for question in case.questions):
         expected = not_run(asked, choices, "").expected
         for result in expected.get("one_of", [expected["expect"]] if "expect" in expected else []):
             assert judge(asked, Answer(result), HELLO, choices).verdict is Verdict.PASS

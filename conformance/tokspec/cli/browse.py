@@ -11,6 +11,7 @@ import click
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError
 from tokspec.cli.options import fixtures_option, selection_options
+from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
@@ -96,7 +97,7 @@ def cases_command(file: Path, fixtures: Path | None) -> None:
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
     """Show a case: its clauses, model, input and outcome. The last line reproduces it."""
-    click.echo("\n".join(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures))))
+    say(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures)))
 
 
 def _one(suite: Suite, wanted: str) -> Case:
@@ -125,8 +126,10 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
         yield f"  {clause} ({clauses[clause].level}) {clauses[clause].text}"
         yield f"    Source: {clauses[clause].source}"
     rows = [("model", f"{case.model.name} {compact(case.model.content)}")]
-    rows.append(("asked", f"{case.operation} {compact(case.input)}"))
-    rows += list(_outcome_rows(case.outcome, ""))
+    for question in case.questions:
+        number = f"#{question.row} " if question.row else ""
+        rows.append(("asked", f"{number}{case.operation} {compact(question.input)}"))
+        rows += list(_outcome_rows(question.outcome, ""))
     rows += [("stated", _stated(entry)) for entry in case.stated]
     rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
     rows += [("source", ", ".join(entry.values())) for entry in case.source]
