@@ -130,10 +130,15 @@ def load_json(data: bytes, name: str) -> Any:
             found[key] = value
         return found
 
+    def refuse(constant: str) -> None:
+        raise DataError(f"has {constant}, which is no number of JSON", name)
+
     try:
-        return json.loads(_decode(data, name), object_pairs_hook=distinct)
+        return json.loads(_decode(data, name), object_pairs_hook=distinct, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise DataError(f"is not JSON: {error.msg}", name, error.lineno) from None
+    except ValueError:  # Python reads no integer of more than 4300 digits
+        raise DataError("has an integer of thousands of digits", name) from None
     except RecursionError:
         raise DataError("is nested too deep", name) from None
 

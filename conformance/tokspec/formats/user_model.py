@@ -142,10 +142,5 @@ def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:
 
 
 def _covered(content: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what does not change what the specification speaks of, and say what was only implied.
-
-    That is the post-processor, which adds tokens at the ends, and the type of the model, which old files do not give.
-    """
-    model = content["model"]
-    implied = "BPE" if "merges" in model else "Unigram" if isinstance(model.get("vocab"), list) else "WordPiece"
-    return {**content, "post_processor": None, "model": {"type": implied, **model}}
+    """Leave out the post-processor: a text is encoded without what it adds, whoever is asked."""
+    return {**content, "post_processor": None}
