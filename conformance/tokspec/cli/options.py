@@ -126,7 +126,11 @@ _SECONDS = Seconds(min=0, min_open=True)
 
 
 _TARGET = [
-    click.option("--impl", metavar="NAME", help="An installed implementation, or module:object."),
+    click.option(
+        "--impl",
+        metavar="NAME",
+        help="An installed implementation, or module:object; followed by @ENVIRONMENT, with the libraries there.",
+    ),
     click.option("--cmd", "program", metavar="COMMAND", help='A program that speaks the protocol: "PROGRAM ARGS".'),
     click.option("--case-seconds", type=_SECONDS, default=10.0, show_default=True, help="Its time for a case."),
     click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
