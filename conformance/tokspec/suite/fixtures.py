@@ -9,10 +9,10 @@ import gc
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded
@@ -211,36 +211,87 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
     for index, entry in enumerate(raw.get("stated", [])):
         if entry.get("erratum", "E-1") not in specification.errata:
             raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
-    _check_alike(document, path, raw)
-    if "by_choice" in raw:
-        _check_choice(document, (*path, "by_choice"), raw["by_choice"], raw["operation"], specification)
+    _check_question(document, path, raw, raw["operation"], specification)
 
 
-def _check_choice(
-    document: Document, path: KeyPath, by_choice: Mapping[str, Any], operation: str, specification: Specification
+def _check_question(
+    document: Document, path: KeyPath, raw: Mapping[str, Any], operation: str, specification: Specification
 ) -> None:
-    ((name, options),) = by_choice.items()
-    choice = specification.choices.get(name)
-    if choice is None:
-        raise document.error((*path, name), "is not a choice of spec/08-choices.md")
-    if set(options) != set(choice.options):
-        raise document.error((*path, name), f"needs an answer for each of {', '.join(choice.options)}")
-    for option, outcome in options.items():
-        here = (*path, name, option)
-        if "by_choice" in outcome:
-            _check_choice(document, (*here, "by_choice"), outcome["by_choice"], operation, specification)
-        _check_results(document, here, outcome, operation)
+    """Check the input and the outcome of one question by its operation, which is what the schema leaves out."""
+    for inner, message in schema.errors(raw["input"], f"operations/{operation}/input"):
+        raise document.error((*path, "input", *inner), message)
+    _check_outcome(document, path, raw, raw["input"], operation, specification)
 
 
-def _check_results(document: Document, path: KeyPath, outcome: Mapping[str, Any], operation: str) -> None:
-    """Check the results of one option; a schema that chooses by the operation does not reach them."""
+def _check_outcome(
+    document: Document,
+    path: KeyPath,
+    outcome: Mapping[str, Any],
+    input: Mapping[str, Any],
+    operation: str,
+    specification: Specification,
+) -> None:
     results = {(*path, "one_of", index): result for index, result in enumerate(outcome.get("one_of", ()))}
     if "expect" in outcome:
         results[*path, "expect"] = outcome["expect"]
     for place, result in results.items():
         for inner, message in schema.errors(result, f"operations/{operation}/result"):
             raise document.error((*place, *inner), message)
+        for inner, message in _LENGTHS.get(operation, _no_lengths)(result, input):
+            raise document.error((*place, *inner), message)
     _check_alike(document, path, outcome)
+    if "by_choice" not in outcome:
+        return
+    ((name, options),) = outcome["by_choice"].items()
+    choice, here = specification.choices.get(name), (*path, "by_choice", name)
+    if choice is None:
+        raise document.error(here, "is not a choice of spec/08-choices.md")
+    if set(options) != set(choice.options):
+        raise document.error(here, f"needs an answer for each of {', '.join(choice.options)}")
+    for option, inner_outcome in options.items():
+        _check_outcome(document, (*here, option), inner_outcome, input, operation, specification)
+
+
+_Wrong: TypeAlias = Iterator[tuple[KeyPath, str]]
+
+
+def _no_lengths(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    return iter(())
+
+
+def _check_encoding(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    """Check that every list has an entry for each token, and that each span tells in which text it counts."""
+    lists = {key: value for key, value in result.items() if key != "overflowing"}
+    first, *others = lists or {"overflowing": ()}
+    for key in others:
+        if len(lists[key]) != len(lists[first]):
+            yield (key,), f"has {len(lists[key])} entries, and {first} has {len(lists[first])}; both have one a token"
+    if "pair" in input and "spans" in result and "sequence_ids" not in result:
+        yield ("spans",), "needs sequence_ids beside it, which say in which text of the pair a span counts"
+    for index, part in enumerate(result.get("overflowing", ())):
+        for path, message in _check_encoding(part, input):
+            yield ("overflowing", index, *path), message
+
+
+def _check_encodings(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    encodings, inputs = result["encodings"], input["inputs"]
+    if len(encodings) != len(inputs):
+        yield ("encodings",), f"has {len(encodings)} entries, and inputs has {len(inputs)}"
+    for index, (encoding, each) in enumerate(zip(encodings, inputs, strict=False)):
+        for path, message in _check_encoding(encoding, each):
+            yield ("encodings", index, *path), message
+
+
+def _check_parts(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    if len(result["parts"]) != len(input["ids"]):
+        yield ("parts",), f"has {len(result['parts'])} entries, and ids has {len(input['ids'])}"
+
+
+_LENGTHS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], _Wrong]] = {
+    "encode": _check_encoding,
+    "encode_batch": _check_encodings,
+    "decode_stream": _check_parts,
+}
 
 
 def _check_alike(document: Document, path: KeyPath, outcome: Mapping[str, Any]) -> None:
