@@ -217,6 +217,7 @@ def has_surrogate(model: Mapping[str, Any]) -> bool:
         ("vocab.txt", {"vocab.txt": {"base64": "*"}}, 'vocab.txt: is neither a text nor {"base64": …}'),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\n*\n"}, "vocab.tiktoken:2: '*' is no rank; it needs base64, a space and a number"),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\nYQ== 1\n"}, "vocab.tiktoken:2: the token of 'YQ== 1' is there twice; tokens are distinct"),
+        ("vocab.tiktoken", {"vocab.tiktoken": ""}, "vocab.tiktoken: holds no ranks"),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 1\n"}, "vocab.tiktoken: gives no token the id 0; ids are positions, counted from 0"),
     ],
 )  # fmt: skip
