@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
-from tokspec.base.display import escape, quote
+from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import DataError, MissingModule
 from tokspec.sessions.adapter_server import make_adapter
 from tokspec.sessions.in_process import InProcessSession
@@ -210,11 +210,8 @@ def _words(command: str) -> list[str]:
 
 
 def _unknown(name: str) -> str:
-    from difflib import get_close_matches
-
     announced = list(_announced())
-    near = get_close_matches(name, sorted({point.name for point in announced}), 1, 0.5)
-    question = f"did you mean {near[0]}? " if near else ""
+    question = did_you_mean(name, {point.name for point in announced})
     known = sorted({point.name for point in announced if not any(map(_is_missing, _requirements(point)))})
     return (
         f"is not installed; {question}installed are {', '.join(known) or 'none'}; or give module:object, or a command"

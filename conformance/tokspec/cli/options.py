@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from tokspec.adapters.registry import find_reference, open_session
+from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
@@ -187,8 +188,11 @@ def parse_choices(choices: tuple[str, ...]) -> Mapping[str, str]:
     for choice in choices:
         name, _, option = choice.partition("=")
         if name not in known:
-            raise DataError(f"{choice!r} names no choice; there are {', '.join(known)}", key="--choice")
+            question = did_you_mean(name, known)
+            raise DataError(f"{choice!r} names no choice; {question}there are {', '.join(known)}", key="--choice")
         if option not in known[name].options:
-            raise DataError(f"{choice!r} names no option; {name} has {', '.join(known[name].options)}", key="--choice")
+            options = known[name].options
+            question = did_you_mean(option, options)
+            raise DataError(f"{choice!r} names no option; {question}{name} has {', '.join(options)}", key="--choice")
         parsed[name] = option
     return parsed
