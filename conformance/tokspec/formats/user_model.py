@@ -109,11 +109,14 @@ def read_user_model(path: Path, format: str | None = None) -> UserModel:
     """
     format = format or format_of(path)
     digest = hashlib.sha256()
-    for file in files_of(format, path).values():
+    for name, file in files_of(format, path).items():
         try:
-            digest.update(file.read_bytes())
+            data = file.read_bytes()
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", str(file)) from None
+        if not data and name != "merges.txt":
+            raise DataError("is empty; a model has tokens", str(file))
+        digest.update(data)
     content = content_of(format, path)
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
         raise DataError(
