@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -184,3 +185,11 @@ def test_texts_that_are_none_are_counted_by_file(capsys: pytest.CaptureFixture[s
         "a.jsonl: 2 records are no texts and were left out, first a.jsonl:1: is not JSON (at byte 10)",
         "b.jsonl: 1 record is no text and was left out, first b.jsonl:2: is not JSON (at byte 10)",
     ]
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "vocab.txt", "vocab.json", "bpe.model", "gpt.tiktoken"])
+def test_a_model_that_is_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataError) as caught:
+        read_user_model(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: is no ordinary file"

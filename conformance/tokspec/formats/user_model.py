@@ -15,7 +15,7 @@ from typing import Any
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.on_disk import content_of, files_of, format_of
+from tokspec.formats.on_disk import content_of, files_of, format_of, read_file
 
 __all__ = ["UserModel", "read_user_model"]
 
@@ -110,10 +110,7 @@ def read_user_model(path: Path, format: str | None = None) -> UserModel:
     format = format or format_of(path)
     digest = hashlib.sha256()
     for file in files_of(format, path).values():
-        try:
-            digest.update(file.read_bytes())
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", str(file)) from None
+        digest.update(read_file(file))
     content = content_of(format, path)
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
         raise DataError(
