@@ -130,12 +130,17 @@ def load_json(data: bytes, name: str) -> Any:
             found[key] = value
         return found
 
+    def refused(constant: str) -> None:
+        raise DataError(f"holds {constant}, which JSON has not", name)
+
     try:
-        return json.loads(_decode(data, name), object_pairs_hook=distinct)
+        return json.loads(_decode(data, name), object_pairs_hook=distinct, parse_constant=refused)
     except json.JSONDecodeError as error:
         raise DataError(f"is not JSON: {error.msg}", name, error.lineno) from None
     except RecursionError:
         raise DataError("is nested too deep", name) from None
+    except ValueError:  # how Python refuses a longer integer
+        raise DataError("holds an integer of more than 4300 digits", name) from None
 
 
 def lines_of(data: bytes, name: str) -> list[str]:
