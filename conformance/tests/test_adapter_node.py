@@ -150,11 +150,28 @@ def test_what_the_library_throws_is_a_crash(program: Program) -> None:
     assert "token_ids must be a non-empty array" in program.run("decode", BPE, ids=[])["crashed"]["message"]
 
 
-def test_models_that_it_does_not_load(program: Program) -> None:
-    content = write("tokenizer.json", {"type": "unigram"})
-    load = {"model": "m", "content": content}
-    assert program.ask("load", format="tokenizer.json", **load) == unsupported("Array must not be empty")
+@pytest.mark.parametrize(
+    ("content", "reply"),
+    [
+        (
+            write("tokenizer.json", {"type": "unigram"}),
+            {"reason": "invalid_model", "message": "Array must not be empty"},
+        ),
+        (
+            {**write("tokenizer.json", BPE), "normalizer": {"type": "Other"}},
+            {"reason": "unsupported", "message": "Unknown Normalizer type: Other"},
+        ),
+    ],
+)
+def test_models_that_it_does_not_load(program: Program, content: Any, reply: dict[str, str]) -> None:
+    assert program.ask("load", model="m", format="tokenizer.json", content=content) == {"refused": reply}
     assert program.ask("encode", model="m", input={"text": ""}) == unsupported("no model m is loaded")
+
+
+def test_any_other_error_of_loading_is_a_crash(program: Program) -> None:
+    content = {**write("tokenizer.json", BPE), "normalizer": {"type": "Replace", "pattern": {"Regex": "("}}}
+    reply = program.ask("load", model="m", format="tokenizer.json", content=content)
+    assert "Invalid regular expression" in reply["crashed"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,18 @@ const hello = {
   unicode: process.versions.unicode,
 };
 
+// What the library's errors, which have no type of their own, are refusals for; any other is a crash.
+const REASONS = [
+  [/^Unknown (Decoder|Normalizer|PostProcessor|PreTokenizer|TokenizerModel) type/, "unsupported"],
+  [/^Array must not be empty/, "invalid_model"], // a Unigram model without tokens
+];
+
 function load(content) {
   try {
     return new Tokenizer(content, {});
   } catch (error) {
-    throw new Refusal("unsupported", error.message);
+    const [, reason] = REASONS.find(([message]) => message.test(error.message)) ?? [];
+    throw reason ? new Refusal(reason, error.message) : error;
   }
 }
 

@@ -11,6 +11,7 @@ import click
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError
 from tokspec.cli.options import fixtures_option, selection_options
+from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
@@ -96,7 +97,7 @@ def cases_command(file: Path, fixtures: Path | None) -> None:
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
     """Show a case: its clauses, model, input and outcome. The last line reproduces it."""
-    click.echo("\n".join(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures))))
+    say(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures)))
 
 
 def _one(suite: Suite, wanted: str) -> Case:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import terminal_width, visible, wrap
 from tokspec.base.errors import DataError
 from tokspec.cli.own import source_options
 from tokspec.cli.progress import ProgressBar
@@ -127,7 +127,8 @@ class Comparison:
         if findings is None:
             click.echo("give --model FILE, with a tokenizer.json of yours, to compare what becomes of texts\n")
             return False
-        for line in causes(findings, self.show, self.first.pack.name if self.first.pack else ""):
+        shown = causes(findings, self.show, self.first.pack.name if self.first.pack else "")
+        for line in wrap(shown, terminal_width()):
             click.echo(line)
         if unsupported := reasons(findings):
             click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.report.matrix import MatrixRow, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.report.ndjson import ndjson, origin
+from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
 __all__ = ["matrix_command"]
@@ -26,8 +28,11 @@ _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
 @click.option("--list", "file", type=click.Path(path_type=Path), metavar="FILE.yaml", help="The implementations.")
 @click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
 @click.option("--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a report of each there.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a site of the results there.")
 @click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
-def matrix_command(fixtures: Path | None, file: Path | None, form: str, reports: Path | None, every: bool) -> int:
+def matrix_command(
+    fixtures: Path | None, file: Path | None, form: str, reports: Path | None, html: Path | None, every: bool
+) -> int:
     """Judge every implementation of a list, each against its known failures, and set them beside each other.
 
     The list is conformance/adapters/adapters.yaml of the checkout, unless another one is given. What is not here is
@@ -40,8 +45,19 @@ def matrix_command(fixtures: Path | None, file: Path | None, form: str, reports:
         rows = list(matrix(listed, suite, advance))
     if reports:
         _write(rows, reports, suite.hash)
+    if html:
+        pages = _site()(rows, suite, html)
+        click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
     return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
+
+
+def _site() -> Callable[[Sequence[MatrixRow], Suite, Path], int]:
+    try:
+        from tokspec.site.build import build_site  # here, because it needs packages that judging does not
+    except ImportError as error:
+        raise DataError(f"needs {error.name}: pip install jinja2 markdown-it-py", key="--html") from None
+    return build_site
 
 
 def _own() -> Path:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from tokspec.adapters.registry import find_reference, open_session
-from tokspec.base.errors import DataError
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
@@ -63,6 +63,10 @@ class Target:
             "--memory-mb": (self.limits.memory_mb, usual.memory_mb),
         }
         return "".join(f" {option} {value:.15g}" for option, (value, other) in limits.items() if value != other)
+
+    def unusable(self, fault: AdapterFault) -> DataError:
+        """Return the error of an implementation that said no proper ``hello``."""
+        return DataError(f"cannot be asked: {fault}; try tokspec smoke{self.arguments()}", key=self.name)
 
     def open(self, jobs: int = 1) -> Session:
         """Start it, in so many processes.

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from tokspec.base.display import terminal_width
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
@@ -24,11 +25,11 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.judge.diagnosis import first_diverging_stage
-from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
-from tokspec.report.text import text
+from tokspec.report.text import say, text
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
@@ -86,7 +87,7 @@ def run_command(
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
         write_whole(junit_file, junit([(came_from, finished)]))
-    click.echo("\n".join(text(finished, shown, clauses)))
+    say(text(finished, shown, clauses))
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
@@ -141,9 +142,7 @@ class Judging:
                 finished = self.ratchet.applied(self.verify_run(finished), self.suite.cases)
                 return finished, self.describe(finished, show, session)
         except AdapterFault as fault:
-            self.ratchet.refuse(fault)
-            finished = fail_at_start(self.target.name, cases, fault)
-            return finished, self.describe(finished, show)
+            raise self.target.unusable(fault) from None
 
     def verify_run(self, finished: Run) -> Run:
         """Ask again, if that is wanted."""
@@ -154,7 +153,7 @@ class Judging:
         with ProgressBar("verifying", WAYS) as advance:
             return verify_run(finished, self.target.open, self.seed, advance)
 
-    def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
+    def describe(self, finished: Run, show: int, session: Session) -> list[list[str]]:
         """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
         failed = finished.failed[:show]
         if not failed:
@@ -167,9 +166,8 @@ class Judging:
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.case, session, reference)
-                    if session and result.verdict is Verdict.FAIL
-                    else "",
+                    first_diverging_stage(result.case, session, reference) if result.verdict is Verdict.FAIL else "",
+                    terminal_width(),
                 )
                 for result in failed
             ]

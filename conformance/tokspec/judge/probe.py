@@ -16,6 +16,7 @@ from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
 from tokspec.protocol.messages import Fault, Refused, Reply
+from tokspec.protocol.spans import texts_of
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
@@ -70,6 +71,10 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
     return Probe(tuple(_findings(told, strictness)), unexplained)
 
 
+#: The operations whose results have spans.
+COUNTING = ("encode", "encode_batch", "pre_tokenize")
+
+
 def choices_of(case: Case) -> tuple[str, ...]:
     """Name the choices on which a case's outcome depends.
 
@@ -78,7 +83,7 @@ def choices_of(case: Case) -> tuple[str, ...]:
     ('final_sigma',)
     """
     names = list(dict.fromkeys(choices_in(case.outcome)))
-    if case.operation in ("encode", "pre_tokenize") and not case.input["text"].isascii():
+    if case.operation in COUNTING and not "".join(texts_of(case.input)).isascii():
         names.append("offset_unit")
     return tuple(names)
 

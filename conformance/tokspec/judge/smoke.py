@@ -169,11 +169,23 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_UNIGRAM, {"text": "hug"}),
         (_BYTES, {"text": "bug"}),
     ),
+    "encode_batch": (
+        (_BPE, {"inputs": [{"text": "bug"}]}),
+        (_WORDPIECE, {"inputs": [{"text": "bug"}]}),
+        (_UNIGRAM, {"inputs": [{"text": "hug"}]}),
+        (_BYTES, {"inputs": [{"text": "bug"}]}),
+    ),
     "decode": (
         (_BPE, {"tokens": ["b", "ug"]}),
         (_WORDPIECE, {"tokens": ["b", "##ug"]}),
         (_UNIGRAM, {"tokens": ["hug"]}),
         (_BYTES, {"tokens": ["b", "ug"]}),
+    ),
+    "decode_stream": (
+        (_BPE, {"ids": [0, 4]}),
+        (_WORDPIECE, {"ids": [0, 3]}),
+        (_UNIGRAM, {"ids": [3]}),
+        (_BYTES, {"ids": [0, 4]}),
     ),
     "train": (
         (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),

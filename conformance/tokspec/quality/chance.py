@@ -50,7 +50,8 @@ def _echo(input: Mapping[str, Any]) -> list[_Part]:
     corpus = input.get("corpus", {})
     if "words" in corpus:
         return [_Part(word, 0, count) for word, count in corpus["words"]]
-    texts = [input[key] for key in ("text", "word") if key in input] + corpus.get("texts", input.get("tokens", []))
+    texts = [input[key] for key in ("text", "pair", "word") if key in input]
+    texts += corpus.get("texts", input.get("tokens", []))
     return [_Part(text, 0, len(text)) for text in texts]
 
 
@@ -84,12 +85,21 @@ def replies(name: str, case: Case) -> Sequence[Reply]:
     >>> replies("unknown_id", bug)
     [Refused(reason='unknown_id', message='')]
     >>> replies("echo", bug)[0]
-    Answer(result={'tokens': ['bug'], 'ids': [3], 'spans': [[0, 3]]})
+    Answer(result={'tokens': ['bug']})
     """
     if name in REASONS:
         return [Refused(name, "")]
-    shape = definitions()["operations"][case.operation]["result"]
-    parts = _ANSWERS[name](case.input)
+    answer = _ANSWERS[name]
+    if case.operation == "encode_batch":
+        rows = [_replies("encode", answer(row)) for row in case.input["inputs"]]
+        return [Answer({"encodings": [row[0].result for row in rows]})]
+    return _replies(case.operation, answer(case.input))
+
+
+def _replies(operation: str, parts: Sequence[_Part]) -> Sequence[Answer]:
+    shape = definitions()["operations"][operation]["result"]
+    if operation == "encode":
+        shape = {"properties": {key: definitions()["encoding"]["properties"][key] for key in _HELLO.encode_fields}}
     return [Answer({key: _value(shape["properties"][key], parts) for key in keys}) for keys in _key_sets(shape)]
 
 

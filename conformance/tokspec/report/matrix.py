@@ -32,6 +32,7 @@ class Listed:
     built: Path | None
     build: str
     known: KnownFailures
+    engine: str = ""
 
     @property
     def name(self) -> str:
@@ -79,6 +80,7 @@ def _listed(document: Document, index: int, here: Path) -> Listed:
         built=here / raw["built"] if "built" in raw else None,
         build=f"in {here}: {raw['build']}" if "build" in raw else "",
         known=read_known_failures(known) if known else KnownFailures(),
+        engine=raw.get("engine", raw.get("impl", "")),
     )
 
 

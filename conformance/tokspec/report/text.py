@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
-from tokspec.base.display import shorten, visible
+from tokspec.base.display import shorten, terminal_width, visible, wrap
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
 from tokspec.suite.specification import load_specification
 
-__all__ = ["headline", "reasons", "rows", "table", "text"]
+__all__ = ["headline", "reasons", "rows", "say", "table", "text"]
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print lines, broken between words where the terminal is too narrow."""
+    click.echo("\n".join(wrap(lines, terminal_width())))
 
 
 def headline(run: Run) -> str:
