@@ -176,7 +176,7 @@ def describe_reply(result: Result) -> str:
 
 
 def _answers(expected: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = expected.get("expect") or next(iter(expected.get("one_of", ())), {})
+    found: Any = expected.get("expect") or next(iter(expected.get("one_of", ())), {})
     return found if isinstance(found, Mapping) else {}
 
 
