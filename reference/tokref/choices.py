@@ -33,6 +33,8 @@ class Choices:
     metaspace_leading_space: Literal["kept", "removed", "removed_from_first_token"] = "kept"
     unknown_id: Literal["error", "skipped"] = "error"
     final_sigma: Literal["contextual", "plain"] = "contextual"
+    pattern_end: Literal["text", "line"] = "text"
+    pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"
 
     @classmethod
     def from_mapping(cls, options: Mapping[str, str]) -> Choices:

@@ -101,7 +101,7 @@ def count_words(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices) ->
     words: dict[str, int] = {}  # a dictionary keeps the order of first meeting
     for text in texts:
         normalized = normalize(AlignedText.from_input(text), tokenizer.normalizer, choices)
-        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
+        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer, choices):
             words[piece.text] = words.get(piece.text, 0) + 1
     return words
 
@@ -111,7 +111,7 @@ def _added(token: AddedToken, found: AlignedText) -> Token:
 
 
 def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[list[Token]]:
-    pieces = pre_tokenize(text, tokenizer.pre_tokenizer)
+    pieces = pre_tokenize(text, tokenizer.pre_tokenizer, choices)
     return [_encode_piece(piece, tokenizer, choices) for piece in pieces]  # ENC-1, UNI-ENC-1: each on its own
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import sys
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from tokref.bpe import Target
+from tokref.charsmap import read_map
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
+from tokref.patterns import compile_pattern
 from tokref.pipeline import count_words
 from tokref.values import AddedToken, Bpe, Component, Tokenizer, Unigram, WordPiece, Words, number_tokens
 
@@ -29,6 +32,9 @@ LARGEST_ID = 2**32 - 1
 
 DEEPEST = 100
 """How many levels of lists and objects a component may have: reading and applying it go down by recursion."""
+
+BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
+"""What becomes of the matches at which a text is cut (PRE-SPLIT-2 to PRE-SPLIT-5)."""
 
 Reader = Callable[[Any], Any]
 """Returns the value that it was given, made immutable, or refuses it."""
@@ -375,6 +381,27 @@ def _values_inside(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
+def _read_pattern(value: Any) -> Mapping[str, str]:
+    """Return a pattern: either the text that it matches, or a regular expression (PATTERN-2)."""
+    given = _read_mapping("a pattern", value)
+    if len(given) != 1 or next(iter(given)) not in ("string", "regex"):
+        _refuse(f"the pattern {brief(value)} needs one of the keys string and regex")
+    pattern = {key: read_text(text) for key, text in given.items()}
+    if "regex" in pattern:
+        compile_pattern(pattern["regex"], Choices())
+    return pattern
+
+
+def _read_map(value: Any) -> bytes:
+    """Return the bytes of a character map, which is written in base64 (NORM-MAP-1)."""
+    try:
+        content = b64decode(read_text(value), validate=True)
+    except ValueError:
+        _refuse(f"the character map {brief(value)} is not base64")
+    read_map(content)
+    return content
+
+
 def _read_components(read: Reader) -> Reader:
     return lambda value: tuple(read(component) for component in read_list(value))
 
@@ -407,6 +434,10 @@ _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
         "strip_accents": _Parameter(None, _read_boolean),
         "lowercase": _Parameter(True, _read_boolean),
     },
+    "replace": {"pattern": _Parameter(_NEEDED, _read_pattern), "content": _Parameter(_NEEDED, read_text)},
+    "prepend": {"prefix": _Parameter(_NEEDED, read_text)},
+    "strip": {"left": _Parameter(True, _read_boolean), "right": _Parameter(True, _read_boolean)},
+    "precompiled": {"charsmap": _Parameter(_NEEDED, _read_map)},
     "sequence": {"normalizers": _Parameter(_NEEDED, _read_components(_read_normalizer))},
 }
 
@@ -422,6 +453,15 @@ _PRE_TOKENIZERS: Mapping[str, Mapping[str, _Parameter]] = {
         "split": _Parameter(True, _read_boolean),
     },
     "whitespace_split": {},
+    "split": {
+        "pattern": _Parameter(_NEEDED, _read_pattern),
+        "behavior": _Parameter(_NEEDED, _read_option(*BEHAVIORS)),
+        "invert": _Parameter(False, _read_boolean),
+    },
+    "digits": {"individual_digits": _Parameter(False, _read_boolean)},
+    "punctuation": {"behavior": _Parameter("isolated", _read_option(*BEHAVIORS))},
+    "whitespace": {},
+    "char_delimiter_split": {"delimiter": _Parameter(_NEEDED, _read_character)},
     "sequence": {"pre_tokenizers": _Parameter(_NEEDED, _read_components(_read_pre_tokenizer))},
 }
 
