@@ -7,7 +7,6 @@ least significant byte first; what is left are the replacements, each ended by a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from tokref.alignment import Step
 from tokref.errors import InputError
@@ -60,7 +59,6 @@ class CharacterMap:
         return self.replacements[place : end if end >= 0 else None].decode("utf-8", "replace")
 
 
-@cache
 def read_map(content: bytes) -> CharacterMap:
     """Read a map (NORM-MAP-1); an empty one replaces nothing.
 

@@ -16,7 +16,7 @@ from typing import Literal
 import regex
 
 from tokref.alignment import AlignedText, Step
-from tokref.charsmap import read_map
+from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
 from tokref.patterns import find_matches
 from tokref.values import Component
@@ -24,6 +24,8 @@ from tokref.values import Component
 __all__ = ["lowercase", "normalize", "strip_marks"]
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+WHITE_SPACE = regex.compile(r"\p{White_Space}")
 
 IDEOGRAPHS = (  # NORM-BERT-3
     (0x4E00, 0x9FFF),
@@ -136,17 +138,20 @@ def prepend(text: AlignedText, choices: Choices, prefix: str) -> AlignedText:
 
 
 def strip(text: AlignedText, choices: Choices, left: bool, right: bool) -> AlignedText:
-    """Remove white space from the ends of a text (NORM-STRIP-1)."""
-    kept = text.text
-    begin = len(regex.match(r"\p{White_Space}*", kept)[0]) if left else 0
-    end = len(kept) - len(regex.match(r"\p{White_Space}*", kept[::-1])[0]) if right else len(kept)
-    steps = ((kept[place], place, place + 1) for place in range(begin, end))
-    return text.rewrite(steps)
+    """Remove white space from the ends of a text (NORM-STRIP-1).
+
+    >>> strip(AlignedText.from_input(" a b "), Choices(), left=True, right=False).text
+    'a b '
+    """
+    kept = [place for place, each in enumerate(text.text) if not WHITE_SPACE.match(each)]
+    begin = (kept[0] if kept else len(text.text)) if left else 0
+    end = (kept[-1] + 1 if kept else begin) if right else len(text.text)
+    return text.rewrite((text.text[place], place, place + 1) for place in range(begin, end))
 
 
-def apply_map(text: AlignedText, choices: Choices, charsmap: bytes) -> AlignedText:
+def apply_map(text: AlignedText, choices: Choices, charsmap: CharacterMap) -> AlignedText:
     """Apply a character map of SentencePiece (NORM-MAP-2)."""
-    return text.rewrite(read_map(charsmap).steps(text.text))
+    return text.rewrite(charsmap.steps(text.text))
 
 
 def _clean(character: str) -> str:

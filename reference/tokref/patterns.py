@@ -8,7 +8,6 @@ alternatives in their order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 import regex
 
@@ -55,7 +54,6 @@ def find_matches(pattern: Mapping[str, str], text: str, choices: Choices) -> lis
     return [(start, end) for start, end in found if start < end]
 
 
-@cache
 def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
     """Compile a pattern that has only constructs of the specification (PATTERN-2).
 

@@ -20,6 +20,8 @@ from tokref.values import Component
 
 __all__ = ["BYTE_CHARACTERS", "pre_tokenize", "utf_8"]
 
+DOCUMENTS = Choices()  # what stands where no choices are given
+
 # The package regex knows the properties of Unicode, which the module re does not.
 NO_WHITE_SPACE = regex.compile(r"\P{White_Space}+")
 
@@ -47,9 +49,7 @@ Part = tuple[int, int, bool]
 """Where a part of a text starts and ends, and whether it is a match."""
 
 
-def pre_tokenize(
-    text: AlignedText, pre_tokenizer: Component | None, choices: Choices = Choices()
-) -> list[AlignedText]:
+def pre_tokenize(text: AlignedText, pre_tokenizer: Component | None, choices: Choices = DOCUMENTS) -> list[AlignedText]:
     """Cut a text into pieces, in the order of the text (PRE-1).
 
     >>> [piece.text for piece in pre_tokenize(AlignedText.from_input("¿Qui, 5?"), Component("bert"))]
@@ -80,9 +80,7 @@ def split_bert(text: AlignedText, choices: Choices) -> list[AlignedText]:
     return _matches(BERT, text)
 
 
-def split_byte_level(
-    text: AlignedText, choices: Choices, add_prefix_space: bool, use_regex: bool
-) -> list[AlignedText]:
+def split_byte_level(text: AlignedText, choices: Choices, add_prefix_space: bool, use_regex: bool) -> list[AlignedText]:
     """Cut as GPT-2 does, and write every byte of a piece as a character."""
     if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
         text = text.prefix(" ")

@@ -15,12 +15,23 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from tokref.bpe import Target
-from tokref.charsmap import read_map
+from tokref.charsmap import CharacterMap, read_map
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.patterns import compile_pattern
 from tokref.pipeline import count_words
-from tokref.values import AddedToken, Bpe, Component, Tokenizer, Unigram, WordPiece, Words, number_tokens
+from tokref.values import (
+    AddedToken,
+    Bpe,
+    Component,
+    Padding,
+    Tokenizer,
+    Truncation,
+    Unigram,
+    WordPiece,
+    Words,
+    number_tokens,
+)
 
 __all__ = ["from_mapping", "read_integer", "read_list", "read_number", "read_target", "read_text", "read_words"]
 
@@ -392,14 +403,12 @@ def _read_pattern(value: Any) -> Mapping[str, str]:
     return pattern
 
 
-def _read_map(value: Any) -> bytes:
-    """Return the bytes of a character map, which is written in base64 (NORM-MAP-1)."""
+def _read_map(value: Any) -> CharacterMap:
+    """Return a character map, which is written in base64 (NORM-MAP-1)."""
     try:
-        content = b64decode(read_text(value), validate=True)
+        return read_map(b64decode(read_text(value), validate=True))
     except ValueError:
         _refuse(f"the character map {brief(value)} is not base64")
-    read_map(content)
-    return content
 
 
 def _read_components(read: Reader) -> Reader:
@@ -419,6 +428,118 @@ def _read_pre_tokenizer(value: Any) -> Component:
 
 def _read_decoder(value: Any) -> Component:
     return _read_component("decoder", _DECODERS, value)
+
+
+def _read_post_processor(value: Any) -> Component:
+    component = _read_component("post_processor", _POST_PROCESSORS, value)
+    if component.type == "template":
+        _check_template(component)
+    if component.type == "sequence" and sum(map(_puts_in_tokens, component.parameters["post_processors"])) > 1:
+        message = "a sequence has more than one post_processor that puts in tokens, which is not specified"
+        raise InputError("unsupported", message)  # POST-SEQUENCE-1
+    return component
+
+
+def _puts_in_tokens(component: Component) -> bool:
+    return component.type != "byte_level" and (
+        component.type != "sequence" or any(map(_puts_in_tokens, component.parameters["post_processors"]))
+    )
+
+
+def _read_token_and_id(value: Any) -> tuple[str, int]:
+    token, id = _read_pair(value)
+    return read_text(token), _read_id(id)
+
+
+def _read_template(value: Any) -> tuple[Component, ...]:
+    return tuple(map(_read_template_item, read_list(value)))
+
+
+def _read_template_item(value: Any) -> Component:
+    given = _read_mapping("an item of a template", value)
+    readers: Mapping[str, Reader] = {
+        "special": read_text,
+        "sequence": _read_option("A", "B"),
+        "type_id": partial(read_integer, smallest=0),
+    }
+    found = {"type_id": 0} | _read_keys("an item of a template", given, readers)
+    if ("special" in found) == ("sequence" in found):
+        _refuse(f"the item {brief(value)} of a template has to have either special or sequence")
+    return Component("special" if "special" in found else "sequence", found)
+
+
+def _read_template_tokens(value: Any) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Return the tokens with their ids that each name stands for."""
+    readers = {"name": read_text, "ids": read_list, "tokens": read_list}
+    tokens: dict[str, tuple[tuple[str, int], ...]] = {}
+    for entry in read_list(value):
+        found = _read_keys(
+            "a special token of a template", _read_mapping("a special token of a template", entry), readers
+        )
+        for key in readers:
+            if key not in found:
+                _refuse(f"a special token of a template needs the key {key}")
+        name, ids, texts = found["name"], found["ids"], found["tokens"]
+        if name in tokens:  # POST-TEMPLATE-4
+            _refuse(f"the special token {name!r} of a template is listed twice")
+        if len(ids) != len(texts):  # POST-TEMPLATE-4
+            _refuse(f"the special token {name!r} of a template has {len(ids)} ids, and {len(texts)} tokens")
+        tokens[name] = tuple(map(_read_token_and_id, zip(texts, ids, strict=True)))
+    return tokens
+
+
+def _check_template(component: Component) -> None:
+    """Refuse a template that cannot be filled in (POST-TEMPLATE-4)."""
+    known = component.parameters["special_tokens"]
+    for key, texts in (("single", {"A"}), ("pair", {"A", "B"})):
+        items = component.parameters[key]
+        for item in items:
+            if item.type == "special" and item.parameters["special"] not in known:
+                _refuse(f"the template {key} names {item.parameters['special']!r}, which is not in its special_tokens")
+        found = {item.parameters["sequence"] for item in items if item.type == "sequence"}
+        if key == "single" and "B" in found:
+            _refuse("the template single names the sequence B, which is in pairs only")
+        for text in sorted(texts - found) if key == "pair" else ():
+            _refuse(f"the template pair does not name the sequence {text}")
+
+
+def _read_truncation(value: Any) -> Truncation:
+    number = partial(read_integer, smallest=0)
+    readers: Mapping[str, Reader] = {
+        "max_length": number,
+        "strategy": _read_option("longest_first", "only_first", "only_second"),
+        "stride": number,
+        "direction": _read_option("right", "left"),
+    }
+    found = _read_keys("the truncation", _read_mapping("the truncation", value), readers)
+    if "max_length" not in found:
+        _refuse("the truncation needs the key max_length")
+    truncation = Truncation(**found)
+    if truncation.stride and truncation.stride >= truncation.max_length:  # TRUNC-9
+        _refuse(f"the stride {truncation.stride} of the truncation is not below max_length {truncation.max_length}")
+    return truncation
+
+
+def _read_padding(value: Any) -> Padding:
+    number = partial(read_integer, smallest=0)
+    readers: Mapping[str, Reader] = {
+        "strategy": _read_padding_strategy,
+        "direction": _read_option("right", "left"),
+        "pad_to_multiple_of": number,
+        "id": _read_id,
+        "type_id": number,
+        "token": read_text,
+    }
+    found = _read_keys("the padding", _read_mapping("the padding", value), readers)
+    return Padding(fixed=found.pop("strategy", None), **found)
+
+
+def _read_padding_strategy(value: Any) -> int | None:
+    if value == "batch_longest":
+        return None
+    if not isinstance(value, Mapping) or set(value) != {"fixed"}:
+        _refuse(f"{brief(value)} is neither batch_longest nor an object with the key fixed alone")
+    return read_integer(value["fixed"], smallest=0)
 
 
 _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
@@ -467,8 +588,45 @@ _PRE_TOKENIZERS: Mapping[str, Mapping[str, _Parameter]] = {
 
 _DECODERS: Mapping[str, Mapping[str, _Parameter]] = {
     "byte_level": {},
-    "metaspace": {"replacement": _Parameter("▁", _read_character)},
-    "wordpiece": {"prefix": _Parameter("##", read_text)},
+    "metaspace": {
+        "replacement": _Parameter("▁", _read_character),
+        "prepend_scheme": _Parameter("always", _read_option("always", "first", "never")),
+    },
+    "wordpiece": {"prefix": _Parameter("##", read_text), "cleanup": _Parameter(False, _read_boolean)},
+    "byte_fallback": {},
+    "fuse": {},
+    "strip": {
+        "content": _Parameter(_NEEDED, _read_character),
+        "start": _Parameter(_NEEDED, partial(read_integer, smallest=0)),
+        "stop": _Parameter(_NEEDED, partial(read_integer, smallest=0)),
+    },
+    "replace": {"pattern": _Parameter(_NEEDED, _read_pattern), "content": _Parameter(_NEEDED, read_text)},
+    "bpe": {"suffix": _Parameter(_NEEDED, read_text)},
+    "sequence": {"decoders": _Parameter(_NEEDED, _read_components(_read_decoder))},
+}
+
+_POST_PROCESSORS: Mapping[str, Mapping[str, _Parameter]] = {
+    "template": {
+        "single": _Parameter(_NEEDED, _read_template),
+        "pair": _Parameter(_NEEDED, _read_template),
+        "special_tokens": _Parameter(_NEEDED, _read_template_tokens),
+    },
+    "bert": {
+        "cls": _Parameter(_NEEDED, _read_token_and_id),
+        "sep": _Parameter(_NEEDED, _read_token_and_id),
+    },
+    "roberta": {
+        "cls": _Parameter(_NEEDED, _read_token_and_id),
+        "sep": _Parameter(_NEEDED, _read_token_and_id),
+        "trim_offsets": _Parameter(True, _read_boolean),
+        "add_prefix_space": _Parameter(True, _read_boolean),
+    },
+    "byte_level": {
+        "add_prefix_space": _Parameter(True, _read_boolean),
+        "trim_offsets": _Parameter(True, _read_boolean),
+        "use_regex": _Parameter(True, _read_boolean),
+    },
+    "sequence": {"post_processors": _Parameter(_NEEDED, _read_components(_read_post_processor))},
 }
 
 _STAGES: Mapping[str, Reader] = {
@@ -477,4 +635,7 @@ _STAGES: Mapping[str, Reader] = {
     "decoder": _read_decoder,
     "special_tokens": _read_special_tokens,
     "added_tokens": _read_added_tokens,
+    "post_processor": _read_post_processor,
+    "truncation": _read_truncation,
+    "padding": _read_padding,
 }
