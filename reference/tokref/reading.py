@@ -414,7 +414,7 @@ def _values_inside(value: Any) -> list[Any]:
 
 def _read_pattern(value: Any) -> Mapping[str, str]:
     """Return a pattern: either the text that it matches, or a regular expression (PATTERN-2)."""
-    given = _read_mapping("a pattern", value)
+    given = read_mapping("a pattern", value)
     if len(given) != 1 or next(iter(given)) not in ("string", "regex"):
         _refuse(f"the pattern {brief(value)} needs one of the keys string and regex")
     pattern = {key: read_text(text) for key, text in given.items()}
