@@ -59,8 +59,18 @@ FAMILIES = [
     ("07-decoding", "DEC-BYTE"),
     ("07-decoding", "DEC-META"),
     ("07-decoding", "DEC-WP"),
+    ("07-decoding", "DEC-STREAM"),
     ("09-errors", "ERROR"),
     ("10-protocol", "PROTO"),
+    ("11-post-processing", "POST"),
+    ("11-post-processing", "POST-SEQUENCE"),
+    ("11-post-processing", "POST-TEMPLATE"),
+    ("11-post-processing", "POST-BERT"),
+    ("11-post-processing", "POST-ROBERTA"),
+    ("11-post-processing", "POST-BYTE"),
+    ("12-lengths", "BATCH"),
+    ("12-lengths", "TRUNC"),
+    ("12-lengths", "PAD"),
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.

@@ -169,7 +169,10 @@ def refusal(read: Callable[[], Any]) -> tuple[str, str]:
                 )
             ),
         ),
-        ({"decoder": {"type": "wordpiece"}}, Tokenizer(decoder=Component("wordpiece", {"prefix": "##"}))),
+        (
+            {"decoder": {"type": "wordpiece"}},
+            Tokenizer(decoder=Component("wordpiece", {"prefix": "##", "cleanup": False})),
+        ),
     ],
 )
 def test_models(content: Any, expected: Tokenizer) -> None:
