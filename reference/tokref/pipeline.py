@@ -102,9 +102,8 @@ def encode_pieces(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Pie
     added, normalizer = tokenizer.added_tokens, tokenizer.normalizer
     in_raw_text, in_normalized_text = raw_contents(added), normalized_contents(added, normalizer, choices)
     pieces: list[Piece] = []
-    for part, token in split_added_tokens(
-        AlignedText.from_input(text), in_raw_text
-    ):  # ENC-1; ENC-4: of nothing, nothing
+    raw = AlignedText.from_input(text)
+    for part, token in split_added_tokens(raw, in_raw_text):  # ENC-1; ENC-4: of nothing, nothing
         if token is not None:  # ADDED-1
             pieces.append(_added(token, part))
             continue
