@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder
 from tokspec.cli.options import fixtures_option
