@@ -25,7 +25,7 @@ export function difference(expected, actual, tolerance, path = "") {
   }
   const room = Math.max(tolerance.absolute ?? 0, (tolerance.relative ?? 0) * Math.abs(expected));
   const areNumbers = typeof expected === "number" && typeof actual === "number";
-  const isReal = areNumbers && !(Number.isInteger(expected) && Number.isInteger(actual));
+  const isReal = areNumbers && !(Number.isSafeInteger(expected) && Number.isSafeInteger(actual));
   if (expected === actual || (isReal && Math.abs(expected - actual) <= room)) return "";
   return `${path}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`;
 }
