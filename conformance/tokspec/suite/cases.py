@@ -176,8 +176,8 @@ def _bundled(case: Case) -> dict[str, Any]:
 
 def _bundled_row(row: Case) -> dict[str, Any]:
     options = needed_options(row.input)
-    written = {"input": row.input, "outcome": row.outcome, "line": row.line}
-    return {**written, "options": options} if options else written
+    raw = {"input": row.input, "outcome": row.outcome, "line": row.line}
+    return {**raw, "options": options} if options else raw
 
 
 def _hex(value: Any) -> Any:
