@@ -333,6 +333,7 @@ BPE-ENC-1 (MUST)  spec/04-bpe.md:{clause.line}
   Source: {clause.source}
   Profiles: documents, tokenizer.json, sentencepiece, tiktoken
   one-word
+  no-word
 """
     )
 

@@ -117,12 +117,12 @@ def write_models(suite: Suite, format: str) -> dict[str, Any]:
 
 
 @click.command("show")
-@click.argument("case_id", metavar="CASE|CLAUSE")
+@click.argument("case_id", metavar="CASE")
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
     """Show a case: its clauses, model, input and outcome. The last line reproduces it.
 
-    Of a clause, show its rule, source and profiles, and which cases ask about it.
+    CASE may be a clause: its rule, source and profiles, and which cases ask about it.
     """
     suite = load_suite(fixtures)
     clause = load_specification().clauses.get(case_id)
