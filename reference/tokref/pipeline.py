@@ -183,7 +183,7 @@ def count_words(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices) ->
     words: dict[str, int] = {}  # a dictionary keeps the order of first meeting
     for text in texts:
         normalized = normalize(AlignedText.from_input(text), tokenizer.normalizer, choices)
-        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
+        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer, choices):
             words[piece.text] = words.get(piece.text, 0) + 1
     return words
 
@@ -195,7 +195,7 @@ def _added(token: AddedToken, found: AlignedText) -> Piece:
 
 def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Piece]:
     pieces: list[Piece] = []
-    for piece in pre_tokenize(text, tokenizer.pre_tokenizer):
+    for piece in pre_tokenize(text, tokenizer.pre_tokenizer, choices):
         pieces.append(Piece(_encode_piece(piece, tokenizer, choices)))  # ENC-1, UNI-ENC-1: each on its own
     return pieces
 
