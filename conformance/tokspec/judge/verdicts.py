@@ -49,7 +49,8 @@ class Result:
 
     ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
     declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
-    extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them.
+    extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them. ``cause`` is
+    what it has in common with other failing cases, if it was looked for.
     """
 
     case: Case
@@ -59,6 +60,7 @@ class Result:
     reply: Reply | None = None
     difference: Difference | None = None
     rows: tuple[Result, ...] = ()
+    cause: str = ""
 
     @property
     def telling(self) -> tuple[Result, ...]:
