@@ -15,6 +15,7 @@ from tokspec.base.errors import DataError
 from tokspec.formats import read, write
 from tokspec.formats.files import load_json
 
+PAIR = [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}]
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 BERT = {
     "type": "BertNormalizer",
@@ -177,7 +178,7 @@ def test_values_that_say_nothing_are_left_out() -> None:
         "post_processor": {
             "type": "TemplateProcessing",
             "single": [],
-            "pair": [],
+            "pair": PAIR,
             "special_tokens": {},
             "use_regex": True,
         },
@@ -190,7 +191,12 @@ def test_values_that_say_nothing_are_left_out() -> None:
         "merges": [["u", "g"]],
         "padding": {"strategy": "batch_longest", "direction": "right", "id": 3, "type_id": 0, "token": "<pad>"},
         "truncation": {"max_length": 5, "strategy": "only_second", "stride": 0, "direction": "right"},
-        "post_processor": {"type": "template", "single": [], "pair": [], "special_tokens": []},
+        "post_processor": {
+            "type": "template",
+            "single": [],
+            "pair": [{"sequence": "A", "type_id": 0}, {"sequence": "B", "type_id": 1}],
+            "special_tokens": [],
+        },
         "decoder": {"type": "metaspace", "replacement": "_"},
     }
 
@@ -201,7 +207,7 @@ ITEM = {"SpecialToken": {"id": "[X]", "type_id": 0}}
 
 
 def template(**keys: Any) -> dict[str, Any]:
-    return {"model": BPE, "post_processor": {"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}, **keys}}  # fmt: skip
+    return {"model": BPE, "post_processor": {"type": "TemplateProcessing", "single": [], "pair": PAIR, "special_tokens": {}, **keys}}  # fmt: skip
 
 
 #: What is not covered, with the reason where tokenizers has it.
@@ -264,6 +270,7 @@ BROKEN: list[tuple[Any, str]] = [
     (template(single=[ITEM]), 'post_processor.single[0]: names "[X]", which special_tokens does not have'),
     (template(pair=[{"Sequence": {"id": "A", "type_id": 0}}, ITEM]), 'post_processor.pair[1]: names "[X]", which special_tokens does not have'),
     (template(single=[{"Sequence": {"id": "B", "type_id": 0}}]), "post_processor.single[0]: names the sequence B, and a single text is A"),
+    (template(pair=PAIR[:1]), "post_processor.pair: does not have both of the sequences A and B"),
     (template(single=["[CLS] $A"]), "post_processor.single[0]: is no object"),
     (template(single=[{}]), "post_processor.single[0]: is {}, which is not an object with one of the keys Sequence, SpecialToken"),
     (template(single=[{"Sequence": {"id": "C", "type_id": 0}}]), 'post_processor.single[0].Sequence.id: is "C", which is not one of A, B'),

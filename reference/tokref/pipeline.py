@@ -52,7 +52,7 @@ def encode(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
 def encode_inputs(
     inputs: Sequence[Sequence[str]], tokenizer: Tokenizer, choices: Choices, add_special_tokens: bool = True
 ) -> list[Encoding]:
-    """Encode a batch of inputs, each of which is one text or two (ENC-9).
+    """Encode a batch of inputs, each of which is one text or two (BATCH-1).
 
     Raises:
         InputError: as :func:`encode`; ``invalid_input``, where a text cannot be cut as the model says.
@@ -71,7 +71,7 @@ def encode_inputs(
 def _encode_input(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices, add_special_tokens: bool) -> Encoding:
     encoded = [_encode_text(text, number, tokenizer, choices) for number, text in enumerate(texts)]  # POST-1
     added = added_count(tokenizer.post_processor, len(texts)) if add_special_tokens else 0  # TRUNC-1
-    parts = truncate(encoded, tokenizer.truncation, added, choices)
+    parts = truncate(encoded, tokenizer.truncation, added, choices)  # TRUNC-10: of tokens that have all else
     chosen: list[tuple[tuple[EncodedToken, ...], ...]] = list(product(*parts))
     if len(parts) == 2:  # TRUNC-8
         a, b = parts
@@ -102,9 +102,8 @@ def encode_pieces(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Pie
     added, normalizer = tokenizer.added_tokens, tokenizer.normalizer
     in_raw_text, in_normalized_text = raw_contents(added), normalized_contents(added, normalizer, choices)
     pieces: list[Piece] = []
-    for part, token in split_added_tokens(
-        AlignedText.from_input(text), in_raw_text
-    ):  # ENC-1; ENC-4: of nothing, nothing
+    raw = AlignedText.from_input(text)
+    for part, token in split_added_tokens(raw, in_raw_text):  # ENC-1; ENC-4: of nothing, nothing
         if token is not None:  # ADDED-1
             pieces.append(_added(token, part))
             continue
@@ -184,7 +183,7 @@ def count_words(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices) ->
     words: dict[str, int] = {}  # a dictionary keeps the order of first meeting
     for text in texts:
         normalized = normalize(AlignedText.from_input(text), tokenizer.normalizer, choices)
-        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
+        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer, choices):
             words[piece.text] = words.get(piece.text, 0) + 1
     return words
 
@@ -196,7 +195,7 @@ def _added(token: AddedToken, found: AlignedText) -> Piece:
 
 def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Piece]:
     pieces: list[Piece] = []
-    for piece in pre_tokenize(text, tokenizer.pre_tokenizer):
+    for piece in pre_tokenize(text, tokenizer.pre_tokenizer, choices):
         pieces.append(Piece(_encode_piece(piece, tokenizer, choices)))  # ENC-1, UNI-ENC-1: each on its own
     return pieces
 

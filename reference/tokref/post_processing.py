@@ -38,7 +38,7 @@ def post_process(
     """
     result: list[EncodedToken] = []
     for item in _template(post_processor, len(texts)):
-        if item.text is not None:  # POST-2, POST-TEMPLATE-3
+        if item.text is not None:  # POST-2, POST-TEMPLATE-3; POST-7: it may have no tokens
             result += [token._replace(type_id=item.type_id) for token in texts[item.text]]
         elif add_special_tokens:  # POST-6
             result += [

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import sys
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from tokref.bpe import Target
+from tokref.charsmap import CharacterMap, read_map
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
+from tokref.patterns import compile_pattern
 from tokref.pipeline import count_words
 from tokref.values import (
     AddedToken,
@@ -50,6 +53,9 @@ LARGEST_ID = 2**32 - 1
 
 DEEPEST = 100
 """How many levels of lists and objects a component may have: reading and applying it go down by recursion."""
+
+BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
+"""What becomes of the matches at which a text is cut (PRE-SPLIT-2 to PRE-SPLIT-5)."""
 
 Reader = Callable[[Any], Any]
 """Returns the value that it was given, made immutable, or refuses it."""
@@ -406,6 +412,25 @@ def _values_inside(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
+def _read_pattern(value: Any) -> Mapping[str, str]:
+    """Return a pattern: either the text that it matches, or a regular expression (PATTERN-2)."""
+    given = read_mapping("a pattern", value)
+    if len(given) != 1 or next(iter(given)) not in ("string", "regex"):
+        _refuse(f"the pattern {brief(value)} needs one of the keys string and regex")
+    pattern = {key: read_text(text) for key, text in given.items()}
+    if "regex" in pattern:
+        compile_pattern(pattern["regex"], Choices())
+    return pattern
+
+
+def _read_map(value: Any) -> CharacterMap:
+    """Return a character map, which is written in base64 (NORM-MAP-1)."""
+    try:
+        return read_map(b64decode(read_text(value), validate=True))
+    except ValueError:
+        _refuse(f"the character map {brief(value)} is not base64")
+
+
 def _read_components(read: Reader) -> Reader:
     return lambda value: tuple(read(component) for component in read_list(value))
 
@@ -550,6 +575,10 @@ _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
         "strip_accents": _Parameter(None, read_boolean),
         "lowercase": _Parameter(True, read_boolean),
     },
+    "replace": {"pattern": _Parameter(_NEEDED, _read_pattern), "content": _Parameter(_NEEDED, read_text)},
+    "prepend": {"prefix": _Parameter(_NEEDED, read_text)},
+    "strip": {"left": _Parameter(True, read_boolean), "right": _Parameter(True, read_boolean)},
+    "precompiled": {"charsmap": _Parameter(_NEEDED, _read_map)},
     "sequence": {"normalizers": _Parameter(_NEEDED, _read_components(_read_normalizer))},
 }
 
@@ -565,13 +594,35 @@ _PRE_TOKENIZERS: Mapping[str, Mapping[str, _Parameter]] = {
         "split": _Parameter(True, read_boolean),
     },
     "whitespace_split": {},
+    "split": {
+        "pattern": _Parameter(_NEEDED, _read_pattern),
+        "behavior": _Parameter(_NEEDED, _read_option(*BEHAVIORS)),
+        "invert": _Parameter(False, read_boolean),
+    },
+    "digits": {"individual_digits": _Parameter(False, read_boolean)},
+    "punctuation": {"behavior": _Parameter("isolated", _read_option(*BEHAVIORS))},
+    "whitespace": {},
+    "char_delimiter_split": {"delimiter": _Parameter(_NEEDED, _read_character)},
     "sequence": {"pre_tokenizers": _Parameter(_NEEDED, _read_components(_read_pre_tokenizer))},
 }
 
 _DECODERS: Mapping[str, Mapping[str, _Parameter]] = {
     "byte_level": {},
-    "metaspace": {"replacement": _Parameter("▁", _read_character)},
+    "metaspace": {
+        "replacement": _Parameter("▁", _read_character),
+        "prepend_scheme": _Parameter("always", _read_option("always", "first", "never")),
+    },
     "wordpiece": {"prefix": _Parameter("##", read_text), "cleanup": _Parameter(False, read_boolean)},
+    "byte_fallback": {},
+    "fuse": {},
+    "strip": {
+        "content": _Parameter(_NEEDED, _read_character),
+        "start": _Parameter(_NEEDED, partial(read_integer, smallest=0)),
+        "stop": _Parameter(_NEEDED, partial(read_integer, smallest=0)),
+    },
+    "replace": {"pattern": _Parameter(_NEEDED, _read_pattern), "content": _Parameter(_NEEDED, read_text)},
+    "bpe": {"suffix": _Parameter(_NEEDED, read_text)},
+    "sequence": {"decoders": _Parameter(_NEEDED, _read_components(_read_decoder))},
 }
 
 _POST_PROCESSORS: Mapping[str, Mapping[str, _Parameter]] = {

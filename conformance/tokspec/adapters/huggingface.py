@@ -96,8 +96,8 @@ class TokenizersAdapter:
     >>> content = {"model": {"type": "BPE", "vocab": {"u": 0, "g": 1, "ug": 2}, "merges": [["u", "g"]]}}
     >>> adapter.run("encode", adapter.load("tokenizer.json", content), {"text": "ug"})
     ... # doctest: +NORMALIZE_WHITESPACE
-    {'tokens': ['ug'], 'ids': [2], 'spans': [(0, 2)], 'type_ids': [0], 'special_tokens_mask': [0],
-     'attention_mask': [1], 'word_ids': [0], 'sequence_ids': [0], 'overflowing': []}
+    {'overflowing': [], 'tokens': ['ug'], 'ids': [2], 'spans': [(0, 2)], 'type_ids': [0], 'special_tokens_mask': [0],
+     'attention_mask': [1], 'word_ids': [0], 'sequence_ids': [0]}
     """
 
     #: Whether what a post-processor adds is part of an encoding unless the input says so.
@@ -173,22 +173,28 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     encoding = tokenizer.encode(input["text"], input.get("pair"), add_special_tokens=input["add_special_tokens"])
-    return _encoding(tokenizer, encoding)
+    return _whole(tokenizer, encoding)
 
 
 def _encode_batch(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     inputs = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in input["inputs"]]
     encodings = tokenizer.encode_batch(inputs, add_special_tokens=input["add_special_tokens"])
-    return {"encodings": [_encoding(tokenizer, encoding) for encoding in encodings]}
+    return {"encodings": [_whole(tokenizer, encoding) for encoding in encodings]}
 
 
-def _encoding(tokenizer: Tokenizer, encoding: Encoding) -> Result:
+def _whole(tokenizer: Tokenizer, encoding: Encoding) -> Result:
+    return {"overflowing": [], **_part(tokenizer, encoding)}
+
+
+def _part(tokenizer: Tokenizer, encoding: Encoding) -> Result:
+    """Return an encoding, with its overflowing parts if it has some."""
     marked = zip(encoding.ids, encoding.tokens, encoding.special_tokens_mask, strict=True)
-    return {
+    found = {
         "tokens": [token if special else tokenizer.id_to_token(id) for id, token, special in marked],
         **{field: getattr(encoding, name) for field, name in _FIELDS.items()},
-        "overflowing": [_encoding(tokenizer, part) for part in encoding.overflowing],
     }
+    parts = [_part(tokenizer, part) for part in encoding.overflowing]
+    return {**found, "overflowing": parts} if parts else found
 
 
 def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from glob import glob, has_magic
 from importlib import import_module
@@ -50,6 +51,8 @@ def _is_hidden(path: Path) -> bool:
 def _described(path: Path) -> Found:
     try:
         status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError("is no ordinary file", str(path))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", str(path)) from None
     return Found(str(path), status.st_size, str(status.st_mtime_ns))

@@ -246,7 +246,7 @@ def _write_inserted(inserted: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _finish_template(part: Mapping[str, Any], found: dict[str, Any], key: str) -> dict[str, Any]:
-    """Refuse names that stand for nothing: tokenizers ends where it meets one."""
+    """Refuse names that stand for nothing, where tokenizers ends, and texts that are not there or forgotten."""
     names = {inserted["name"] for inserted in found["special_tokens"]}
     for template in ("single", "pair"):
         for index, item in enumerate(found[template]):
@@ -255,6 +255,8 @@ def _finish_template(part: Mapping[str, Any], found: dict[str, Any], key: str) -
                 raise wrong(f"names {show(item['special'])}, which special_tokens does not have", here)
             if template == "single" and item.get("sequence") == "B":
                 raise wrong("names the sequence B, and a single text is A", here)
+    if {item.get("sequence") for item in found["pair"]} - {None} != {"A", "B"}:
+        raise wrong("does not have both of the sequences A and B", at(key, "pair"))
     return found
 
 
