@@ -130,7 +130,7 @@ def _result_record(result: Result) -> dict[str, Any]:
     record: dict[str, Any] = {"case": case.id, "operation": case.operation, "clauses": list(case.clauses)}
     record |= {"verdict": result.verdict.value, "file": case.file, "line": case.line}
     if result.verdict is Verdict.PASS:
-        return record
+        return {**record, "detail": result.detail} if result.detail else record
     record |= {"detail": result.detail, "why": case.why}
     if result.cause:
         record["cause"] = result.cause

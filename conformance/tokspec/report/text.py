@@ -118,7 +118,10 @@ def _rest(every: Sequence[FailureGroup], shown: int) -> Iterator[str]:
 
 
 def _notes(run: Run) -> Iterator[str]:
-    """Say what an implementation declares that nothing is asked about."""
+    """Say what passes in part only, and what an implementation declares that nothing is asked about."""
+    in_part = Counter(result.detail for result in run.results if result.verdict is Verdict.PASS and result.detail)
+    for detail, count in in_part.most_common():
+        yield visible(f"{count} passed by the rest of the answer: {shorten(detail)}")
     for name in run.hello.operations:
         if name not in schema.operations():
             near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
