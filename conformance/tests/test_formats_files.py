@@ -253,6 +253,7 @@ def has_surrogate(model: Mapping[str, Any]) -> bool:
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\n*\n"}, "vocab.tiktoken:2: '*' is no rank; it needs base64, a space and a number"),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\nYQ== 1\n"}, "vocab.tiktoken:2: the token of 'YQ== 1' is there twice; tokens are distinct"),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 1\nYg== 1\n"}, 'vocab.tiktoken: b: is 1, the id of "a" too'),
+        ("vocab.tiktoken", {"vocab.tiktoken": ""}, "vocab.tiktoken: holds no ranks"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], message: str) -> None:

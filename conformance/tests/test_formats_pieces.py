@@ -100,13 +100,15 @@ def test_spaces(pre_tokenizer: Any, spaces: Spaces) -> None:
     assert spaces_of(fill_defaults(model), MODEL) == spaces
 
 
-@pytest.mark.parametrize(("format", "package"), [(MODEL, "sentencepiece"), (GGUF, "gguf")])
-def test_a_missing_package_is_said(format: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("format", "package", "installed"), [(MODEL, "sentencepiece", "sentencepiece protobuf"), (GGUF, "gguf", "gguf")]
+)
+def test_a_missing_package_is_said(format: str, package: str, installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("sentencepiece", "sentencepiece.sentencepiece_model_pb2", "gguf"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(DataError) as caught:
         write(format, {**UNIGRAM, "pre_tokenizer": ALWAYS})
-    how = "install it with pip install 'tokspec[formats]'"
+    how = f"install it with pip install {installed}"
     assert str(caught.value) == f"the format {format} needs the package {package}; {how}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -184,3 +185,25 @@ def test_texts_that_are_none_are_counted_by_file(capsys: pytest.CaptureFixture[s
         "a.jsonl: 2 records are no texts and were left out, first a.jsonl:1: is not JSON (at byte 10)",
         "b.jsonl: 1 record is no text and was left out, first b.jsonl:2: is not JSON (at byte 10)",
     ]
+
+
+@pytest.mark.parametrize("name", ["empty.tiktoken", "vocab.txt", "empty.model"])
+def test_an_empty_file_is_no_model(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(DataError) as caught:
+        read_user_model(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: is empty; a model has tokens"
+
+
+def test_a_bpe_without_merges_is_one(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text('{"a": 0}', "utf-8")
+    (tmp_path / "merges.txt").touch()
+    assert read_user_model(tmp_path, "vocab.json+merges.txt").neutral["vocabulary"] == ["a"]
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "vocab.txt", "vocab.json", "bpe.model", "gpt.tiktoken"])
+def test_a_model_that_is_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataError) as caught:
+        read_user_model(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: is no ordinary file"

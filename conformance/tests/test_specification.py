@@ -30,12 +30,21 @@ FAMILIES = [
     ("01-normalization", "NORM-LOWERCASE"),
     ("01-normalization", "NORM-ACCENTS"),
     ("01-normalization", "NORM-BERT"),
+    ("01-normalization", "NORM-REPLACE"),
+    ("01-normalization", "NORM-PREPEND"),
+    ("01-normalization", "NORM-STRIP"),
+    ("01-normalization", "NORM-MAP"),
     ("02-pre-tokenization", "PRE"),
     ("02-pre-tokenization", "PRE-SEQUENCE"),
     ("02-pre-tokenization", "PRE-SPACE"),
     ("02-pre-tokenization", "PRE-BERT"),
     ("02-pre-tokenization", "PRE-BYTE"),
     ("02-pre-tokenization", "PRE-META"),
+    ("02-pre-tokenization", "PRE-SPLIT"),
+    ("02-pre-tokenization", "PRE-DIGITS"),
+    ("02-pre-tokenization", "PRE-PUNCT"),
+    ("02-pre-tokenization", "PRE-WORDS"),
+    ("02-pre-tokenization", "PRE-DELIMITER"),
     ("03-added-tokens", "SPECIAL"),
     ("03-added-tokens", "ADDED"),
     ("03-added-tokens", "ENC"),
@@ -59,8 +68,25 @@ FAMILIES = [
     ("07-decoding", "DEC-BYTE"),
     ("07-decoding", "DEC-META"),
     ("07-decoding", "DEC-WP"),
+    ("07-decoding", "DEC-SEQUENCE"),
+    ("07-decoding", "DEC-FALLBACK"),
+    ("07-decoding", "DEC-FUSE"),
+    ("07-decoding", "DEC-STRIP"),
+    ("07-decoding", "DEC-REPLACE"),
+    ("07-decoding", "DEC-BPE"),
+    ("07-decoding", "DEC-STREAM"),
     ("09-errors", "ERROR"),
     ("10-protocol", "PROTO"),
+    ("11-post-processing", "POST"),
+    ("11-post-processing", "POST-SEQUENCE"),
+    ("11-post-processing", "POST-TEMPLATE"),
+    ("11-post-processing", "POST-BERT"),
+    ("11-post-processing", "POST-ROBERTA"),
+    ("11-post-processing", "POST-BYTE"),
+    ("12-lengths", "BATCH"),
+    ("12-lengths", "TRUNC"),
+    ("12-lengths", "PAD"),
+    ("13-patterns", "PATTERN"),
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.
@@ -85,7 +111,10 @@ def test_the_ids_stand_in_the_order_of_the_chapters_and_count_from_1() -> None:
     families = groupby(clauses, lambda clause: (clause.chapter, clause.id.rpartition("-")[0]))
     numbers = {family: [int(clause.id.rpartition("-")[2]) for clause in members] for family, members in families}
     assert list(numbers) == FAMILIES
-    assert numbers == {family: list(range(1, len(found) + 1)) for family, found in numbers.items()}
+    together: dict[str, list[int]] = {}  # a family may go on in a later chapter
+    for (_, family), found in numbers.items():
+        together.setdefault(family, []).extend(found)
+    assert together == {family: list(range(1, len(found) + 1)) for family, found in together.items()}
 
 
 @pytest.mark.parametrize("clause", SPECIFICATION.clauses.values(), ids=lambda clause: clause.id)

@@ -368,7 +368,8 @@ def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"sigma": "plain"}, "protocol: hello declares 'sigma=plain', which is no choice"),
+        ({"sigma": "plain"}, "protocol: hello declares 'sigma=plain', which is no choice; did you mean final_sigma?"),
+        ({"final_sigma": "context"}, "protocol: hello declares 'final_sigma=context', which is an option that final_sigma does not have; did you mean contextual?"),
         ({"final_sigma": "none"}, "protocol: hello declares 'final_sigma=none', which is an option that final_sigma does not have"),
         ({"\x1b[2J": "x"}, "protocol: hello declares '\\x1b[2J=x', which is no choice"),
     ],

@@ -102,7 +102,7 @@ def refusal(read: Callable[[], Any]) -> tuple[str, str]:
                     },
                 ),
                 Component("byte_level", {"add_prefix_space": True, "use_regex": False}),
-                Component("metaspace", {"replacement": "_"}),
+                Component("metaspace", {"replacement": "_", "prepend_scheme": "always"}),
                 (AddedToken("<s>", 0),),
             ),
         ),
@@ -169,7 +169,10 @@ def refusal(read: Callable[[], Any]) -> tuple[str, str]:
                 )
             ),
         ),
-        ({"decoder": {"type": "wordpiece"}}, Tokenizer(decoder=Component("wordpiece", {"prefix": "##"}))),
+        (
+            {"decoder": {"type": "wordpiece"}},
+            Tokenizer(decoder=Component("wordpiece", {"prefix": "##", "cleanup": False})),
+        ),
     ],
 )
 def test_models(content: Any, expected: Tokenizer) -> None:
@@ -269,9 +272,18 @@ TYPES = "give one of bpe, wordpiece, unigram"
         ({"type": "unigram", "tokens": [["a", 1], ["a", 2]]}, "'a' is listed twice"),
         ({"type": "unigram", "weights": "score"}, "'score' is not one of frequency, log_probability"),
         ({"decoder": "wordpiece"}, "a decoder is not an object, but 'wordpiece'"),
-        ({"decoder": {}}, "decoder type None is unknown; give one of byte_level, metaspace, wordpiece"),
-        ({"decoder": {"type": "ctc"}}, "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece"),
-        ({"decoder": {"type": {}}}, "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece"),
+        (
+            {"decoder": {}},
+            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+        ),
+        (
+            {"decoder": {"type": "ctc"}},
+            "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+        ),
+        (
+            {"decoder": {"type": {}}},
+            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+        ),
         ({"decoder": {"type": "byte_level", "x": 1}}, "the decoder byte_level has no key 'x'; give only type"),
         ({"pre_tokenizer": {"type": "metaspace", "replacement": "__"}}, "'__' is not one character"),
         ({"pre_tokenizer": {"type": "metaspace", "replacement": ""}}, "'' is not one character"),

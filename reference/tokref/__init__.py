@@ -14,6 +14,8 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``decoding``           chapter 7
 ``choices``            chapter 8
 ``errors``             chapter 9
+``post_processing``    chapter 11
+``lengths``            chapter 12
 ``pipeline``           the stages together: encode, decode, count words
 ``reading``            from plain values to a tokenizer
 =====================  ==================================================================
@@ -27,11 +29,23 @@ from tokref.bpe import BpeTraining, Target, train_bpe
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.normalization import normalize
-from tokref.pipeline import count_words, decode, encode, tokens_of
+from tokref.pipeline import count_words, decode, decode_stream, encode, encode_inputs, tokens_of
 from tokref.pre_tokenization import pre_tokenize
 from tokref.reading import from_mapping
 from tokref.unigram import UnigramTraining, corpus_loss, prune_step, segment, train_unigram
-from tokref.values import AddedToken, Bpe, Component, Token, Tokenizer, Unigram, WordPiece
+from tokref.values import (
+    AddedToken,
+    Bpe,
+    Component,
+    EncodedToken,
+    Encoding,
+    Padding,
+    Token,
+    Tokenizer,
+    Truncation,
+    Unigram,
+    WordPiece,
+)
 from tokref.wordpiece import WordPieceTraining, train_wordpiece
 
 __version__ = "0.1.0"
@@ -43,10 +57,14 @@ __all__ = [
     "BpeTraining",
     "Choices",
     "Component",
+    "EncodedToken",
+    "Encoding",
     "InputError",
+    "Padding",
     "Target",
     "Token",
     "Tokenizer",
+    "Truncation",
     "Unigram",
     "UnigramTraining",
     "WordPiece",
@@ -55,7 +73,9 @@ __all__ = [
     "corpus_loss",
     "count_words",
     "decode",
+    "decode_stream",
     "encode",
+    "encode_inputs",
     "from_mapping",
     "normalize",
     "pre_tokenize",

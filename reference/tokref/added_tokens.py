@@ -53,36 +53,36 @@ def normalized_contents(
     return found
 
 
-def split_added_tokens(text: AlignedText, contents: Mapping[str, AddedToken]) -> list[Stretch]:
+def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken]) -> list[Stretch]:
     """Cut a text into added tokens and the stretches between them, none of which is empty.
 
-    >>> text = AlignedText.from_input("a  <m>b")
-    >>> for stretch in split_added_tokens(text, {"<m>": AddedToken("<m>", lstrip=True)}):
+    >>> aligned = AlignedText.from_input("a  <m>b")
+    >>> for stretch in split_added_tokens(aligned, {"<m>": AddedToken("<m>", lstrip=True)}):
     ...     print(repr(stretch.text.text), stretch.token is not None)
     'a' False
     '  <m>' True
     'b' False
     """
-    found: list[Stretch] = []
+    text, found = aligned.text, list[Stretch]()
     begin = place = 0  # ``begin`` is where the stretch since the last added token starts
-    while place < len(text.text):
-        here = [content for content in contents if text.text.startswith(content, place)]  # ADDED-1: literally
+    while place < len(text):
+        here = [content for content in contents if text.startswith(content, place)]  # ADDED-1: literally
         if not here:
             place += 1
             continue
         content = max(here, key=len)  # ADDED-2
         token, end = contents[content], place + len(content)
-        if token.single_word and _is_in_word(text.text, place, end):  # ADDED-8
+        if token.single_word and _is_in_word(text, place, end):  # ADDED-8
             place = end  # ADDED-9
             continue
-        start, end = _with_white_space(text.text, place, end, token)
+        start, end = _with_white_space(text, place, end, token)
         start = max(start, begin)  # ADDED-6: what the token before has taken is not taken again
         if begin < start:
-            found.append(Stretch(text.cut(begin, start), None))  # ADDED-3: with the white space beside it
-        found.append(Stretch(text.cut(start, end), token))  # ADDED-11
+            found.append(Stretch(aligned.cut(begin, start), None))  # ADDED-3: with the white space beside it
+        found.append(Stretch(aligned.cut(start, end), token))  # ADDED-11
         begin = place = end  # ADDED-2: without overlap
-    if begin < len(text.text):
-        found.append(Stretch(text.cut(begin, len(text.text)), None))
+    if begin < len(text):
+        found.append(Stretch(aligned.cut(begin, len(text)), None))
     return found
 
 

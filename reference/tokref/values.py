@@ -16,9 +16,13 @@ __all__ = [
     "AddedToken",
     "Bpe",
     "Component",
+    "EncodedToken",
+    "Encoding",
+    "Padding",
     "Pair",
     "Token",
     "Tokenizer",
+    "Truncation",
     "Unigram",
     "WordPiece",
     "Words",
@@ -39,6 +43,33 @@ class Token(NamedTuple):
     id: int | None
     start: int
     end: int
+
+
+class EncodedToken(NamedTuple):
+    """A token of a result of encoding. Its span counts in its text, and what stands in no text has [0, 0] (POST-5).
+
+    ``is_special`` and ``is_attended`` are its entries of the masks, ``word`` the number of its piece, and ``sequence``
+    that of its text; both are None where it stands in no text. ``is_added`` says that it was found as an added token.
+    """
+
+    text: str
+    id: int | None
+    start: int
+    end: int
+    type_id: int = 0
+    is_special: bool = False
+    is_attended: bool = True
+    word: int | None = None
+    sequence: int | None = None
+    is_added: bool = False
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The tokens of an input, and the parts of it that truncation cut off, each with what the post-processor adds."""
+
+    tokens: tuple[EncodedToken, ...]
+    overflowing: tuple[Encoding, ...] = ()
 
 
 def number_tokens(tokens: Iterable[str]) -> dict[str, int]:
@@ -108,6 +139,28 @@ class Component:
 
 
 @dataclass(frozen=True)
+class Truncation:
+    """How long a result of encoding may be, and what is cut where it is longer (``spec/12-lengths.md``)."""
+
+    max_length: int
+    strategy: Literal["longest_first", "only_first", "only_second"] = "longest_first"
+    stride: int = 0
+    direction: Literal["right", "left"] = "right"
+
+
+@dataclass(frozen=True)
+class Padding:
+    """To which length a result of encoding is filled up: to ``fixed``, or to the longest of a batch (None)."""
+
+    fixed: int | None = None
+    direction: Literal["right", "left"] = "right"
+    pad_to_multiple_of: int | None = None
+    id: int = 0
+    type_id: int = 0
+    token: str = "[PAD]"
+
+
+@dataclass(frozen=True)
 class Tokenizer:
     """A model and the stages around it. Without a model it can still normalize, pre-tokenize and decode."""
 
@@ -116,6 +169,9 @@ class Tokenizer:
     pre_tokenizer: Component | None = None
     decoder: Component | None = None
     added_tokens: tuple[AddedToken, ...] = ()
+    post_processor: Component | None = None
+    truncation: Truncation | None = None
+    padding: Padding | None = None
 
     @property
     def special_tokens(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder
 from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
-from tokspec.report.matrix import MatrixRow, markdown_matrix, matrix, read_list, text_matrix
+from tokspec.report.matrix import MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
@@ -35,12 +35,14 @@ def matrix_command(
 ) -> int:
     """Judge every implementation of a list, each against its known failures, and set them beside each other.
 
-    The list is conformance/adapters/adapters.yaml of the checkout, unless another one is given. What is not here is
-    named, with what has to be done.
+    The list is conformance/adapters/adapters.yaml of the checkout, unless another one is given; without a checkout it
+    is what packages announce. What is not here is named, with what has to be done.
 
     Exit status: 0 if every run conforms, 1 if one does not.
     """
-    listed, suite = read_list(file or _own()), load_suite(fixtures)
+    own = fixtures_folder().parent / "conformance" / "adapters" / "adapters.yaml"
+    file = file or (own if own.is_file() else None)
+    listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
     with ProgressBar("judging", len(listed)) as advance:
         rows = list(matrix(listed, suite, advance))
     if reports:
@@ -58,13 +60,6 @@ def _site() -> Callable[[Sequence[MatrixRow], Suite, Path], int]:
     except ImportError as error:
         raise DataError(f"needs {error.name}: pip install jinja2 markdown-it-py", key="--html") from None
     return build_site
-
-
-def _own() -> Path:
-    file = fixtures_folder().parent / "conformance" / "adapters" / "adapters.yaml"
-    if not file.is_file():
-        raise DataError("the suite's own is in its checkout, not in what pip installs; give one", key="--list")
-    return file
 
 
 def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:

@@ -70,6 +70,7 @@ def run_command(
     \b
     tokspec run                                   the reference
     tokspec run --impl tokenizers                 an installed implementation
+    tokspec run --impl tokenizers@old-venv        with the library of another virtual environment
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
     tokspec run --cmd "node adapter.mjs"          a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases

@@ -201,11 +201,15 @@ def import_package(module: str, format: str) -> Any:
     Traceback (most recent call last):
         ...
     tokspec.base.errors.DataError: the format sentencepiece.model needs the package no_such_package;
-        install it with pip install 'tokspec[formats]'
+        install it with pip install no_such_package
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         package = (error.name or module).split(".")[0]
-        how = "install it with pip install 'tokspec[formats]'"
+        how = f"install it with pip install {_DISTRIBUTIONS.get(package, package)}"
         raise DataError(f"the format {format} needs the package {package}; {how}") from None
+
+
+#: What pip calls a package that is imported under another name, or that needs another one here.
+_DISTRIBUTIONS = {"google": "protobuf", "sentencepiece": "sentencepiece protobuf"}

@@ -184,6 +184,8 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
         if getattr(message, spec).precompiled_charsmap not in (b"", WHITE_SPACE):
             yield f"{spec}.precompiled_charsmap", "a table of characters"
     for index, piece in enumerate(message.pieces):
+        if not isinstance(piece.piece, str):  # protobuf's way with bytes that are not UTF-8
+            raise DataError("is not UTF-8", FORMAT, key=f"pieces[{index}].piece")
         if kinds.Name(piece.type) not in _KINDS:
             yield f"pieces[{index}].type", f"{kinds.Name(piece.type)} ({piece.piece!r})"
         if not is_weight(piece.score):
@@ -334,6 +336,6 @@ def _score(token: str, weight: float, format: str) -> float:
     """Round to the nearest number of 32 bits, which is all that these formats hold."""
     try:
         (score,) = struct.unpack("<f", struct.pack("<f", weight))
-    except OverflowError:
+    except (OverflowError, struct.error):  # the latter for an integer that no double holds
         raise Unsupported(f"{format} holds numbers of 32 bits, and the weight of {token!r} is beyond them") from None
     return float(score)

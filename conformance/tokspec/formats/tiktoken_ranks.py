@@ -107,6 +107,8 @@ def read(content: Any) -> dict[str, Any]:
         if token in ranks:
             raise DataError(f"the token of {line!r} is there twice; tokens are distinct", FORMAT, number)
         ranks[token] = rank
+    if not ranks:
+        raise DataError("holds no ranks", FORMAT)
     told = beside(content, _STAGES)
     special = told.pop("special_tokens", {})
     if not isinstance(special, Mapping):

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.base.display import escape, quote
+from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import Difference, first_difference, resolve
 from tokspec.judge.truncate import Extract, truncate_difference, truncate_reply
@@ -127,7 +127,9 @@ def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None)
     for name, option in hello.choices.items():
         if name not in known or option not in known[name].options:
             what = f"an option that {name} does not have" if name in known else "no choice"
-            raise AdapterFault("protocol", f"hello declares {quote(f'{name}={option}')}, which is {what}")
+            near = did_you_mean(*(option, known[name].options) if name in known else (name, known)).rstrip()
+            said = f"hello declares {quote(f'{name}={option}')}, which is {what}"
+            raise AdapterFault("protocol", f"{said}; {near}" if near else said)
     return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
 
 

@@ -196,7 +196,7 @@ class _Judged:
 
     def names(self, case: Case, choices: Mapping[str, str]) -> list[str]:
         """Name the implementations that pass a case."""
-        key = case.id, *(id(resolve(question.outcome, choices)) for question in case.questions)
+        key: tuple[str | int, ...] = (case.id, *(id(resolve(question.outcome, choices)) for question in case.questions))
         if key not in self.known:
             self.known[key] = [name for name in IMPLEMENTATIONS if _passes(name, case, choices)]
         return self.known[key]

@@ -178,8 +178,9 @@ class _Site:
     def is_held_to(self, judged: _Judged, choice: str) -> bool:
         """Whether an implementation was asked a case that depends on a choice."""
         return any(
-            choice in choices_in(result.case.outcome) and result.verdict is not Verdict.UNSUPPORTED
+            choice in choices_in(question.outcome) and result.verdict is not Verdict.UNSUPPORTED
             for result in judged.run.results
+            for question in result.case.questions
         )
 
     def clauses(self) -> None:
@@ -234,8 +235,8 @@ class _Site:
             "case.html",
             case.id,
             case=case,
-            input=shown(case.input, 2000),
-            expected=list(_outcomes(case.outcome)),
+            input=f"{len(case.rows)} rows" if case.rows else shown(case.input, 2000),
+            expected=[line for question in case.questions for line in _question_lines(question)],
             rows=token_rows(case, expected, None),
             sources=[", ".join(f"{key}: {value}" for key, value in source.items()) for source in case.source],
             errata=sorted({entry["erratum"] for entry in case.stated if "erratum" in entry}),
@@ -268,7 +269,7 @@ class _Site:
                     "who": [(judged.name, judged.file) for judged, _ in members],
                     "text": text if is_wrong else "",
                     "why": " / ".join(reasons),
-                    "rows": token_rows(case, result.expected, result.reply, place) if is_wrong else [],
+                    "rows": token_rows(result.question, result.expected, result.reply, place) if is_wrong else [],
                 }
             )
         return shown_groups, silent
@@ -351,6 +352,12 @@ def _chapters(specification: Specification) -> list[str]:
     return list(dict.fromkeys(clause.chapter for clause in specification.clauses.values()))
 
 
+def _question_lines(question: Case) -> Iterator[str]:
+    """Return the lines of what is expected; those of a row of a table say what it asks."""
+    asked = f"{question.row}. {shown(question.input, 200)}: " if question.row else ""
+    yield from (f"{asked}{line}" for line in _outcomes(question.outcome))
+
+
 def _group(group: Group, specification: Specification) -> dict[str, Any]:
     clause = specification.clauses.get(group.name)
     return {
@@ -372,8 +379,8 @@ def _item(result: Result) -> dict[str, Any]:
         "clauses": ", ".join(case.clauses),
         "why": shown(case.why),
         "operation": case.operation,
-        "input": shown(case.input, 200),
-        "rows": token_rows(case, result.expected, result.reply, place),
+        "input": shown(result.question.input, 200),
+        "rows": token_rows(result.question, result.expected, result.reply, place),
         "difference": difference_text(result) if result.difference else describe_reply(result),
     }
 
