@@ -223,7 +223,7 @@ def checked(what: str, is_one: Callable[[Any], bool], *values: Any) -> Form:
 
 def _is_base64(value: Any) -> bool:
     try:
-        return isinstance(value, str) and bool(b64decode(value, validate=True))
+        return isinstance(value, str) and b64decode(value, validate=True) is not None
     except ValueError:
         return False
 
