@@ -3,7 +3,8 @@
 // The library does the work; the adapter only translates. What the library does not offer is refused as "unsupported";
 // what it does otherwise than the specification is answered as it answers, and is a known failure.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { need, Refusal, serve, text } from "../javascript/protocol.mjs";
 
@@ -103,4 +104,6 @@ const operations = {
   },
 };
 
-await serve(hello, load, operations);
+export const adapter = { hello, load, operations };
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await serve(hello, load, operations);

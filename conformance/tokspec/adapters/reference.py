@@ -217,7 +217,9 @@ class ReferenceAdapter:
         "post_processor",
         "truncation",
         "padding",
-        "decoder/wordpiece",
+        "normalizer",
+        "pre_tokenizer",
+        "decoder",
     )
     operations: ClassVar[Mapping[str, Mapping[type | None, Callable[[ReferenceRequest], Result]]]]
 

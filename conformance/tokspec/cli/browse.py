@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from tokspec import formats
 from tokspec.base.display import compact, shorten, visible
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.cli.options import fixtures_option, selection_options
 from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
@@ -17,7 +19,7 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
 
-__all__ = ["cases_command", "list_command", "show_command"]
+__all__ = ["cases_command", "list_command", "show_command", "write_models"]
 
 
 @click.command("list")
@@ -84,12 +86,34 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
     metavar="FILE",
     help="Where to write it.",
 )
+@click.option(
+    "--format",
+    "names",
+    type=click.Choice([*formats.FORMATS]),
+    multiple=True,
+    help="Put the models into it in this format, too; may be repeated.",
+)
 @fixtures_option
-def cases_command(file: Path, fixtures: Path | None) -> None:
+def cases_command(file: Path, names: tuple[str, ...], fixtures: Path | None) -> None:
     """Write all cases as one JSON file, the bundle, for runners in other languages."""
     suite = load_suite(fixtures)
-    write_bundle(file, suite, load_specification())
+    write_bundle(file, suite, load_specification(), {name: write_models(suite, name) for name in names})
     click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(file))}")
+
+
+def write_models(suite: Suite, format: str) -> dict[str, Any]:
+    """Write every model of a suite in a format; of one that the format cannot express stands the reason.
+
+    Raises:
+        DataError: the format needs a package that is not installed.
+    """
+    written = {}
+    for model in {case.model.name: case.model for case in suite.cases.values()}.values():
+        try:
+            written[model.name] = {"content": formats.write(format, model.content)}
+        except Unsupported as refusal:
+            written[model.name] = {"unsupported": refusal.message}
+    return written
 
 
 @click.command("show")

@@ -24,6 +24,7 @@ __all__ = [
     "Target",
     "choices_option",
     "fixtures_option",
+    "fixtures_version_option",
     "implementation_options",
     "parse_choices",
     "selection_options",
@@ -163,6 +164,12 @@ fixtures_option = click.option(
     type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="Fixtures to use instead of the suite's own.",
+)
+
+fixtures_version_option = click.option(
+    "--fixtures-version",
+    metavar="X.Y.Z",
+    help="Take the cases that stood in this version of the suite, so that newer ones change nothing.",
 )
 
 choices_option = click.option(

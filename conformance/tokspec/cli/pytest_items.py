@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tokspec import __version__
 from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.known import Ratchet
@@ -19,7 +20,7 @@ from tokspec.report.failure import brief, describe
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
-from tokspec.suite.selection import select
+from tokspec.suite.selection import cases_of_version, select
 
 __all__ = ["CaseItem", "Cases"]
 
@@ -43,9 +44,10 @@ class Cases(pytest.Collector):
         self.target = Target(options.tokspec, options.tokspec_cmd, in_process=options.tokspec_in_process)
         self.choices: Mapping[str, str] = parse_choices(tuple(options.tokspec_choice))
         suite = load_suite()
-        self.selected: Sequence[Case] = select(suite.cases.values(), options.tokspec_select)
+        self.version: str | None = options.tokspec_fixtures_version
+        self.selected: Sequence[Case] = select(cases_of_version(suite, self.version), options.tokspec_select)
         self.ratchet = Ratchet.of(options.tokspec_known_failures, update=False)
-        for stale in self.ratchet.known.stale(suite.cases):
+        for stale in self.ratchet.known.stale(suite.cases) if self.version in (None, __version__) else ():
             raise DataError(stale)
         self.implementation = None if options.collectonly else self._open()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from tokspec import __version__
 from tokspec.base.display import terminal_width
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
@@ -19,6 +20,7 @@ from tokspec.cli.options import (
     Target,
     choices_option,
     fixtures_option,
+    fixtures_version_option,
     implementation_options,
     parse_choices,
     selection_options,
@@ -34,7 +36,7 @@ from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
-from tokspec.suite.selection import select
+from tokspec.suite.selection import cases_of_version, select
 
 __all__ = ["refuse_one_file", "run_command"]
 
@@ -47,6 +49,7 @@ _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are
 @selection_options
 @choices_option
 @fixtures_option
+@fixtures_version_option
 @known_failures_options
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
@@ -119,6 +122,7 @@ class Judging:
     seed: int
     max_failures: int | None
     jobs: int = 1
+    fixtures_version: str | None = None
 
     @cached_property
     def suite(self) -> Suite:
@@ -127,7 +131,7 @@ class Judging:
 
     def run(self, show: int) -> tuple[Run, list[list[str]]]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages."""
-        cases = select(self.suite.cases.values(), self.patterns, self.excluded)
+        cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
             with self.target.open(self.jobs) as session:
@@ -140,10 +144,15 @@ class Judging:
                         known=self.ratchet.counting,
                         progress=advance,
                     )
-                finished = self.ratchet.applied(self.verify_run(finished), self.suite.cases)
+                finished = self.ratchet.applied(self.verify_run(finished), self.known_cases())
                 return finished, self.describe(finished, show, session)
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
+
+    def known_cases(self) -> Collection[str]:
+        """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
+        is_older = self.fixtures_version not in (None, __version__)
+        return {*self.suite.cases, *self.ratchet.known.entries} if is_older else self.suite.cases
 
     def verify_run(self, finished: Run) -> Run:
         """Ask again, if that is wanted."""
@@ -179,4 +188,5 @@ class Judging:
         """Write the command that judges in the same way, without its selection."""
         fixtures = f" --fixtures {shlex.quote(str(self.fixtures))}" if self.fixtures else ""
         choices = "".join(f" --choice {shlex.quote(choice)}" for choice in self.choices)
+        fixtures += f" --fixtures-version {self.fixtures_version}" if self.fixtures_version else ""
         return f"tokspec run{self.target.arguments()}{choices}{fixtures}{self.ratchet.arguments()}"

@@ -19,6 +19,7 @@ from typing import Any
 from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
+from tokspec.suite.components import needed_components, needed_options
 from tokspec.suite.specification import Specification
 
 __all__ = ["BUNDLE_FORMAT", "FIRST_VERSION", "Case", "Model", "Suite", "compile_bundle", "read_bundle", "write_bundle"]
@@ -28,6 +29,10 @@ BUNDLE_FORMAT = 2
 
 FIRST_VERSION = "0.1.0"
 """The version of the suite in which a case first stood, unless it says another."""
+
+
+#: What a case needs that an implementation may not know, for runners in other languages: how it is found, and in what.
+_NEEDS = {"components": (needed_components, "model"), "options": (needed_options, "input")}
 
 
 @dataclass(frozen=True)
@@ -96,9 +101,12 @@ class Suite:
         return len(self.cases)
 
 
-def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]:
+def compile_bundle(
+    suite: Suite, specification: Specification, models: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the bundle of a suite: the same suite gives the same bundle.
 
+    ``models`` are its models in files' formats, for runners that cannot write them: by format and by name of model.
     ``hash`` is the SHA-256 of everything below it, written as JSON with sorted keys and no spaces.
     """
     content = {
@@ -108,6 +116,7 @@ def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]
         "errata": [asdict(erratum) for erratum in specification.errata.values()],
         "reasons": specification.reasons,
         "documents": specification.documents,
+        **({"models": _hex(models)} if models else {}),
         "cases": [_bundled(case) for case in suite.cases.values()],
     }
     canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -115,10 +124,12 @@ def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]
     return {"tokspec_bundle": BUNDLE_FORMAT, "version": __version__, "hash": digest, **content}
 
 
-def write_bundle(file: Path, suite: Suite, specification: Specification) -> None:
+def write_bundle(
+    file: Path, suite: Suite, specification: Specification, models: Mapping[str, Any] | None = None
+) -> None:
     """Write the bundle of a suite, with a line for each entry of its lists, so that two versions can be compared."""
     lines = []
-    for key, value in compile_bundle(suite, specification).items():
+    for key, value in compile_bundle(suite, specification, models).items():
         if isinstance(value, list):
             entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in value)
             lines.append(f'"{key}":[\n{entries}\n]')
@@ -147,6 +158,7 @@ def _case(raw: dict[str, Any]) -> Case:
     lists = {key: tuple(raw.get(key, ())) for key in ("clauses", "source", "stated", "worked", "tags", "verified_by")}
     model = Model(raw.pop("model_name"), raw["model"])
     rows = [(row["input"], row["outcome"], row["line"]) for row in raw.pop("inputs", ())]
+    raw = {key: value for key, value in raw.items() if key not in _NEEDS}
     case = Case(**{"tolerance": {}, "input": {}, "outcome": {}, **raw, **lists, "model": model})
     return case.with_rows(rows)
 
@@ -155,6 +167,7 @@ def _bundled(case: Case) -> dict[str, Any]:
     """Write a case with what it has; ``model`` is the model itself, and ``model_name`` names it."""
     raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
     raw |= {"model": case.model.content, "model_name": case.model.name}
+    raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}
     raw["inputs"] = tuple({"input": row.input, "outcome": row.outcome, "line": row.line} for row in case.rows)
     needed = ("model",) if case.rows else ("model", "input")
     return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
