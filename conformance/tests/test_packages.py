@@ -158,7 +158,7 @@ CHANGES: Sequence[Callable[[Any], Any]] = (
     lambda result: {key: item for key, item in result.items() if key != "ids"},
     lambda result: change(result, same, lambda items: items[:-1]),
     lambda result: change(result, same, lambda items: [*items, *items[-1:]]),
-    lambda result: change(result, lambda value: value + 1, same),
+    lambda result: change(result, lambda value: max(value - 1, 0), same),
     lambda result: change(result, lambda value: value * (1 + 1e-12) if isinstance(value, float) else value, same),
     lambda result: change(result, lambda value: value + 1e-6 if isinstance(value, float) else value, same),
     lambda result: change(result, lambda value: value * 1e-9 if isinstance(value, float) else value, same),
@@ -190,7 +190,8 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
     """List some cases: most as they fail, some otherwise, some past their date, and some that pass."""
     lines = ["known_failures:" if results else "known_failures: []"]
     for result in results:
-        if result.verdict is Verdict.UNSUPPORTED or chance.random() < 0.5:
+        has_surrogate = b'"hex"' in encode_line({"reply": record(result.reply)})  # the packages' digest is another
+        if result.verdict is Verdict.UNSUPPORTED or has_surrogate or chance.random() < 0.5:
             continue
         listed = Verdict.FAIL if result.verdict is Verdict.PASS else result.verdict
         seen = digest(result) if chance.random() < 0.8 else "0123456789abcdef"

@@ -132,7 +132,7 @@ function canonical(value) {
     const members = Object.keys(value).sort().map((key) => `${canonical(key)}:${canonical(value[key])}`);
     return `{${members}}`;
   }
-  if (value && Math.abs(value) < 1e-4) return value.toExponential().replace(/e-(\d)$/, "e-0$1");
+  if (typeof value === "number" && value && Math.abs(value) < 1e-4) return value.toExponential().replace(/e-(\d)$/, "e-0$1");
   const escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value).replace(/[\x7f-\uffff]/g, escape);
 }
