@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import tokspec.cli
 from tokspec.adapters.registry import known_names
 from tokspec.cli import tokspec as group
+from tokspec.cli.progress import ProgressBar
 from tokspec.suite.specification import load_specification
 
 TOKSPEC = [sys.executable, "-m", "tokspec"]
@@ -155,6 +156,15 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
             "give its path, put it on the PATH, or install its interpreter",
         ),
         (("smoke", "--cmd", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
+        (
+            ("run", *ONE, "--choice", "unkown_id=error"),
+            "--choice: 'unkown_id=error' names no choice; did you mean unknown_id? there are "
+            f"{', '.join(load_specification().choices)}",
+        ),
+        (
+            ("run", *ONE, "--choice", "unknown_id=skiped"),
+            "--choice: 'unknown_id=skiped' names no option; did you mean skipped? unknown_id has error, skipped",
+        ),
         (("run", *ONE, "--choice", "unknown_id=x"), "--choice: 'unknown_id=x' names no option; unknown_id has error, skipped"),
         (("run", *ONE, "--choice", "unknown_id"), "--choice: 'unknown_id' names no option; unknown_id has error, skipped"),
         (("run", *ONE, "--select", "one-wrd"), "--select: 'one-wrd' matches no case; did you mean one-word, no-word?"),
@@ -171,6 +181,8 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         "name",
         "program",
         "quotes",
+        "choice",
+        "misspelt option",
         "option",
         "no option",
         "selection",
@@ -213,6 +225,47 @@ def test_a_program_that_never_says_hello_is_one_line(status_and_message: Call, a
     said = "false: cannot be asked: crash: exit status 1; try tokspec smoke --cmd false"
     assert status_and_message(*arguments, *ONE, "--cmd", "false") == (2, "", f"tokspec: {said}\n")
     assert not Path("tokspec-known-failures.yaml").exists()
+
+
+def test_what_is_wrong_with_hello_is_told(status_and_message: Call, folder: Path) -> None:
+    (folder / "nameless.py").write_text(LETTERS.replace('"letters"', '""'), "utf-8")
+    wrong = 'nameless:Letters: cannot be asked: protocol: the answer to hello is wrong: name: "" is shorter than 1 character'
+    said = f"tokspec: {wrong}; try tokspec smoke --impl nameless:Letters\n"
+    assert status_and_message("run", *ONE, "--impl", "nameless:Letters") == (2, "", said)
+    (folder / "more.py").write_text(LETTERS.replace('("encode",)', '("encode", "detrain", "\\x1b[2J")'), "utf-8")
+    status, output, said = status_and_message("run", *ONE, "--impl", "more:Letters", "--show", "0")
+    assert (status, output.splitlines()[2:4], said) == (
+        1,
+        [
+            "hello offers 'detrain', which is no operation; did you mean train?",
+            "hello offers '\\x1b[2J', which is no operation; spec/10-protocol.md lists them",
+        ],
+        "",
+    )
+
+
+def test_a_long_run_says_now_and_then_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr("tokspec.cli.progress._may_be_seen", lambda: False)
+    with ProgressBar("judging", 1000) as advance, ProgressBar("freezing", None) as uncounted:
+        for second in range(1, 201):
+            now = 100.0 + second
+            advance()
+            if second in (1, 7):
+                uncounted()
+    assert capsys.readouterr().err.splitlines() == [
+        "judging: 5 of 1000 after 5 s",
+        "freezing: 2 after 7 s",
+        "judging: 10 of 1000 after 10 s",
+        "judging: 20 of 1000 after 20 s",
+        "judging: 40 of 1000 after 40 s",
+        "judging: 80 of 1000 after 80 s",
+        "judging: 140 of 1000 after 140 s",
+        "judging: 200 of 1000 after 200 s",
+    ]
 
 
 def test_a_fault_of_the_suite_is_never_status_1(status_and_message: Call, monkeypatch: pytest.MonkeyPatch) -> None:

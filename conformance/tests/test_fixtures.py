@@ -205,3 +205,17 @@ def test_reasons_of_the_schema_are_those_of_the_specification() -> None:
 
     schema = json.loads((fixtures_folder() / "schema.json").read_text("utf-8"))
     assert [*schema["$defs"]["reason"]["enum"], "unsupported"] == list(load_specification().reasons)
+
+
+def test_line_ends_of_windows_change_nothing(tmp_path: Path) -> None:
+    """A checkout may have them, whatever `.gitattributes` says, as in an archive that was unpacked there."""
+    ours = fixtures_folder()
+    for file in ours.rglob("*.*"):
+        copy = tmp_path / file.relative_to(ours)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_suite(tmp_path) == load_suite(ours)
+
+
+def test_git_leaves_line_ends_as_they_are() -> None:
+    assert "* text=auto eol=lf\n" in (fixtures_folder().parent / ".gitattributes").read_text("utf-8")

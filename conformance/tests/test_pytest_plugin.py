@@ -253,7 +253,7 @@ def test_workers_have_a_program_each(repository: pytest.Pytester) -> None:
     ("words", "problem"),
     [
         (("dies",), "crash: exit status 1; standard error ends 'cannot find model.bin'"),
-        (('{"sigma": "x"}',), "protocol: hello declares 'sigma=x', which is no choice"),
+        (('{"sigma": "x"}',), "protocol: hello declares 'sigma=x', which is no choice; did you mean final_sigma?"),
     ],
     ids=["dies", "declares what there is not"],
 )

@@ -98,7 +98,7 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
         (
             replace(HELLO, operations=("encode", "tokenise", "\x1b[2J")),
             "operations",
-            "tokenise, \x1b[2J: not in spec/10-protocol.md; name only what stands there",
+            "tokenise, \x1b[2J: not in spec/10-protocol.md; did you mean pre_tokenize? name only what stands there",
         ),
         (
             replace(HELLO, formats=("tokspec", "sqlite")),
@@ -108,7 +108,12 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
         (
             replace(HELLO, choices={"unknown": "x"}),
             "choices",
-            "unknown is no choice of spec/08-choices.md; remove it",
+            "unknown is no choice of spec/08-choices.md; did you mean unknown_id?",
+        ),
+        (
+            replace(HELLO, choices={"zzz": "x"}),
+            "choices",
+            "zzz is no choice of spec/08-choices.md; remove it",
         ),
         (
             replace(HELLO, choices={"unknown_id": "x"}),
@@ -121,7 +126,7 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
             '{"text": "bug"} → {"tokens": ["b", "ug"]} lacks ids, spans; give all that encode_fields names',
         ),
     ],
-    ids=["operations", "formats", "choice", "option", "fields"],
+    ids=["operations", "formats", "choice", "choice near none", "option", "fields"],
 )
 def test_a_description_that_is_wrong_in_one_step(hello: Hello, step: str, note: str) -> None:
     found = tried(Scripted(hello))

@@ -368,7 +368,8 @@ def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"sigma": "plain"}, "protocol: hello declares 'sigma=plain', which is no choice"),
+        ({"sigma": "plain"}, "protocol: hello declares 'sigma=plain', which is no choice; did you mean final_sigma?"),
+        ({"final_sigma": "context"}, "protocol: hello declares 'final_sigma=context', which is an option that final_sigma does not have; did you mean contextual?"),
         ({"final_sigma": "none"}, "protocol: hello declares 'final_sigma=none', which is an option that final_sigma does not have"),
         ({"\x1b[2J": "x"}, "protocol: hello declares '\\x1b[2J=x', which is no choice"),
     ],
@@ -381,7 +382,7 @@ def test_a_choice_that_the_specification_does_not_have_is_refused(choices: dict[
 
 def test_every_case_of_the_suite_passes_with_what_it_expects_and_fails_without() -> None:
     choices = effective_choices(HELLO)
-    for asked in load_suite().cases.values():
+    for asked in (question for case in load_suite().cases.values() for question in case.questions):
         expected = not_run(asked, choices, "").expected
         for result in expected.get("one_of", [expected["expect"]] if "expect" in expected else []):
             assert judge(asked, Answer(result), HELLO, choices).verdict is Verdict.PASS

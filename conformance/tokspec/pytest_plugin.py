@@ -31,7 +31,11 @@ _CASES: pytest.StashKey[Cases] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; they have their own group in ``pytest --help``."""
     group = parser.getgroup("tokspec", "conformance of tokenizers")
-    group.addoption("--tokspec", metavar="IMPLEMENTATION", help="judge an installed implementation, or module:object")
+    group.addoption(
+        "--tokspec",
+        metavar="IMPLEMENTATION",
+        help="judge an installed implementation, or module:object, or either @ENVIRONMENT",
+    )
     group.addoption("--tokspec-cmd", metavar="COMMAND", help="judge a program that speaks the protocol")
     group.addoption("--tokspec-in-process", action="store_true", help="run it in this process, for a debugger")
     group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="take these cases only")

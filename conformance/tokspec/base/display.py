@@ -22,7 +22,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["compact", "escape", "quote", "shorten", "terminal_width", "visible", "wrap"]
+__all__ = ["compact", "did_you_mean", "escape", "quote", "shorten", "terminal_width", "visible", "wrap"]
 
 #: Characters of untrusted text that a message shows.
 EXCERPT = 200
@@ -96,6 +96,18 @@ def escape(untrusted: str, length: int = EXCERPT) -> str:
     start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
     more = len(untrusted) - length
     return start + (f" and {more} more characters" if more > 0 else "")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Ask whether the nearest of the known names is meant; nothing if none is near.
+
+    >>> did_you_mean("bep", ["stages", "bpe"]), did_you_mean("x", ["stages", "bpe"])
+    ('did you mean bpe? ', '')
+    """
+    from difflib import get_close_matches  # here, because nobody should need it
+
+    near = get_close_matches(name[:EXCERPT], sorted(known), 1, 0.5)
+    return f"did you mean {near[0]}? " if near else ""
 
 
 #: Where the second column of a block begins, below which its text goes on.

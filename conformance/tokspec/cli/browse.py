@@ -150,8 +150,10 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
         yield f"  {clause} ({clauses[clause].level}) {clauses[clause].text}"
         yield f"    Source: {clauses[clause].source}"
     rows = [("model", f"{case.model.name} {compact(case.model.content)}")]
-    rows.append(("asked", f"{case.operation} {compact(case.input)}"))
-    rows += list(_outcome_rows(case.outcome, ""))
+    for question in case.questions:
+        number = f"#{question.row} " if question.row else ""
+        rows.append(("asked", f"{number}{case.operation} {compact(question.input)}"))
+        rows += list(_outcome_rows(question.outcome, ""))
     rows += [("stated", _stated(entry)) for entry in case.stated]
     rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
     rows += [("source", ", ".join(entry.values())) for entry in case.source]

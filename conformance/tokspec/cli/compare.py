@@ -108,15 +108,12 @@ class Comparison:
         if not (self.first.session and self.second.session):
             return False
         suite = load_suite()
-        cases = list(suite.cases.values())
+        cases = [question for case in suite.cases.values() for question in case.questions]
         with ProgressBar("comparing cases", len(cases)) as advance:
             units = (self.first.unit, self.second.unit)
             found = cases_compared(self.first.session, self.second.session, cases, units, advance)
-        click.echo(
-            "\n".join(
-                [f"{len(cases)} cases of the suite (fixtures {suite.hash[:12]}…):", *_cases(found, self.show), ""]
-            )
-        )
+        head = f"{len(cases)} questions of the suite's cases (fixtures {suite.hash[:12]}…):"
+        click.echo("\n".join([head, *_cases(found, self.show), ""]))
         return found.changed
 
     def texts(self) -> bool:

@@ -74,6 +74,10 @@ class Fuzzing:
         with ExitStack() as sessions:
             checks = self._checks(sessions)
             name = _name(checks[0].judged)
+            if not (self.target.impl or self.target.program):
+                against = ", ".join(self.against) or name
+                said = f"no implementation is named: {name} is compared with {against}; give --impl or --cmd"
+                click.echo(visible(said), err=True)
             before = kept(self._database, self._kept_as(name)) if self._database else []
             budget = self._budget if first is None else Budget(0)
             with FuzzProgress(budget) as progress:

@@ -73,6 +73,7 @@ def run_command(
     \b
     tokspec run                                   the reference
     tokspec run --impl tokenizers                 an installed implementation
+    tokspec run --impl tokenizers@old-venv        with the library of another virtual environment
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
     tokspec run --cmd "node adapter.mjs"          a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases
@@ -175,7 +176,9 @@ class Judging:
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.case, session, reference) if result.verdict is Verdict.FAIL else "",
+                    first_diverging_stage(result.question, session, reference)
+                    if result.verdict is Verdict.FAIL
+                    else "",
                     terminal_width(),
                 )
                 for result in failed

@@ -60,7 +60,7 @@ class Probe:
 
 def probe(session: Session, cases: Sequence[Case]) -> Probe:
     """Ask every case that depends on a choice, and find out which options explain the answers."""
-    asked = [case for case in cases if choices_of(case)]
+    asked = [question for case in cases for question in case.questions if choices_of(question)]
     explained: dict[str, list[_Combination]] = {}
     for index, reply in session.ask([make_request(case) for case in asked]):
         if not isinstance(reply, Fault) and not (isinstance(reply, Refused) and reply.reason == "unsupported"):
@@ -76,7 +76,7 @@ COUNTING = ("encode", "encode_batch", "pre_tokenize")
 
 
 def choices_of(case: Case) -> tuple[str, ...]:
-    """Name the choices on which a case's outcome depends.
+    """Name the choices on which the outcome of a case, or of a row of a table, depends.
 
     >>> from tokspec.suite.fixtures import load_suite
     >>> choices_of(load_suite().cases["final-sigma-word"])

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.base.display import escape, quote
+from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import Difference, first_difference, resolve
 from tokspec.judge.truncate import Extract, truncate_difference, truncate_reply
@@ -19,7 +19,7 @@ from tokspec.suite import schema
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "judge", "not_run"]
+__all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "join_rows", "judge", "not_run"]
 
 
 class Verdict(Enum):
@@ -49,7 +49,7 @@ class Result:
 
     ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
     declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
-    extract.
+    extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them.
     """
 
     case: Case
@@ -58,6 +58,58 @@ class Result:
     expected: Mapping[str, Any]
     reply: Reply | None = None
     difference: Difference | None = None
+    rows: tuple[Result, ...] = ()
+
+    @property
+    def telling(self) -> tuple[Result, ...]:
+        """The rows that did not pass, the worst first."""
+        return tuple(sorted((row for row in self.rows if row.verdict is not Verdict.PASS), key=_severity))
+
+    @property
+    def question(self) -> Case:
+        """The question that ``expected``, ``reply`` and ``difference`` are about: the case, or a row of it."""
+        return next((row.case for row in self.telling), self.case)
+
+
+#: The verdicts of rows, the worst first.
+_SEVERITY = (
+    Verdict.STATE_LEAK,
+    Verdict.CRASH,
+    Verdict.TIMEOUT,
+    Verdict.PROTOCOL,
+    Verdict.ERROR,
+    Verdict.FAIL,
+    Verdict.UNSUPPORTED,
+    Verdict.NOT_RUN,
+    Verdict.PASS,
+)
+
+#: How many numbers of rows a sentence lists.
+_LISTED = 10
+
+
+def _severity(result: Result) -> int:
+    return _SEVERITY.index(result.verdict)
+
+
+def join_rows(case: Case, rows: Sequence[Result]) -> Result:
+    """Return the result of a table: the worst of its rows, the first of them; it passes if all of them do."""
+    joined = Result(case, Verdict.PASS, "", {}, rows=tuple(rows))
+    worst = next(iter(joined.telling), None)
+    if worst is None:
+        return joined
+    return replace(worst, case=case, detail=_of_rows(joined.telling, len(rows)), rows=joined.rows)
+
+
+def _of_rows(telling: Sequence[Result], total: int) -> str:
+    """Say what the worst row came to, and which others come to no better than the table."""
+    worst, *others = telling
+    if len(telling) == total and {row.detail for row in others} == {worst.detail}:
+        return f"every row: {worst.detail}" if worst.verdict is not Verdict.UNSUPPORTED else worst.detail
+    alike = [row.case.row for row in others if worst.verdict.conforms or not row.verdict.conforms]
+    more = ", …" if len(alike) > _LISTED else ""
+    listed = f"; {len(alike)} more: {', '.join(map(str, sorted(alike)[:_LISTED]))}{more}" if alike else ""
+    return f"row {worst.case.row} of {total}: {worst.detail}{listed}"
 
 
 def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -75,12 +127,14 @@ def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None)
     for name, option in hello.choices.items():
         if name not in known or option not in known[name].options:
             what = f"an option that {name} does not have" if name in known else "no choice"
-            raise AdapterFault("protocol", f"hello declares {quote(f'{name}={option}')}, which is {what}")
+            near = did_you_mean(*(option, known[name].options) if name in known else (name, known)).rstrip()
+            said = f"hello declares {quote(f'{name}={option}')}, which is {what}"
+            raise AdapterFault("protocol", f"{said}; {near}" if near else said)
     return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
 
 
 def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
-    """Return the verdict on a reply to a case."""
+    """Return the verdict on a reply to a case, or to a row of a table."""
     expected = _expected(case, choices)
     if isinstance(reply, Fault):
         return Result(case, Verdict(reply.kind), reply.message, expected, reply)

@@ -17,6 +17,9 @@ __all__ = ["brief", "describe"]
 #: How many items of a long list are shown before and after the first difference.
 AROUND = 5
 
+#: How many rows of a table are shown beside the worst.
+ROWS = 5
+
 #: Where the second column begins.
 _MARGIN = 12
 
@@ -31,17 +34,20 @@ def describe(result: Result, reproduce: str, stage: str = "", width: int = 0) ->
     lines = [f"{result.verdict.value.upper()} {case.id}  ({case.file}:{case.line})"]
     clauses = load_specification().clauses
     lines += [f"  {clause} ({clauses[clause].level}) {clauses[clause].text}" for clause in case.clauses]
-    rows = [("why", case.why), ("input", f"{case.operation} {shorten(compact(_input(case.input)))}")]
+    rows = [("why", case.why)]
+    if result.rows and result.difference is not None:
+        rows.append(("rows", shorten(visible(result.detail), 600)))
+    rows.append(("input", f"{case.operation} {shorten(compact(_input(result.question.input)))}"))
+    others = [row for row in result.telling[1:] if not row.verdict.conforms][:ROWS]
     if result.difference is None:
-        rows += [
-            ("expected", shorten(compact(_plain(result.expected)))),
-            ("problem", brief(result)),
-        ]
+        rows += [("expected", shorten(compact(_plain(result.expected))))] if result.expected else []
+        rows.append(("problem", brief(result)))
         if result.verdict is Verdict.FAIL and (actual := _answer(result)) is not None:
             rows.append(("actual", shorten(compact(actual))))
     else:
         rows += list(_side_by_side(result, result.difference, width))
     rows += [("stage", stage)] if stage else []
+    rows += [(f"row {row.case.row}", f"{shorten(compact(_input(row.case.input)), 40)}: {brief(row)}") for row in others]
     rows.append(("again", reproduce))
     return [visible(line) for line in (*lines, *(f"  {label:<9} {text}".rstrip() for label, text in rows))]
 

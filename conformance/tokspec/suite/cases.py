@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from tokspec.suite.specification import Specification
 
 __all__ = ["BUNDLE_FORMAT", "FIRST_VERSION", "Case", "Model", "Suite", "compile_bundle", "read_bundle", "write_bundle"]
 
-BUNDLE_FORMAT = 1
+BUNDLE_FORMAT = 2
 """The version of the form of a bundle; a change that breaks its readers raises it."""
 
 FIRST_VERSION = "0.1.0"
@@ -63,6 +63,26 @@ class Case:
     file: str
     line: int
     since: str = FIRST_VERSION
+    rows: tuple[Case, ...] = ()
+    """The questions of a table, each with an id of its own, ``ID#1`` and so on; the table has no input and outcome."""
+
+    @property
+    def questions(self) -> tuple[Case, ...]:
+        """What is asked, each a request of its own: the case itself, or its rows."""
+        return self.rows or (self,)
+
+    @property
+    def row(self) -> int:
+        """The number of a row in its table, counted from 1; 0 of a case."""
+        return int(self.id.partition("#")[2] or 0)
+
+    def with_rows(self, rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any], int]]) -> Case:
+        """Return a table of rows, each an input, an outcome and a line; without rows the case itself."""
+        made = [
+            replace(self, id=f"{self.id}#{number}", input=input, outcome=outcome, line=line)
+            for number, (input, outcome, line) in enumerate(rows, 1)
+        ]
+        return replace(self, rows=tuple(made))
 
     @property
     def documents(self) -> tuple[str, ...]:
@@ -137,15 +157,20 @@ def read_bundle(file: Path) -> Suite:
 def _case(raw: dict[str, Any]) -> Case:
     lists = {key: tuple(raw.get(key, ())) for key in ("clauses", "source", "stated", "worked", "tags", "verified_by")}
     model = Model(raw.pop("model_name"), raw["model"])
+    rows = [(row["input"], row["outcome"], row["line"]) for row in raw.pop("inputs", ())]
     raw = {key: value for key, value in raw.items() if key not in _NEEDS}
-    return Case(**{"tolerance": {}, **raw, **lists, "model": model})
+    case = Case(**{"tolerance": {}, "input": {}, "outcome": {}, **raw, **lists, "model": model})
+    return case.with_rows(rows)
 
 
 def _bundled(case: Case) -> dict[str, Any]:
     """Write a case with what it has; ``model`` is the model itself, and ``model_name`` names it."""
-    raw = {**asdict(case), "model": case.model.content, "model_name": case.model.name}
-    raw |= {key: tuple(needed(raw[of])) for key, (needed, of) in _NEEDS.items()}
-    return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in ("model", "input")}
+    raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
+    raw |= {"model": case.model.content, "model_name": case.model.name}
+    raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}
+    raw["inputs"] = tuple({"input": row.input, "outcome": row.outcome, "line": row.line} for row in case.rows)
+    needed = ("model",) if case.rows else ("model", "input")
+    return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
 
 
 def _hex(value: Any) -> Any:

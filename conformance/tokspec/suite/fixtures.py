@@ -114,11 +114,8 @@ class _Loader:
         return parse_yaml(text, name)
 
     def case(self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model, source: Any) -> Case:
-        input = {**_unhex(document, (*path, "input"), raw["input"])}
-        if isinstance(input.get("corpus"), str):
-            input["corpus"] = self.part(document, (*path, "input", "corpus"), "corpora", input["corpus"])
-        outcome = {key: raw[key] for key in OUTCOMES if key in raw}
-        return Case(
+        input, outcome = ({}, {}) if "inputs" in raw else self.question(document, path, raw["input"], raw)
+        case = Case(
             id=raw["id"],
             clauses=tuple(raw["clauses"]),
             why=raw["why"],
@@ -126,7 +123,7 @@ class _Loader:
             model=model,
             operation=raw["operation"],
             input=input,
-            outcome={key: _unhex(document, (*path, key), value) for key, value in outcome.items()},
+            outcome=outcome,
             stated=tuple(_unhex(document, (*path, "stated"), raw.get("stated", []))),
             worked=tuple(raw.get("worked", [])),
             tolerance=raw.get("tolerance", {}),
@@ -136,6 +133,19 @@ class _Loader:
             line=document.lines[path],
             since=raw.get("since", FIRST_VERSION),
         )
+        places = [((*path, "inputs", index), row) for index, row in enumerate(raw.get("inputs", ()))]
+        rows = [(*self.question(document, place, _input_of(row), row), document.lines[place]) for place, row in places]
+        return case.with_rows(rows)
+
+    def question(
+        self, document: Document, path: KeyPath, input: Mapping[str, Any], raw: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the input and the outcome of a case or of a row."""
+        place = (*path, "input") if "input" in raw else path
+        asked = {**_unhex(document, place, input)}
+        if isinstance(asked.get("corpus"), str):
+            asked["corpus"] = self.part(document, (*place, "corpus"), "corpora", asked["corpus"])
+        return asked, {key: _unhex(document, (*path, key), raw[key]) for key in OUTCOMES if key in raw}
 
     def model(self, document: Document, path: KeyPath, inline_name: str) -> Model:
         value = _value_at(document.value, path)
@@ -182,10 +192,24 @@ def _validate(document: Document, value: Any, part: str = "") -> None:
         DataError: the first thing that is wrong, with file, line and key.
     """
     for path, message in schema.errors(value, part):
-        case = _value_at(value, path) if path[:1] == ("cases",) and len(path) == 2 else None
-        if isinstance(case, dict) and sum(key in case for key in OUTCOMES) != 1:
-            message = f"needs exactly one of {', '.join(OUTCOMES)}"
-        raise document.error(path, message)
+        is_question = path[:1] == ("cases",) and (len(path) == 2 or (path[2:3] == ("inputs",) and len(path) == 4))
+        case = _value_at(value, path) if is_question else None
+        raise document.error(path, _fault_of_question(case, message) if isinstance(case, dict) else message)
+
+
+def _fault_of_question(raw: Mapping[str, Any], message: str) -> str:
+    """Say what is wrong with a case or a row as a whole, which the schema says badly."""
+    if "inputs" in raw:
+        others = [key for key in ("input", *OUTCOMES, "stated", "worked") if key in raw]
+        return f"has inputs, and so no {others[0]}" if others else message
+    if sum(key in raw for key in OUTCOMES) != 1:
+        return f"needs exactly one of {', '.join(OUTCOMES)}"
+    return message
+
+
+def _input_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the input of a row: its keys but the outcome."""
+    return {key: value for key, value in row.items() if key not in OUTCOMES}
 
 
 def _value_at(value: Any, path: KeyPath) -> Any:
@@ -211,16 +235,19 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
     for index, entry in enumerate(raw.get("stated", [])):
         if entry.get("erratum", "E-1") not in specification.errata:
             raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
-    _check_question(document, path, raw, raw["operation"], specification)
+    for place, question in _questions(path, raw).items():
+        inner_place = (*place, "input") if "input" in question else place
+        input = question["input"] if "input" in question else _input_of(question)
+        for inner, message in schema.errors(input, f"operations/{raw['operation']}/input"):
+            raise document.error((*inner_place, *inner), message)
+        _check_outcome(document, place, question, input, raw["operation"], specification)
 
 
-def _check_question(
-    document: Document, path: KeyPath, raw: Mapping[str, Any], operation: str, specification: Specification
-) -> None:
-    """Check the input and the outcome of one question by its operation, which is what the schema leaves out."""
-    for inner, message in schema.errors(raw["input"], f"operations/{operation}/input"):
-        raise document.error((*path, "input", *inner), message)
-    _check_outcome(document, path, raw, raw["input"], operation, specification)
+def _questions(path: KeyPath, raw: Mapping[str, Any]) -> Mapping[KeyPath, Mapping[str, Any]]:
+    """Return the rows of a case by their places, or the case itself."""
+    if "inputs" not in raw:
+        return {path: raw}
+    return {(*path, "inputs", index): row for index, row in enumerate(raw["inputs"])}
 
 
 def _check_outcome(
