@@ -168,9 +168,15 @@ def _bundled(case: Case) -> dict[str, Any]:
     raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
     raw |= {"model": case.model.content, "model_name": case.model.name}
     raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}
-    raw["inputs"] = tuple({"input": row.input, "outcome": row.outcome, "line": row.line} for row in case.rows)
+    raw["inputs"] = tuple(_bundled_row(row) for row in case.rows)
     needed = ("model",) if case.rows else ("model", "input")
     return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
+
+
+def _bundled_row(row: Case) -> dict[str, Any]:
+    options = needed_options(row.input)
+    raw = {"input": row.input, "outcome": row.outcome, "line": row.line}
+    return {**raw, "options": options} if options else raw
 
 
 def _hex(value: Any) -> Any:
