@@ -11,7 +11,7 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
-from tokspec.report.github import annotations, outputs
+from tokspec.report.github import write_annotations, write_outputs
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
@@ -99,8 +99,8 @@ _FORMS: Mapping[str, Callable[[Sequence[Report], int], str]] = {
     "text": _text,
     "markdown": lambda reports, show: markdown([(report.origin, report.run) for report in reports], show),
     "annotations": lambda reports, show: _lines(
-        line for report in reports for line in annotations(report.run, report.origin, show)
+        line for report in reports for line in write_annotations(report.run, report.origin, show)
     ),
-    "outputs": lambda reports, show: _lines(line for report in reports for line in outputs(report.run)),
+    "outputs": lambda reports, show: _lines(line for report in reports for line in write_outputs(report.run)),
     "junit": lambda reports, show: junit([(report.origin, report.run) for report in reports]),
 }

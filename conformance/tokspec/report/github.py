@@ -16,10 +16,10 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline
 
-__all__ = ["annotations", "outputs"]
+__all__ = ["write_annotations", "write_outputs"]
 
 
-def annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
+def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
     """Return a line for each of the first failing cases, and one for what keeps a run from conforming beside them.
 
     GitHub shows ten of a step.
@@ -34,11 +34,11 @@ def annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
         yield _command({"title": headline(run)}, f"{len(run.failed) - show} more cases failed; the reports have them.")
 
 
-def outputs(run: Run) -> Iterator[str]:
+def write_outputs(run: Run) -> Iterator[str]:
     """Return the lines for ``GITHUB_OUTPUT``: whether the run conforms, the number of cases, and the counts.
 
     >>> from tokspec.adapter import Hello
-    >>> list(outputs(Run(Hello("x", "1", "C", ("encode",)), {}, ())))[:3]
+    >>> list(write_outputs(Run(Hello("x", "1", "C", ("encode",)), {}, ())))[:3]
     ['conforms=false', 'cases=0', 'passed=0']
     """
     counts = {verdict.value: count for verdict, count in run.counts.items()}
