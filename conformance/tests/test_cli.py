@@ -234,7 +234,7 @@ def test_what_is_wrong_with_hello_is_told(status_and_message: Call, folder: Path
     assert status_and_message("run", *ONE, "--impl", "nameless:Letters") == (2, "", said)
     (folder / "more.py").write_text(LETTERS.replace('("encode",)', '("encode", "detrain", "\\x1b[2J")'), "utf-8")
     status, output, said = status_and_message("run", *ONE, "--impl", "more:Letters", "--show", "0")
-    assert (status, output.splitlines()[2:4], said) == (
+    assert (status, output.splitlines()[4:6], said) == (
         1,
         [
             "hello offers 'detrain', which is no operation; did you mean train?",
