@@ -206,7 +206,9 @@ def _cells(row: Row) -> list[str]:
         " ".join(_short(clauses)) or "**none**" * (row.ours in CLAUSES),
         str(len(row.cases)) if row.cases else "**0**",
         str(sum(_mutants()[clause] for clause in clauses)),
-        ", ".join(f"{family} {count}" for family, count in passed.most_common(3)),
+        ", ".join(
+            f"{family} {count}" for family, count in sorted(passed.items(), key=lambda each: (-each[1], each))[:3]
+        ),
     ]
 
 

@@ -28,7 +28,9 @@ def load(name: str) -> ModuleType:
 table = load("table")
 
 
+@pytest.mark.slow
 def test_the_table_is_up_to_date() -> None:
+    """Its counts change with every case: it is made anew for a release, not for a change."""
     assert table.FILE.read_text("utf-8") == table.table(), "run python conformance/components/table.py"
 
 
