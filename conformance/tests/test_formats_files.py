@@ -157,6 +157,16 @@ LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip wh
         ),
         (
             "tokenizer.json-legacy",
+            {**BPE, "merges": [["#version", "c"]]},
+            "the merge of '#version' and 'c' begins as a version does, which older versions skip",
+        ),
+        (
+            "tokenizer.json-legacy",
+            {"pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "metaspace", "prepend_scheme": "first"}]}},
+            "older versions have no metaspace for the start of the input only",
+        ),
+        (
+            "tokenizer.json-legacy",
             {"pre_tokenizer": {"type": "metaspace", "prepend_scheme": "first"}},
             "older versions have no metaspace for the start of the input only",
         ),
