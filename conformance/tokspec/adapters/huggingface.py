@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import tokenizers
-from tokenizers import Encoding, Tokenizer
-from tokenizers.decoders import DecodeStream
+from tokenizers import Encoding, Tokenizer, decoders
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
@@ -111,7 +110,7 @@ class TokenizersAdapter:
             name="tokenizers",
             version=tokenizers.__version__,
             language="Rust",
-            operations=("normalize", "pre_tokenize", "encode", "encode_batch", "decode", "decode_stream", "train"),
+            operations=_OFFERED,
             formats=(_FORMAT,),
             choices=CHOICES,
             encode_fields=("tokens", *_FIELDS, "overflowing"),
@@ -213,7 +212,7 @@ def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _decode_stream(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    stream = DecodeStream(skip_special_tokens=input.get("skip_special_tokens", False))
+    stream = decoders.DecodeStream(skip_special_tokens=input.get("skip_special_tokens", False))
     return {"parts": [stream.step(tokenizer, id) or "" for id in _ids(input)]}
 
 
@@ -270,3 +269,6 @@ _OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
     "decode_stream": _decode_stream,
     "train": _train,
 }
+
+#: Versions before 0.21 do not decode as a stream.
+_OFFERED = tuple(name for name in _OPERATIONS if name != "decode_stream" or hasattr(decoders, "DecodeStream"))
