@@ -19,7 +19,7 @@ from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["PlainTokenizers", "TokenizersAdapter"]
+__all__ = ["TokenizersAdapter"]
 
 Result: TypeAlias = Mapping[str, Any]
 _Value = TypeVar("_Value")
@@ -101,9 +101,6 @@ class TokenizersAdapter:
      'attention_mask': [1], 'word_ids': [0], 'sequence_ids': [0]}
     """
 
-    #: Whether what a post-processor adds is part of an encoding unless the input says so.
-    adds = True
-
     def hello(self) -> Hello:
         """Describe the library."""
         return Hello(
@@ -140,13 +137,7 @@ class TokenizersAdapter:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        return _translated(lambda: _OPERATIONS[operation](model, {"add_special_tokens": self.adds, **input}))
-
-
-class PlainTokenizers(TokenizersAdapter):
-    """The library without the special tokens that the post-processor of a file adds."""
-
-    adds = False
+        return _translated(lambda: _OPERATIONS[operation](model, input))
 
 
 def _translated(call: Callable[[], _Value]) -> _Value:
@@ -173,13 +164,15 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    encoding = tokenizer.encode(input["text"], input.get("pair"), add_special_tokens=input["add_special_tokens"])
+    encoding = tokenizer.encode(
+        input["text"], input.get("pair"), add_special_tokens=input.get("add_special_tokens", True)
+    )
     return _whole(tokenizer, encoding)
 
 
 def _encode_batch(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     inputs = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in input["inputs"]]
-    encodings = tokenizer.encode_batch(inputs, add_special_tokens=input["add_special_tokens"])
+    encodings = tokenizer.encode_batch(inputs, add_special_tokens=input.get("add_special_tokens", True))
     return {"encodings": [_whole(tokenizer, encoding) for encoding in encodings]}
 
 
