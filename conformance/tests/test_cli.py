@@ -234,7 +234,7 @@ def test_what_is_wrong_with_hello_is_told(status_and_message: Call, folder: Path
     assert status_and_message("run", *ONE, "--impl", "nameless:Letters") == (2, "", said)
     (folder / "more.py").write_text(LETTERS.replace('("encode",)', '("encode", "detrain", "\\x1b[2J")'), "utf-8")
     status, output, said = status_and_message("run", *ONE, "--impl", "more:Letters", "--show", "0")
-    assert (status, output.splitlines()[2:4], said) == (
+    assert (status, output.splitlines()[4:6], said) == (
         1,
         [
             "hello offers 'detrain', which is no operation; did you mean train?",
@@ -321,6 +321,21 @@ one-word  (one.yaml:5)
 """  # fmt: skip
     refused = status_and_message("show", *ONE, "no-*")[1].splitlines()
     assert '  refused   "unknown_symbol"' in refused
+
+
+def test_show_of_a_clause_names_its_profiles_and_cases(status_and_message: Call) -> None:
+    clause = load_specification().clauses["BPE-ENC-1"]
+    assert (
+        status_and_message("show", *ONE, "BPE-ENC-1")[1]
+        == f"""\
+BPE-ENC-1 (MUST)  spec/04-bpe.md:{clause.line}
+  {clause.text}
+  Source: {clause.source}
+  Profiles: documents, tokenizer.json, sentencepiece, tiktoken
+  one-word
+  no-word
+"""
+    )
 
 
 def test_a_run_ends_after_so_many_failures(folder: Path, status_and_message: Call) -> None:

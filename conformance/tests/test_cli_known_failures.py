@@ -147,7 +147,9 @@ def test_nothing_is_written_after_a_crash(tmp_path: Path) -> None:
 def test_nothing_is_written_after_a_fault_at_the_start(tmp_path: Path) -> None:
     status, lines, errors = judged(tmp_path, "Stillborn", "--update-known-failures")
     assert (status, lines) == (2, [])
-    assert re.fullmatch(r"tokspec: \S+: cannot be asked: crash: .*; try tokspec smoke --impl \S+\n", errors)
+    assert re.fullmatch(
+        r"tokspec: \S+: cannot be asked: crash: .*; try tokspec smoke --impl \S+ --in-process\n", errors
+    )
     assert not (tmp_path / FILE).exists()
 
 

@@ -170,7 +170,7 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     is_run = False  # whether the character before became the unknown token
     for symbol in merge_symbols(symbols, model, choices):
         end = begin + 1  # BPE-AFFIX-4: spans count characters
-        while join_symbols(symbols[begin:end], model) != symbol:  # so many characters were merged
+        while end < len(symbols) and join_symbols(symbols[begin:end], model) != symbol:  # so many were merged
             end += 1
         start, stop = piece.span(begin, end)
         was_run, is_run = is_run, False

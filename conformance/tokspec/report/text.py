@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import click
 
 from tokspec.base.display import did_you_mean, quote, shorten, terminal_width, visible, wrap
+from tokspec.judge.diagnosis import FailureGroup, group_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import extent, in_profile
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
+from tokspec.report.failure import listed_ids
 from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
@@ -24,6 +26,9 @@ def say(lines: Iterable[str]) -> None:
 
 #: The verdicts of cases that say nothing of what an implementation does.
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
+
+#: How many causes that are not shown have a line.
+CAUSES = 20
 
 
 def headline(run: Run) -> str:
@@ -109,12 +114,12 @@ def _cells(results: Sequence[Result], shown: Sequence[Verdict]) -> list[str]:
 
 
 def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -> Iterator[str]:
-    """Return the lines; ``shown`` are the failures that :func:`tokspec.report.failure.describe` has described."""
+    """Return the lines; ``shown`` are the causes that :func:`tokspec.report.failure.describe` has described."""
     for head, *lines in shown:
         yield click.style(head, fg="red", bold=True)
         yield from (*lines, "")
-    if len(run.failed) > len(shown):
-        yield f"… and {len(run.failed) - len(shown)} more; --show {len(run.failed)} shows them all\n"
+    if rest := list(_rest(group_failures(run.failed), len(shown))):
+        yield from (*rest, "")
     if unsupported := reasons(run):
         yield from ("unsupported, and why:", *unsupported, "")
     if notes := [*_notes(run)]:
@@ -124,8 +129,24 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
     yield click.style(headline(run), fg="green" if run.conforms else "red", bold=True)
 
 
+def _rest(every: Sequence[FailureGroup], shown: int) -> Iterator[str]:
+    """Count what is not shown, a cause a line."""
+    groups = every[shown:]
+    if groups:
+        yield f"… and {len(groups)} more cause{'' if len(groups) == 1 else 's'}; --show {len(every)} shows them all"
+    for group in groups[:CAUSES]:
+        cause = f"{group.cause}: " if group.cause else ""
+        yield f"{len(group.results):>5}  {visible(shorten(cause, 120))}{visible(listed_ids(group.results))}"
+    if len(groups) > CAUSES:
+        cases = sum(len(group.results) for group in groups[CAUSES:])
+        yield f"{cases:>5}  cases of {len(groups) - CAUSES} other causes"
+
+
 def _notes(run: Run) -> Iterator[str]:
-    """Say what an implementation declares that nothing is asked about."""
+    """Say what passes in part only, and what an implementation declares that nothing is asked about."""
+    in_part = Counter(result.detail for result in run.results if result.verdict is Verdict.PASS and result.detail)
+    for detail, count in in_part.most_common():
+        yield visible(f"{count} passed by the rest of the answer: {shorten(detail)}")
     for name in run.hello.operations:
         if name not in schema.operations():
             near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"

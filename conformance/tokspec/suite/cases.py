@@ -4,7 +4,7 @@ A :class:`Case` knows what is expected; what an implementation is asked is its o
 
 The bundle is written when the wheel is built, for the installed package, and by ``tokspec cases --bundle`` for runners
 in other languages. Every case stands in it complete, with its model, its corpus, and its place in the fixtures.
-``fixtures/README.md`` describes the keys.
+``docs/cases.md`` describes the keys.
 """
 
 from __future__ import annotations
