@@ -158,8 +158,8 @@ def test_reading_back_gives_the_same_model() -> None:
     ("path", "value", "message"),
     [
         (("trainer_spec", "model_type"), 3, "trainer_spec.model_type: is WORD, which the specification does not cover"),
-        (("trainer_spec", "byte_fallback"), True, "trainer_spec.byte_fallback: is true, which the specification does not cover"),
-        (("normalizer_spec", "precompiled_charsmap"), b"x", "normalizer_spec.precompiled_charsmap: is a table of characters, which the specification does not cover"),
+        (("trainer_spec", "treat_whitespace_as_suffix"), True, "trainer_spec.treat_whitespace_as_suffix: is true, which the specification does not cover"),
+        (("denormalizer_spec", "precompiled_charsmap"), b"x", "denormalizer_spec.precompiled_charsmap: is a character map, which the specification does not cover"),
         (("normalizer_spec", "remove_extra_whitespaces"), True, "normalizer_spec: is add_dummy_prefix false, remove_extra_whitespaces true, escape_whitespaces false, which the specification does not cover"),
         (("pieces", 0, "type"), 3, "pieces[0].type: is CONTROL ('u'), which the specification does not cover"),
         (("pieces", 0, "type"), 2, "pieces: has a token twice, or not one unknown token"),
