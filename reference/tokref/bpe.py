@@ -198,7 +198,11 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
         if not possible:
             return symbols
         _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
-        symbols = [*symbols[:place], symbols[place] + symbols[place + 1], *symbols[place + 2 :]]
+        pair = (symbols[place], symbols[place + 1])
+        if choices.bpe_merge_places == "all" and choices.bpe_pairs == "listed":  # BPE-ENC-10
+            symbols = [*merge_pair(symbols, pair, "".join(pair))]
+            continue
+        symbols = [*symbols[:place], "".join(pair), *symbols[place + 2 :]]
 
 
 def _rank(pair: Pair, model: Bpe, choices: Choices) -> int | None:

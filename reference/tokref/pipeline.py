@@ -7,6 +7,7 @@ is encoded by the model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tokref.alignment import AlignedText
 from tokref.bpe import encode_bpe
@@ -14,7 +15,7 @@ from tokref.choices import Choices
 from tokref.decoding import join_tokens
 from tokref.errors import InputError
 from tokref.normalization import normalize
-from tokref.pre_tokenization import pre_tokenize
+from tokref.pre_tokenization import pre_tokenize, puts_replacement
 from tokref.special_tokens import split_special_tokens
 from tokref.unigram import encode_unigram
 from tokref.values import Bpe, Token, Tokenizer, WordPiece, Words
@@ -59,6 +60,9 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices) -> str
     missing = [token for token in tokens if token not in vocabulary] if vocabulary else []  # DEC-4
     if missing and choices.unknown_id == "error":  # DEC-3
         raise InputError("unknown_id", f"token {missing[0]!r} is not in the vocabulary")
+    if choices.metaspace_leading_space == "as_put":  # DEC-META-2
+        removes = puts_replacement(tokenizer.pre_tokenizer)
+        choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
     return join_tokens([token for token in tokens if token not in missing], tokenizer.decoder, choices)
 
 
@@ -107,6 +111,6 @@ def _encode_piece(piece: AlignedText, tokenizer: Tokenizer, choices: Choices) ->
     if isinstance(model, Bpe):
         return encode_bpe(piece, model, choices)
     if isinstance(model, WordPiece):
-        return encode_wordpiece(piece, model)
+        return encode_wordpiece(piece, model, choices)
     assert model is not None
     return encode_unigram(piece, model, choices)

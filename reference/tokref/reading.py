@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -30,7 +31,7 @@ Reader = Callable[[Any], Any]
 """Returns the value that it was given, made immutable, or refuses it."""
 
 
-def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
+def from_mapping(content: Mapping[str, Any], choices: Choices = Choices()) -> Tokenizer:  # noqa: B008 - immutable
     """Read a model as ``fixtures/schema.json`` describes it.
 
     Raises:
@@ -50,7 +51,7 @@ def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
         return Tokenizer(**stages)
     if not isinstance(kind, str) or kind not in _MODELS:
         _refuse(f"type {brief(kind)} is unknown; give one of {', '.join(_MODELS)}")
-    model = _MODELS[kind](given)
+    model = _MODELS[kind](given, choices)
     for token in stages.get("special_tokens", ()):
         if model.vocabulary and token not in model.vocabulary:  # SPECIAL-5
             _refuse(f"special token {token!r} is not in the vocabulary")
@@ -202,7 +203,9 @@ def _read_special_tokens(value: Any) -> tuple[str, ...]:
     return tokens
 
 
-def _read_vocabulary(value: Any) -> dict[str, int]:
+def _read_vocabulary(value: Any, choices: Choices) -> dict[str, int]:
+    if choices.duplicate_token == "last_place":  # TERM-10
+        return number_tokens(map(read_text, read_list(value)))
     return number_tokens(_read_tokens(value))
 
 
@@ -210,28 +213,30 @@ def _read_merges(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((read_text(left), read_text(right)) for left, right in map(_read_pair, read_list(value)))
 
 
-def _read_weights(value: Any) -> dict[str, float]:
-    rows = [(token, read_number(weight)) for token, weight in map(_read_pair, read_list(value))]
-    tokens = _read_tokens([token for token, _ in rows])
-    return dict(zip(tokens, (weight for _, weight in rows), strict=True))
+def _read_weights(value: Any) -> list[tuple[str, float]]:
+    return [(read_text(token), read_number(weight)) for token, weight in map(_read_pair, read_list(value))]
 
 
 # Models
 
 
-def _bpe(given: Mapping[str, Any]) -> Bpe:
-    readers = {"vocabulary": _read_vocabulary, "merges": _read_merges, "unknown_token": read_text}
+def _bpe(given: Mapping[str, Any], choices: Choices) -> Bpe:
+    read_vocabulary = partial(_read_vocabulary, choices=choices)
+    readers = {"vocabulary": read_vocabulary, "merges": _read_merges, "unknown_token": read_text}
     model = Bpe(**_read_keys("a bpe model", given, readers))
-    for left, right in model.merges:  # BPE-MODEL-1
-        for token in (left, right, left + right):
-            if token not in model.vocabulary:
-                _refuse(f"merge {(left, right)!r} needs {token!r}, which is not in the vocabulary")
-    return model
+    merges: list[tuple[str, str]] = []
+    for left, right in model.merges:  # BPE-MODEL-3
+        missing = [token for token in (left, right, left + right) if token not in model.vocabulary]
+        if missing and choices.merge_outside_vocabulary == "refused":
+            _refuse(f"merge {(left, right)!r} needs {missing[0]!r}, which is not in the vocabulary")
+        if not missing:
+            merges.append((left, right))
+    return replace(model, merges=tuple(merges))
 
 
-def _wordpiece(given: Mapping[str, Any]) -> WordPiece:
+def _wordpiece(given: Mapping[str, Any], choices: Choices) -> WordPiece:
     readers: Mapping[str, Reader] = {
-        "vocabulary": _read_vocabulary,
+        "vocabulary": partial(_read_vocabulary, choices=choices),
         "unknown_token": read_text,
         "continuing_prefix": read_text,  # WP-MODEL-2: it may be empty
         "max_word_length": partial(read_integer, smallest=1),  # WP-MODEL-3
@@ -239,15 +244,19 @@ def _wordpiece(given: Mapping[str, Any]) -> WordPiece:
     return WordPiece(**_read_keys("a wordpiece model", given, readers))
 
 
-def _unigram(given: Mapping[str, Any]) -> Unigram:
+def _unigram(given: Mapping[str, Any], choices: Choices) -> Unigram:
     readers: Mapping[str, Reader] = {
         "tokens": _read_weights,
         "weights": _read_option("frequency", "log_probability"),
         "unknown_token": read_text,
     }
-    names = {"tokens": "weights", "weights": "kind", "unknown_token": "unknown_token"}
+    names = {"weights": "kind", "unknown_token": "unknown_token"}
     found = _read_keys("a unigram model", given, readers)
-    model = Unigram(**{names[key]: value for key, value in found.items()})
+    rows = found.pop("tokens", [])
+    ids = _read_vocabulary([token for token, _ in rows], choices)
+    model = Unigram(dict(rows), **{names[key]: value for key, value in found.items()})
+    if len(ids) < len(rows):
+        model = replace(model, ids=ids)
     if model.kind == "frequency":
         _check_frequencies(model)
     else:
@@ -273,7 +282,7 @@ def _check_logarithms(model: Unigram) -> None:
             _refuse(f"the probability of {token!r} is too large for floating point")
 
 
-_MODELS: Mapping[str, Callable[[Mapping[str, Any]], Bpe | WordPiece | Unigram]] = {
+_MODELS: Mapping[str, Callable[[Mapping[str, Any], Choices], Bpe | WordPiece | Unigram]] = {
     "bpe": _bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 UNKNOWN_PENALTY = 10.0
-"""How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-1)."""
+"""How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
 
 Costs = Mapping[str, float]
 """The negative logarithm of every token's probability; infinite where the probability is 0."""
@@ -232,7 +232,7 @@ def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> l
             continue
         for end in range(start + 1, min(start + longest, len(word)) + 1):  # what is longer is not a token
             cost = costs.get(word[start:end])
-            if cost is None and end == start + 1:  # UNI-UNK-1
+            if cost is None and end == start + 1:  # UNI-UNK-3
                 cost = unknown_cost
             if cost is None:
                 continue
@@ -262,23 +262,33 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     ['a', '<unk>']
     """
     costs, vocabulary = token_costs(model), model.vocabulary
-    unknown_cost = None
-    if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
-        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
-    best = _best_up_to(piece.text, costs, unknown_cost)
     size = len(piece.text)
-    if best[size] is None:  # UNI-UNK-1
-        return [unknown_token(model, piece.text, *piece.span(0, size))]
+    best = _best_up_to(piece.text, costs)
+    unknown_cost = None
+    # UNI-UNK-4: without an unknown token only a piece that no segmentation covers has unknown characters
+    if choices.unigram_unknown == "run" and (model.unknown_token is not None or best[size] is None):  # UNI-UNK-3
+        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+        best = _best_up_to(piece.text, costs, unknown_cost)
+    parts = [(0, size)] if best[size] is None else _follow_back(best, size)  # UNI-UNK-3: the whole piece is unknown
     tokens: list[Token] = []
-    for begin, end in _follow_back(best, size):
+    for begin, end in parts:
         text, span = piece.text[begin:end], piece.span(begin, end)
-        token = Token(text, vocabulary[text], *span) if text in vocabulary else unknown_token(model, text, *span)
-        is_unknown = unknown_cost is not None and token.text == model.unknown_token
-        if is_unknown and tokens and tokens[-1].text == token.text:  # UNI-UNK-1: one with the unknown token before it
-            tokens[-1] = tokens[-1]._replace(end=token.end)
+        token = Token(text, vocabulary[text], *span) if text in vocabulary else _unknown(text, span, model, choices)
+        is_unknown = unknown_cost is not None and (token.id is None or token.text == model.unknown_token)
+        if is_unknown and tokens and tokens[-1].id == token.id:  # UNI-UNK-3: one with the unknown token before it
+            together = token.text if token.id is not None else tokens[-1].text + token.text
+            tokens[-1] = tokens[-1]._replace(text=together, end=token.end)
         else:
             tokens.append(token)
+    if choices.unigram_unknown_without_token == "dropped":  # UNI-UNK-4
+        return [token for token in tokens if token.id is not None]
     return tokens
+
+
+def _unknown(symbols: str, span: tuple[int, int], model: Unigram, choices: Choices) -> Token:
+    if model.unknown_token is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
+        return Token(symbols, None, *span)
+    return unknown_token(model, symbols, *span)
 
 
 # Training
@@ -376,7 +386,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3: probabilities are computed from weights
+    return tuple(removed), replace(model, weights=left, ids=None)  # UNI-PRUNE-3: probabilities are computed from weights
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:

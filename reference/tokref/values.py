@@ -65,11 +65,13 @@ class Unigram:
     weights: Mapping[str, float] = field(default_factory=dict)
     kind: Literal["frequency", "log_probability"] = "frequency"
     unknown_token: str | None = None
+    ids: Mapping[str, int] | None = field(default=None, repr=False)
+    """The ids, where they are not the positions: of a model that lists a token twice (TERM-10)."""
 
     @property
     def vocabulary(self) -> Mapping[str, int]:
         """The tokens with their ids."""
-        return number_tokens(self.weights)
+        return number_tokens(self.weights) if self.ids is None else self.ids
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ const hello = {
   language: "C++",
   formats: ["vocab.gguf"],
   encode_fields: ["tokens", "ids"],
-  choices: { bpe_unknown_without_token: "dropped_after_merging", metaspace_leading_space: "removed" },
+  choices: { bpe_unknown_without_token: "dropped_after_merging", metaspace_leading_space: "as_put" },
 };
 
 // The token of the fixtures for one of the file; none for a token that the file has beside the model's.

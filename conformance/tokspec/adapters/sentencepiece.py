@@ -25,7 +25,7 @@ CHOICES = {
     "bpe_unknown_run": "fused",
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
-    "metaspace_leading_space": "removed",
+    "metaspace_leading_space": "as_put",
     "unknown_id": "error",
     "offset_unit": "code_point",
 }

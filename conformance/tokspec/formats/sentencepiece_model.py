@@ -12,7 +12,6 @@ It cannot express, and the writer refuses as ``unsupported``:
 * a pre-tokenizer other than none, metaspace with ``▁``, and the sequence of white-space split and metaspace of T5;
 * a pre-tokenizer that splits, with a token across a split or without ``▁``: SentencePiece does not split;
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
-* a metaspace decoder where no ``▁`` is put before the text: whether the first one is dropped is one flag for both;
 * an unknown or special token that is not in the vocabulary; an empty token, and one with U+0000;
 * merges that do not follow from the order of the tokens (:mod:`tokspec.formats.tiktoken_ranks`);
 * a weight that has no logarithm, or is beyond numbers of 32 bits.
@@ -248,9 +247,6 @@ def spaces_of(model: Mapping[str, Any], format: str) -> Spaces:
         _refuse_crossing(tokens_of(model), format)
     if spaces.add_dummy_prefix and model.get("special_tokens"):
         raise Unsupported(f"{format} puts {MARK!r} before the whole text only, and before a special token too")
-    decoder = model.get("decoder", {})
-    if decoder.get("type") == "metaspace" and not spaces.add_dummy_prefix:
-        raise Unsupported(f"{format} drops a first {MARK!r} in decoding where it puts one, and here it puts none")
     if spaces.escape_whitespaces and any(" " in token for token in model.get("special_tokens", ())):
         raise Unsupported(f"{format} has {MARK!r} for every space before it looks for special tokens")
     return spaces
