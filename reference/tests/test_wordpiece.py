@@ -23,7 +23,7 @@ PREFIXES = st.sampled_from(["##", "#", "@", ""])
 
 
 def encode(text: str, model: WordPiece) -> list[Token]:
-    return encode_wordpiece(AlignedText.from_input(text), model)
+    return encode_wordpiece(AlignedText.from_input(text), model, Choices())
 
 
 def model_of(*tokens: str, prefix: str = "##", longest: int = 100) -> WordPiece:

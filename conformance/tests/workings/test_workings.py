@@ -39,7 +39,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 #: What the programs leave to notes by hand: other stages, and words too long for naive loops.
 NOT_COVERED = {
     *("normalize", "decode", "nfd", "bert", "lowercase", "strip_accents", "final_sigma"),
-    *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token"),
+    *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token", "merge_outside_vocabulary"),
     "a run of marks that only partly composes",
     "letters that compose with what is no mark",
     "a word too long for naive loops",
