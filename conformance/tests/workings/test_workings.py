@@ -15,13 +15,15 @@ from typing import Any
 
 import bpe
 import pytest
+import regex
 import stages
 import unigram
+import white_space
 import wordpiece
 from cases import Case, all_cases
 
 CASES = all_cases()
-PROGRAMS: Mapping[str, Any] = {"bpe": bpe, "wordpiece": wordpiece, "unigram": unigram}
+PROGRAMS: Mapping[str, Any] = {"bpe": bpe, "wordpiece": wordpiece, "unigram": unigram, "white_space": white_space}
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "bpe_training_tie": ("first_met", "smallest_ids"),
     "bpe_merge_order": ("single_pass", "lowest_rank"),
@@ -133,6 +135,12 @@ def test_other_cases_are_recomputed_where_a_program_can(case: Case) -> None:
     except stages.NotCovered as not_covered:
         reason = str(not_covered)
     assert reason is None or reason in NOT_COVERED
+
+
+def test_white_space_is_the_property_of_unicode() -> None:
+    assert [number for number in range(0x110000) if regex.match(r"\p{White_Space}", chr(number))] == [
+        number for first, last in white_space.RANGES for number in range(first, last + 1)
+    ]
 
 
 def test_the_programs_import_nothing_of_the_project() -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from tokspec import formats
 from tokspec.base.display import compact, shorten, visible
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.cli.options import fixtures_option, selection_options
+from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
 
-__all__ = ["cases_command", "list_command", "show_command"]
+__all__ = ["cases_command", "list_command", "show_command", "write_models"]
 
 
 @click.command("list")
@@ -83,12 +86,34 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
     metavar="FILE",
     help="Where to write it.",
 )
+@click.option(
+    "--format",
+    "names",
+    type=click.Choice([*formats.FORMATS]),
+    multiple=True,
+    help="Put the models into it in this format, too; may be repeated.",
+)
 @fixtures_option
-def cases_command(file: Path, fixtures: Path | None) -> None:
+def cases_command(file: Path, names: tuple[str, ...], fixtures: Path | None) -> None:
     """Write all cases as one JSON file, the bundle, for runners in other languages."""
     suite = load_suite(fixtures)
-    write_bundle(file, suite, load_specification())
+    write_bundle(file, suite, load_specification(), {name: write_models(suite, name) for name in names})
     click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(file))}")
+
+
+def write_models(suite: Suite, format: str) -> dict[str, Any]:
+    """Write every model of a suite in a format; of one that the format cannot express stands the reason.
+
+    Raises:
+        DataError: the format needs a package that is not installed.
+    """
+    written = {}
+    for model in {case.model.name: case.model for case in suite.cases.values()}.values():
+        try:
+            written[model.name] = {"content": formats.write(format, model.content)}
+        except Unsupported as refusal:
+            written[model.name] = {"unsupported": refusal.message}
+    return written
 
 
 @click.command("show")
@@ -96,7 +121,7 @@ def cases_command(file: Path, fixtures: Path | None) -> None:
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
     """Show a case: its clauses, model, input and outcome. The last line reproduces it."""
-    click.echo("\n".join(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures))))
+    say(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures)))
 
 
 def _one(suite: Suite, wanted: str) -> Case:
@@ -125,8 +150,10 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
         yield f"  {clause} ({clauses[clause].level}) {clauses[clause].text}"
         yield f"    Source: {clauses[clause].source}"
     rows = [("model", f"{case.model.name} {compact(case.model.content)}")]
-    rows.append(("asked", f"{case.operation} {compact(case.input)}"))
-    rows += list(_outcome_rows(case.outcome, ""))
+    for question in case.questions:
+        number = f"#{question.row} " if question.row else ""
+        rows.append(("asked", f"{number}{case.operation} {compact(question.input)}"))
+        rows += list(_outcome_rows(question.outcome, ""))
     rows += [("stated", _stated(entry)) for entry in case.stated]
     rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
     rows += [("source", ", ".join(entry.values())) for entry in case.source]

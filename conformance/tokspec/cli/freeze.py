@@ -57,7 +57,7 @@ def freeze_command(target: Target, model: Path, format: str | None, sources: Sou
                 header = header_of(asker, own, sources, adds=adds)
                 done = write_pack(output, header, recorded(asker, inputs, trouble, advance))
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}", key=target.name) from None
+        raise target.unusable(fault) from None
     for operation, reason in left_out.items():
         click.echo(visible(f"not asked: {operation}: {reason}"))
     _say(f"{asker.hello.name} {asker.hello.version}", own.name, done, trouble, output)

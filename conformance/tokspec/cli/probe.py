@@ -9,7 +9,7 @@ import click
 
 from tokspec.adapter import Hello
 from tokspec.base.display import visible
-from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.judge.probe import ChoiceFinding, Probe, probe
@@ -49,7 +49,7 @@ def probe_command(
         with target.open() as session:
             found, hello = probe(session, cases), session.hello
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}; try tokspec smoke{target.arguments()}", target.name) from None
+        raise target.unusable(fault) from None
     wrong = list(_wrong(found, hello.choices))
     click.echo("\n".join(map(visible, (*_shown(found, hello), *wrong))))
     return 1 if wrong else 0

@@ -14,7 +14,7 @@ from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
-from tokspec.report.text import text
+from tokspec.report.text import say, text
 
 __all__ = ["report_command"]
 
@@ -23,14 +23,20 @@ __all__ = ["report_command"]
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.ndjson…")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "junit"]), default="text", show_default=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one page that needs no other file."
+)
 @click.option("--compare", is_flag=True, help="Say what changed from the first report to the second.")
 @click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
-def report_command(files: tuple[Path, ...], form: str, output: Path | None, compare: bool, show: int) -> int:
+def report_command(
+    files: tuple[Path, ...], form: str, output: Path | None, html: Path | None, compare: bool, show: int
+) -> int:
     """Show reports that ``tokspec run --report`` wrote, or compare two.
 
     \b
     tokspec report ours.ndjson                                as tokspec run showed it
     tokspec report *.ndjson --format markdown -o summary.md   for the summary of a job
+    tokspec report ours.ndjson --html ours.html               a page to look at
     tokspec report --compare before.ndjson after.ndjson       new, lost, fixed, still failing
 
     Exit status: 0 if every run conforms, 1 if one does not; with --compare 1 if something is new or lost. A report
@@ -39,8 +45,22 @@ def report_command(files: tuple[Path, ...], form: str, output: Path | None, comp
     reports = [read_report(file) for file in files]
     if compare:
         return _compare(reports, form, output)
-    _put(_FORMS[form](reports, show), output)
+    if html:
+        write_whole(html, _page(reports))
+    if output or not html:
+        _put(_FORMS[form](reports, show), output)
     return 0 if all(report.run.conforms for report in reports) else 1
+
+
+def _page(reports: Sequence[Report]) -> str:
+    if len(reports) != 1:
+        raise DataError("shows one report; give one", key="--html")
+    try:
+        from tokspec.site.build import run_page  # here, because it needs packages that judging does not
+    except ImportError as error:
+        raise DataError(f"needs {error.name}: pip install jinja2 markdown-it-py", key="--html") from None
+    report = reports[0]
+    return run_page(report.run, report.file, report.origin.again)
 
 
 def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:
@@ -56,7 +76,7 @@ def _put(content: str, output: Path | None) -> None:
     if output:
         write_whole(output, click.unstyle(content))
     else:
-        click.echo(content, nl=False)
+        say(content.removesuffix("\n").split("\n"))
 
 
 def _text(reports: Sequence[Report], show: int) -> str:

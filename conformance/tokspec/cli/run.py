@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from tokspec import __version__
+from tokspec.base.display import terminal_width
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
@@ -18,22 +20,23 @@ from tokspec.cli.options import (
     Target,
     choices_option,
     fixtures_option,
+    fixtures_version_option,
     implementation_options,
     parse_choices,
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.judge.diagnosis import first_diverging_stage
-from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
-from tokspec.report.text import text
+from tokspec.report.text import say, text
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
-from tokspec.suite.selection import select
+from tokspec.suite.selection import cases_of_version, select
 
 __all__ = ["refuse_one_file", "run_command"]
 
@@ -46,6 +49,7 @@ _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are
 @selection_options
 @choices_option
 @fixtures_option
+@fixtures_version_option
 @known_failures_options
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
@@ -69,6 +73,7 @@ def run_command(
     \b
     tokspec run                                   the reference
     tokspec run --impl tokenizers                 an installed implementation
+    tokspec run --impl tokenizers@old-venv        with the library of another virtual environment
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
     tokspec run --cmd "node adapter.mjs"          a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases
@@ -86,7 +91,7 @@ def run_command(
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
         write_whole(junit_file, junit([(came_from, finished)]))
-    click.echo("\n".join(text(finished, shown, clauses)))
+    say(text(finished, shown, clauses))
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
@@ -117,6 +122,7 @@ class Judging:
     seed: int
     max_failures: int | None
     jobs: int = 1
+    fixtures_version: str | None = None
 
     @cached_property
     def suite(self) -> Suite:
@@ -125,7 +131,7 @@ class Judging:
 
     def run(self, show: int) -> tuple[Run, list[list[str]]]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages."""
-        cases = select(self.suite.cases.values(), self.patterns, self.excluded)
+        cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
             with self.target.open(self.jobs) as session:
@@ -138,12 +144,15 @@ class Judging:
                         known=self.ratchet.counting,
                         progress=advance,
                     )
-                finished = self.ratchet.applied(self.verify_run(finished), self.suite.cases)
+                finished = self.ratchet.applied(self.verify_run(finished), self.known_cases())
                 return finished, self.describe(finished, show, session)
         except AdapterFault as fault:
-            self.ratchet.refuse(fault)
-            finished = fail_at_start(self.target.name, cases, fault)
-            return finished, self.describe(finished, show)
+            raise self.target.unusable(fault) from None
+
+    def known_cases(self) -> Collection[str]:
+        """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
+        is_older = self.fixtures_version not in (None, __version__)
+        return {*self.suite.cases, *self.ratchet.known.entries} if is_older else self.suite.cases
 
     def verify_run(self, finished: Run) -> Run:
         """Ask again, if that is wanted."""
@@ -154,7 +163,7 @@ class Judging:
         with ProgressBar("verifying", WAYS) as advance:
             return verify_run(finished, self.target.open, self.seed, advance)
 
-    def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
+    def describe(self, finished: Run, show: int, session: Session) -> list[list[str]]:
         """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
         failed = finished.failed[:show]
         if not failed:
@@ -167,9 +176,10 @@ class Judging:
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.case, session, reference)
-                    if session and result.verdict is Verdict.FAIL
+                    first_diverging_stage(result.question, session, reference)
+                    if result.verdict is Verdict.FAIL
                     else "",
+                    terminal_width(),
                 )
                 for result in failed
             ]
@@ -178,4 +188,5 @@ class Judging:
         """Write the command that judges in the same way, without its selection."""
         fixtures = f" --fixtures {shlex.quote(str(self.fixtures))}" if self.fixtures else ""
         choices = "".join(f" --choice {shlex.quote(choice)}" for choice in self.choices)
+        fixtures += f" --fixtures-version {self.fixtures_version}" if self.fixtures_version else ""
         return f"tokspec run{self.target.arguments()}{choices}{fixtures}{self.ratchet.arguments()}"

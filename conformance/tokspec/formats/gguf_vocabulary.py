@@ -5,7 +5,9 @@ user-defined tokens. The decoder is told beside the file. After the last token o
 llama.cpp wants: an unknown token, and in a ``llama`` one for each byte; whoever meets their ids in a result has met an
 unknown symbol. The suite does not read the format.
 
-It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, and of each type:
+It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, what came to the
+specification later but for decoders (added tokens, ids, post-processors, truncation, padding, stages and parameters of
+the model), and of each type:
 
 * ``gpt2``: a pre-tokenizer that does not cut as GPT-2 does, an unknown token, a normalizer, a model without merges,
   and a merge of a token with a space in it;
@@ -25,7 +27,7 @@ from typing import Any
 
 from tokspec.base.errors import Unsupported
 from tokspec.formats.files import import_package, pack, refuse_surrogates
-from tokspec.formats.neutral import fill_defaults, refuse_untrained
+from tokspec.formats.neutral import fill_defaults, refuse_components, refuse_untrained
 from tokspec.formats.sentencepiece_model import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
 
 __all__ = ["write"]
@@ -65,6 +67,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     model = fill_defaults(content)
     refuse_untrained(model, FORMAT, "bpe", "wordpiece", "unigram")
     refuse_surrogates(model, FORMAT)
+    refuse_components(model, FORMAT, "decoder", "model/bpe/fuse_unk")
     byte_level = model.get("pre_tokenizer", {}).get("type") == "byte_level"
     vocabulary = _gpt2(model) if model["type"] == "bpe" and byte_level else _WRITERS[model["type"]](model)
     beside = {key: value for key, value in model.items() if key == "decoder"}

@@ -124,6 +124,7 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
     files = {"": dump_json(content).encode("utf-8")} if format in _OBJECTS else _files(content)
     targets = {path / name if len(files) > 1 else path: data for name, data in files.items()}
     temporary = {target: target.with_name(f".{target.name}.{token_hex(4)}") for target in targets}
+    is_new = len(files) > 1 and not path.exists()
     try:
         if len(files) > 1:
             path.mkdir(exist_ok=True)
@@ -138,6 +139,9 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
         for left in temporary.values():
             with suppress(OSError):
                 left.unlink()
+        if is_new:
+            with suppress(OSError):
+                path.rmdir()  # which fails unless nothing could be written in it
     return list(targets)
 
 

@@ -9,6 +9,8 @@ SentencePiece does with spaces. Special tokens are user-defined pieces. A model 
 It cannot express, and the writer refuses as ``unsupported``:
 
 * a model that is neither BPE nor Unigram, or has no vocabulary; a normalizer; a lone surrogate, in any string;
+* what came to the specification later, but for decoders and fused unknown tokens: added tokens, ids, post-processors,
+  truncation, padding, and parameters of the model;
 * a pre-tokenizer other than none, metaspace with ``▁``, and the sequence of white-space split and metaspace of T5;
 * a pre-tokenizer that splits, with a token across a split or without ``▁``: SentencePiece does not split;
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
@@ -35,7 +37,14 @@ from zlib import decompress
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, import_package, pack, refuse_surrogates, unpack
-from tokspec.formats.neutral import fill_defaults, is_weight, log_probabilities, refuse_untrained, tokens_of
+from tokspec.formats.neutral import (
+    fill_defaults,
+    is_weight,
+    log_probabilities,
+    refuse_components,
+    refuse_untrained,
+    tokens_of,
+)
 from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
 
 __all__ = ["MARK", "NO_UNKNOWN", "WHITE_SPACE", "Piece", "Spaces", "pieces_of", "read", "spaces_of", "write"]
@@ -289,6 +298,9 @@ def pieces_of(model: Mapping[str, Any], format: str) -> list[Piece]:
     """
     refuse_untrained(model, format, "bpe", "unigram")
     refuse_surrogates(model, format)
+    refuse_components(model, format, "decoder", "model/bpe/fuse_unk")
+    if model.get("fuse_unk") is False and "unknown_token" in model:
+        raise Unsupported(f"{format} makes one unknown token of several characters, and this model does not fuse them")
     tokens, special = tokens_of(model), model.get("special_tokens", [])
     unknown = model.get("unknown_token")
     kinds = {**dict.fromkeys(tokens, "NORMAL"), **dict.fromkeys(special, "USER_DEFINED")}

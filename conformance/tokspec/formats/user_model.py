@@ -110,8 +110,11 @@ def read_user_model(path: Path, format: str | None = None) -> UserModel:
     """
     format = format or format_of(path)
     digest = hashlib.sha256()
-    for file in files_of(format, path).values():
-        digest.update(read_file(file))
+    for name, file in files_of(format, path).items():
+        data = read_file(file)
+        if not data and name != "merges.txt":
+            raise DataError("is empty; a model has tokens", str(file))
+        digest.update(data)
     content = content_of(format, path)
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
         raise DataError(
@@ -169,10 +172,5 @@ def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:
 
 
 def _covered(content: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what does not change what the specification speaks of, and say what was only implied.
-
-    That is the post-processor, which adds tokens at the ends, and the type of the model, which old files do not give.
-    """
-    model = content["model"]
-    implied = "BPE" if "merges" in model else "Unigram" if isinstance(model.get("vocab"), list) else "WordPiece"
-    return {**content, "post_processor": None, "model": {"type": implied, **model}}
+    """Leave out the post-processor: a text is encoded without what it adds, whoever is asked."""
+    return {**content, "post_processor": None}

@@ -14,6 +14,8 @@ __all__ = ["first_diverging_stage"]
 def first_diverging_stage(case: Case, session: Session, reference: InProcessSession) -> str:
     """Name the stage in a sentence; nothing if the implementation does not offer the stages one by one.
 
+    ``case`` is what one question asks: of a table, a row.
+
     Each stage gets what the reference's stage before it gave, so that one stage's fault is not another's.
     """
     offered = [stage for stage in ("normalize", "pre_tokenize") if stage in session.hello.operations]

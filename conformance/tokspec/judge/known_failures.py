@@ -99,16 +99,22 @@ class KnownFailures:
 def digest(result: Result) -> str:
     """Return 16 hexadecimal digits for how a case fails: its wrong answer, the reason of a refusal, or a fault's kind.
 
-    What a crash or a time-out says is left out: it names addresses and times.
+    What a crash or a time-out says is left out: it names addresses and times. Of a table every row counts that fails.
     """
+    rows = [[row.case.row, *_manner(row)] for row in result.rows if not row.verdict.conforms]
+    text = json.dumps(rows or _manner(result), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _manner(result: Result) -> list[object]:
+    """Return the verdict of a result, and what was seen."""
     reply = result.reply
     seen: object = None
     if isinstance(reply, Answer):
         seen = reply.result
     elif isinstance(reply, Refused | Fault):
         seen = reply.reason if isinstance(reply, Refused) else reply.kind
-    text = json.dumps([result.verdict.value, seen], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return [result.verdict.value, seen]
 
 
 def read_known_failures(file: Path, name: str = "") -> KnownFailures:

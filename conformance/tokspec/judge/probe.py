@@ -16,6 +16,7 @@ from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
 from tokspec.protocol.messages import Fault, Refused, Reply
+from tokspec.protocol.spans import texts_of
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
@@ -59,7 +60,7 @@ class Probe:
 
 def probe(session: Session, cases: Sequence[Case]) -> Probe:
     """Ask every case that depends on a choice, and find out which options explain the answers."""
-    asked = [case for case in cases if choices_of(case)]
+    asked = [question for case in cases for question in case.questions if choices_of(question)]
     explained: dict[str, list[_Combination]] = {}
     for index, reply in session.ask([make_request(case) for case in asked]):
         if not isinstance(reply, Fault) and not (isinstance(reply, Refused) and reply.reason == "unsupported"):
@@ -70,15 +71,19 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
     return Probe(tuple(_findings(told, strictness)), unexplained)
 
 
+#: The operations whose results have spans.
+COUNTING = ("encode", "encode_batch", "pre_tokenize")
+
+
 def choices_of(case: Case) -> tuple[str, ...]:
-    """Name the choices on which a case's outcome depends.
+    """Name the choices on which the outcome of a case, or of a row of a table, depends.
 
     >>> from tokspec.suite.fixtures import load_suite
     >>> choices_of(load_suite().cases["final-sigma-word"])
     ('final_sigma',)
     """
     names = list(dict.fromkeys(choices_in(case.outcome)))
-    if case.operation in ("encode", "pre_tokenize") and not case.input["text"].isascii():
+    if case.operation in COUNTING and not "".join(texts_of(case.input)).isascii():
         names.append("offset_unit")
     return tuple(names)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello
-from tokspec.base.display import compact, shorten
+from tokspec.base.display import compact, did_you_mean, shorten
 from tokspec.formats import FORMATS
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.session import Session
@@ -48,7 +48,8 @@ def try_adapter(session: Session) -> Iterator[Step]:
 def _operations(hello: Hello) -> Step:
     unknown = [name for name in hello.operations if name not in schema.operations()]
     if unknown:
-        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; name only what stands there"
+        near = did_you_mean(unknown[0], schema.operations())
+        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; {near}name only what stands there"
         return Step("operations", False, note)
     if not hello.operations:
         return Step("operations", True, 'none yet; offer encode next: {"op": "encode"} → {"tokens": […]}')
@@ -58,7 +59,8 @@ def _operations(hello: Hello) -> Step:
 def _formats(hello: Hello) -> Step:
     unknown = [name for name in hello.formats if name not in FORMATS]
     if unknown or not hello.formats:
-        wrong = f"{', '.join(unknown)}: cannot be written" if unknown else "none is named"
+        near = did_you_mean(unknown[0], FORMATS) if unknown else ""
+        wrong = f"{', '.join(unknown)}: cannot be written; {near}".rstrip("; ") if unknown else "none is named"
         return Step("formats", False, f"{wrong}; the suite writes {', '.join(FORMATS)}")
     return Step("formats", True, ", ".join(hello.formats))
 
@@ -67,7 +69,8 @@ def _choices(hello: Hello) -> Step:
     known = load_specification().choices
     for name, option in hello.choices.items():
         if name not in known:
-            return Step("choices", False, f"{name} is no choice of spec/08-choices.md; remove it")
+            near = did_you_mean(name, known)
+            return Step("choices", False, f"{name} is no choice of spec/08-choices.md; {near or 'remove it'}".rstrip())
         if option not in known[name].options:
             note = f"{name} has no option {option}; take one of {', '.join(known[name].options)}"
             return Step("choices", False, note)
@@ -169,11 +172,23 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_UNIGRAM, {"text": "hug"}),
         (_BYTES, {"text": "bug"}),
     ),
+    "encode_batch": (
+        (_BPE, {"inputs": [{"text": "bug"}]}),
+        (_WORDPIECE, {"inputs": [{"text": "bug"}]}),
+        (_UNIGRAM, {"inputs": [{"text": "hug"}]}),
+        (_BYTES, {"inputs": [{"text": "bug"}]}),
+    ),
     "decode": (
         (_BPE, {"tokens": ["b", "ug"]}),
         (_WORDPIECE, {"tokens": ["b", "##ug"]}),
         (_UNIGRAM, {"tokens": ["hug"]}),
         (_BYTES, {"tokens": ["b", "ug"]}),
+    ),
+    "decode_stream": (
+        (_BPE, {"ids": [0, 4]}),
+        (_WORDPIECE, {"ids": [0, 3]}),
+        (_UNIGRAM, {"ids": [3]}),
+        (_BYTES, {"ids": [0, 4]}),
     ),
     "train": (
         (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),

@@ -29,8 +29,8 @@ _MODEL = "own"
 #: Adapters that are asked with somebody's own file: without what post-processors add, and with it.
 _OWN: Mapping[str, tuple[str, str]] = {
     "tokspec.adapters.huggingface:TokenizersAdapter": (
+        "tokspec.adapters.huggingface:PlainTokenizers",
         "tokspec.adapters.huggingface:TokenizersAdapter",
-        "tokspec.adapters.huggingface:AddingTokenizers",
     ),
 }
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
-from tokspec.base.display import shorten, visible
+from tokspec.base.display import did_you_mean, quote, shorten, terminal_width, visible, wrap
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
+from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["headline", "reasons", "rows", "table", "text"]
+__all__ = ["headline", "reasons", "rows", "say", "table", "text"]
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print lines, broken between words where the terminal is too narrow."""
+    click.echo("\n".join(wrap(lines, terminal_width())))
 
 
 def headline(run: Run) -> str:
@@ -85,6 +91,16 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
         yield f"… and {len(run.failed) - len(shown)} more; --show {len(run.failed)} shows them all\n"
     if unsupported := reasons(run):
         yield from ("unsupported, and why:", *unsupported, "")
+    if notes := [*_notes(run)]:
+        yield from (*notes, "")
     yield from (*table(run, every_clause), "")
     yield from (click.style(visible(problem), fg="red") for problem in run.complaints)
     yield click.style(headline(run), fg="green" if run.conforms else "red", bold=True)
+
+
+def _notes(run: Run) -> Iterator[str]:
+    """Say what an implementation declares that nothing is asked about."""
+    for name in run.hello.operations:
+        if name not in schema.operations():
+            near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
+            yield f"hello offers {quote(name)}, which is no operation; {near}"

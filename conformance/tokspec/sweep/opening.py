@@ -62,7 +62,7 @@ def _library() -> Any:
     try:
         return import_module("fsspec")
     except ImportError:
-        raise DataError('an address needs a package; install it with: pip install "tokspec[corpora]"') from None
+        raise DataError("an address needs a package; install it with: pip install fsspec") from None
 
 
 def _find_remote(address: str) -> Iterator[Found]:
