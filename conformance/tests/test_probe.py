@@ -60,8 +60,9 @@ OPTIONS = [(name, option) for name, choice in CHOICES.items() for option in choi
     ("name", "option"), [each for each in OPTIONS if each[0] not in ("offset_unit", "unigram_tie")]
 )
 def test_every_option_is_found(name: str, option: str) -> None:
-    taken = {**load_specification().defaults(), "unigram_tie": "earliest_start", name: option}
-    found = probed(ReferenceAdapter({name: option}))
+    given = {**({"bpe_merge_order": "lowest_rank"} if name == "bpe_merge_places" else {}), name: option}
+    taken = {**load_specification().defaults(), "unigram_tie": "earliest_start", **given}
+    found = probed(ReferenceAdapter(given))
     assert found.unexplained == ()
     assert {**taken, **found.declaration} == taken
     assert found.declaration[name] == option
@@ -79,7 +80,8 @@ def test_what_is_laxer_fits_as_well() -> None:
 
 def test_what_cannot_be_told_is_not_declared() -> None:
     found = probed(Decoding())
-    assert list(found.declaration) == ["metaspace_leading_space", "unknown_id"]
+    refusals = ["merge_outside_vocabulary", "duplicate_token"]
+    assert list(found.declaration) == [*refusals, "join_without_decoder", "metaspace_leading_space", "unknown_id"]
     told = {finding.choice: finding.options for finding in found.findings}
     assert told["bpe_merge_order"] == ("single_pass", "lowest_rank")
 
@@ -90,7 +92,7 @@ def test_the_command_prints_the_declaration() -> None:
     assert done.stdout.splitlines() == [
         "tokref 0.1.0 takes",
         "choices={",
-        '  "final_sigma": "contextual",  # final-sigma-word and 2 more',
+        '  "final_sigma": "contextual",  # final-sigma-word and 4 more',
         "}",
         *(f"not told: {name}; no case that it answers tells {options} apart" for name, options in apart.items()),
     ]
@@ -129,7 +131,9 @@ class Torn(Plain):
         ("Plain", "otherwise: final_sigma is plain; hello declares nothing, which stands for contextual"),
         (
             "Torn",
-            "inconsistent: final_sigma: final-sigma-word: plain; final-sigma-two-words: plain; final-sigma-before-full-stop: contextual",
+            "inconsistent: final_sigma: final-sigma-word: plain; final-sigma-two-words: plain; "
+            "final-sigma-before-full-stop: contextual; final-sigma-before-a-cased-mark: contextual; "
+            "final-sigma-between-letters-and-a-cased-mark: plain",
         ),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokref import AlignedText, InputError, Target, Token, WordPiece, train_wordpiece
+from tokref import AlignedText, Choices, InputError, Target, Token, WordPiece, train_wordpiece
 from tokref.wordpiece import best_scored_pair, encode_wordpiece, score_pairs, split_word, wordpiece_alphabet
 
 from .strategies import HASH_WORDS, LETTER_WORDS, WORDS

@@ -25,7 +25,7 @@ def join_tokens(tokens: Sequence[str], decoder: Component | None, choices: Choic
     """
     if not tokens:  # DEC-2
         return ""
-    if decoder is None:  # DEC-JOIN-1
+    if decoder is None:  # DEC-7
         return ("" if choices.join_without_decoder == "nothing" else " ").join(tokens)
     return "".join(decode_parts(tokens, decoder, choices))
 

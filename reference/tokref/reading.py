@@ -288,8 +288,9 @@ def _read_vocabulary(value: Any, choices: Choices) -> dict[str, int]:
     """Return the ids of a list of tokens, or of pairs of a token and its id (TERM-9)."""
     entries = read_list(value)
     if not any(isinstance(entry, list | tuple) for entry in entries):
-        if choices.duplicate_token == "last_place":  # TERM-10
-            return number_tokens(map(read_text, entries))
+        texts = [read_text(entry) for entry in entries]
+        if len(set(texts)) < len(texts) and choices.duplicate_token == "last_place":  # TERM-10
+            return number_tokens(texts)
         return number_tokens(_read_tokens(entries))
     pairs = [_read_pair(entry) for entry in entries]
     tokens = _read_tokens([token for token, _ in pairs])

@@ -280,8 +280,9 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
             tokens[-1] = tokens[-1]._replace(text=together, end=token.end)
         else:
             tokens.append(token)
-    if choices.unigram_unknown_without_token == "dropped":  # UNI-UNK-4
-        return [token for token in tokens if token.id is not None]
+    known = [token for token in tokens if token.id is not None]
+    if len(known) < len(tokens) and choices.unigram_unknown_without_token == "dropped":  # UNI-UNK-4
+        return known
     return tokens
 
 
@@ -386,7 +387,9 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(model, weights=left, ids=None)  # UNI-PRUNE-3: probabilities are computed from weights
+    return tuple(removed), replace(
+        model, weights=left, ids=None
+    )  # UNI-PRUNE-3: probabilities are computed from weights
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:
