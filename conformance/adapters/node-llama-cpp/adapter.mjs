@@ -26,7 +26,10 @@ const hello = {
 const NAMES = {
   bert: (token, isOrdinary) =>
     !isOrdinary ? token : token.startsWith("▁") ? token.slice(1) : `##${token}`,
-  other: (token) => (/^(<no unknown token>|<0x[0-9A-F]{2}>)$/.test(token) ? undefined : token),
+  other: (token, isOrdinary, hasUnknown) =>
+    /^<0x[0-9A-F]{2}>$/.test(token) || (!hasUnknown && /^<(no unknown token|unk)>$/.test(token) && !isOrdinary)
+      ? undefined
+      : token,
 };
 
 async function load({ files, beside }) {
@@ -37,7 +40,8 @@ async function load({ files, beside }) {
     const model = await llama.loadModel({ modelPath, vocabOnly: true });
     const { model: kind, tokens, token_type } = model.fileInfo.metadata.tokenizer.ggml;
     const name = NAMES[kind] ?? NAMES.other;
-    return { model, names: tokens.map((token, id) => name(token, token_type[id] === 1)), kind, beside };
+    const hasUnknown = "unknown_token" in beside;
+    return { model, names: tokens.map((token, id) => name(token, token_type[id] === 1, hasUnknown)), kind, beside };
   } finally {
     rmSync(folder, { recursive: true });
   }

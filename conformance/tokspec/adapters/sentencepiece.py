@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.formats.sentencepiece_model import MARK, NO_UNKNOWN
+from tokspec.formats.sentencepiece_model import MARK
 
 __all__ = ["SentencePieceAdapter"]
 
@@ -35,6 +35,9 @@ _NORMALIZERS = ("nfkc",)
 _NO_SPACES: Mapping[str, bool] = dict.fromkeys(
     ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces"), False
 )
+
+#: What stands for a file beside which nothing is told, because it has what the specification does not cover.
+_AS_IN_THE_FILE: Mapping[str, Any] = {"unknown_token": None, "decoder": {"type": "metaspace", "replacement": MARK}}
 
 
 class SentencePieceAdapter:
@@ -69,7 +72,7 @@ class SentencePieceAdapter:
             return self._library.SentencePieceNormalizer(rule_name=name, **_NO_SPACES), content
         proto = b64decode(content["files"]["sentencepiece.model"]["base64"])
         try:
-            return self._library.SentencePieceProcessor(model_proto=proto), content["beside"]
+            return self._library.SentencePieceProcessor(model_proto=proto), content.get("beside", _AS_IN_THE_FILE)
         except RuntimeError as error:
             if "is already defined" in str(error):
                 raise Refusal("invalid_model", str(error)) from error
@@ -87,15 +90,16 @@ class SentencePieceAdapter:
             raise Unsupported("normalizes without a model, and needs one for all else")
         if operation == "normalize":
             return {"text": library.normalize(input["text"])}
-        return _encode(library, input) if operation == "encode" else _decode(library, beside, input)
+        return (_encode if operation == "encode" else _decode)(library, beside, input)
 
 
-def _encode(processor: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
     found = processor.encode(input["text"], return_type="offset_mapping")
     # For an unknown the library gives the characters; the token is the entry of the vocabulary that the id names.
     tokens = [processor.id_to_piece(id) for id in found["ids"]]
-    if NO_UNKNOWN in tokens:
-        raise Refusal("unknown_symbol", f"{found['pieces'][tokens.index(NO_UNKNOWN)]!r} became the unknown token")
+    if "unknown_token" not in beside and processor.unk_id() in found["ids"]:
+        unknown = found["pieces"][found["ids"].index(processor.unk_id())]
+        raise Refusal("unknown_symbol", f"{unknown!r} became the unknown token")
     return {"tokens": tokens, "ids": found["ids"], "spans": found["offsets"]}
 
 
@@ -106,7 +110,7 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         return {"text": processor.decode_pieces(list(input["tokens"]))}
     if any(id >= 2**31 for id in input["ids"]):
         raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
-    if processor.piece_to_id(NO_UNKNOWN) in input["ids"] and processor.id_to_piece(processor.unk_id()) == NO_UNKNOWN:
+    if "unknown_token" not in beside and processor.unk_id() in input["ids"]:
         raise Refusal("unknown_id", f"{processor.unk_id()} is what the format has for a model without an unknown token")
     try:
         return {"text": processor.decode(list(input["ids"]))}
