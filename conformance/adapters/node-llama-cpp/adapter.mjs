@@ -19,7 +19,13 @@ const hello = {
   language: "C++",
   formats: ["vocab.gguf"],
   encode_fields: ["tokens", "ids"],
-  choices: { bpe_unknown_without_token: "dropped_after_merging", metaspace_leading_space: "as_put" },
+  choices: {
+    bpe_unknown_without_token: "dropped_after_merging",
+    final_sigma: "plain",
+    metaspace_leading_space: "as_put",
+    unigram_tie: "earliest_start",
+    unigram_unknown: "run",
+  },
 };
 
 // The token of the fixtures for one of the file; none for a token that the file has beside the model's.
