@@ -38,7 +38,7 @@ class BpeEncoder:
             self._ranks.setdefault(pair, []).append(rank)
         self._rank_of = self._choose_ranks()
         self._has_turns = choices.bpe_merge_order == "single_pass" and choices.bpe_pairs == "listed"
-        self._takes_all_places = (  # BPE-ENC-10
+        self._takes_all_places = (  # BPE-ENC-11
             choices.bpe_merge_places == "all" and choices.bpe_pairs == "listed" and not self._has_turns
         )
         self._drops_first = (

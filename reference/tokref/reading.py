@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-from tokref.bpe import Target
+from tokref.bpe import Target, join_symbols
 from tokref.charsmap import CharacterMap, read_map
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
@@ -24,10 +24,12 @@ from tokref.values import (
     AddedToken,
     Bpe,
     Component,
+    Model,
     Padding,
     Tokenizer,
     Truncation,
     Unigram,
+    WordLevel,
     WordPiece,
     Words,
     number_tokens,
@@ -314,12 +316,21 @@ def _read_weights(value: Any) -> list[tuple[str, float]]:
 
 
 def _bpe(given: Mapping[str, Any], choices: Choices) -> Bpe:
-    read_vocabulary = partial(_read_vocabulary, choices=choices)
-    readers = {"vocabulary": read_vocabulary, "merges": _read_merges, "unknown_token": read_text}
+    readers: Mapping[str, Reader] = {
+        "vocabulary": partial(_read_vocabulary, choices=choices),
+        "merges": _read_merges,
+        "unknown_token": read_text,
+        "fuse_unk": read_boolean,
+        "byte_fallback": read_boolean,
+        "ignore_merges": read_boolean,
+        "continuing_prefix": read_text,
+        "end_of_word_suffix": read_text,
+    }
     model = Bpe(**_read_keys("a bpe model", given, readers))
     merges: list[tuple[str, str]] = []
     for left, right in model.merges:  # BPE-MODEL-3
-        missing = [token for token in (left, right, left + right) if token not in model.vocabulary]
+        product = join_symbols((left, right), model)
+        missing = [token for token in (left, right, product) if token not in model.vocabulary]
         if missing and choices.merge_outside_vocabulary == "refused":
             _refuse(f"merge {(left, right)!r} needs {missing[0]!r}, which is not in the vocabulary")
         if not missing:
@@ -342,12 +353,13 @@ def _unigram(given: Mapping[str, Any], choices: Choices) -> Unigram:
         "tokens": _read_weights,
         "weights": _read_option("frequency", "log_probability"),
         "unknown_token": read_text,
+        "byte_fallback": read_boolean,
     }
-    names = {"weights": "kind", "unknown_token": "unknown_token"}
+    names = {"weights": "kind"}
     found = _read_keys("a unigram model", given, readers)
     rows = found.pop("tokens", [])
     ids = _read_vocabulary([token for token, _ in rows], choices)
-    model = Unigram(dict(rows), **{names[key]: value for key, value in found.items()})
+    model = Unigram(dict(rows), **{names.get(key, key): value for key, value in found.items()})
     if len(ids) < len(rows):
         model = replace(model, ids=ids)
     if model.kind == "frequency":
@@ -375,10 +387,19 @@ def _check_logarithms(model: Unigram) -> None:
             _refuse(f"the probability of {token!r} is too large for floating point")
 
 
-_MODELS: Mapping[str, Callable[[Mapping[str, Any], Choices], Bpe | WordPiece | Unigram]] = {
+def _wordlevel(given: Mapping[str, Any], choices: Choices) -> WordLevel:
+    readers: Mapping[str, Reader] = {
+        "vocabulary": partial(_read_vocabulary, choices=choices),
+        "unknown_token": read_text,
+    }
+    return WordLevel(**_read_keys("a wordlevel model", given, readers))
+
+
+_MODELS: Mapping[str, Callable[[Mapping[str, Any], Choices], Model]] = {
     "bpe": _bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,
+    "wordlevel": _wordlevel,
 }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tokref.alignment import AlignedText
+from tokref.bpe import byte_tokens
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Token, Unigram, Words, unknown_token
@@ -264,32 +265,45 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     costs, vocabulary = token_costs(model), model.vocabulary
     size = len(piece.text)
     best = _best_up_to(piece.text, costs)
+    has_unknowns = model.unknown_token is not None
+    if best[size] is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
+        has_unknowns = True
     unknown_cost = None
-    # UNI-UNK-4: without an unknown token only a piece that no segmentation covers has unknown characters
-    if choices.unigram_unknown == "run" and (model.unknown_token is not None or best[size] is None):  # UNI-UNK-3
+    if choices.unigram_unknown == "run" and has_unknowns:  # UNI-UNK-3
         unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
         best = _best_up_to(piece.text, costs, unknown_cost)
-    parts = [(0, size)] if best[size] is None else _follow_back(best, size)  # UNI-UNK-3: the whole piece is unknown
-    tokens: list[Token] = []
-    for begin, end in parts:
-        text, span = piece.text[begin:end], piece.span(begin, end)
-        token = Token(text, vocabulary[text], *span) if text in vocabulary else _unknown(text, span, model, choices)
-        is_unknown = unknown_cost is not None and (token.id is None or token.text == model.unknown_token)
-        if is_unknown and tokens and tokens[-1].id == token.id:  # UNI-UNK-3: one with the unknown token before it
-            together = token.text if token.id is not None else tokens[-1].text + token.text
-            tokens[-1] = tokens[-1]._replace(text=together, end=token.end)
+    if best[size] is None:  # UNI-UNK-3
+        return _unknown(piece, 0, size, model, choices)
+    ranges: list[tuple[int, int]] = []
+    was_unknown = False
+    for begin, end in _follow_back(best, size):
+        text = piece.text[begin:end]
+        is_unknown = unknown_cost is not None and (text not in vocabulary or text == model.unknown_token)
+        if is_unknown and was_unknown:  # UNI-UNK-3: one with the unknown token before it
+            ranges[-1] = ranges[-1][0], end
         else:
-            tokens.append(token)
-    known = [token for token in tokens if token.id is not None]
-    if len(known) < len(tokens) and choices.unigram_unknown_without_token == "dropped":  # UNI-UNK-4
-        return known
+            ranges.append((begin, end))
+        was_unknown = is_unknown
+    tokens: list[Token] = []
+    for begin, end in ranges:
+        text = piece.text[begin:end]
+        if text in vocabulary:
+            tokens.append(Token(text, vocabulary[text], *piece.span(begin, end)))
+        else:
+            tokens += _unknown(piece, begin, end, model, choices)
     return tokens
 
 
-def _unknown(symbols: str, span: tuple[int, int], model: Unigram, choices: Choices) -> Token:
-    if model.unknown_token is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
-        return Token(symbols, None, *span)
-    return unknown_token(model, symbols, *span)
+def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram, choices: Choices) -> list[Token]:
+    """Return the tokens of the bytes of unknown characters, or else what stands for them."""
+    found = [byte_tokens(piece, place, model) for place in range(begin, end)]
+    if all(found):  # UNI-BYTES-1, UNI-BYTES-2
+        return [token for tokens in found for token in tokens]
+    if model.unknown_token is None and choices.unigram_unknown_without_token == "dropped":  # UNI-UNK-4
+        return []
+    if model.unknown_token is None and choices.unigram_unknown_without_token == "kept":
+        return [Token(piece.text[begin:end], None, *piece.span(begin, end))]
+    return [unknown_token(model, piece.text[begin:end], *piece.span(begin, end))]
 
 
 # Training
@@ -379,7 +393,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
         InputError: ``invalid_input``, for a fraction that is not above 0 and up to 1; ``no_segmentation``.
 
     >>> prune_step({"aa": 1}, Unigram({"a": 1, "aa": 1}), 0.5)
-    (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None))
+    (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None, byte_fallback=False))
     """
     if not 0 < fraction <= 1:  # ERROR-3
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
