@@ -31,6 +31,7 @@ CHOICES = {
     "bpe_pairs": "listed",
     "bpe_unknown_run": "each",
     "bpe_unknown_without_token": "dropped_before_merging",
+    "duplicate_token": "last_place",
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
     "metaspace_leading_space": "removed_from_first_token",
