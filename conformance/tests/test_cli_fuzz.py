@@ -82,7 +82,8 @@ LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "5", "--only", "bp
 
 def test_the_reference_has_no_findings(folder: Path) -> None:
     status, out, err = fuzz(folder, "--examples", "50", "--seed", "5")
-    assert (status, err) == (0, "seed 5\n")
+    named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl or --cmd"
+    assert (status, err) == (0, f"seed 5\n{named}\n")
     assert re.match(r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ\n$", out)
     assert not (folder / ".tokspec-fuzz").exists()
 
@@ -137,7 +138,7 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--only", "bep"], "--only: 'bep' names no models; there are stages, "),
+        (["--only", "bep"], "--only: 'bep' names no models; did you mean bpe? there are stages, "),
         (["--only", "bpe:1"], "--only: 'bpe:1' has a number, and models have none; give --seed and --examples"),
         (["--impl", "nobody"], "nobody: is not installed; "),
         (["--replay", "nowhere"], "nowhere: is not a folder; give one with fixture files in it"),
@@ -320,14 +321,21 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
     [
         (
             {"known": ["BPE-ENC-1x"]},
-            "known: 'BPE-ENC-1x' is not a clause of the specification; tokspec list names them",
+            "known: 'BPE-ENC-1x' is not a clause of the specification; did you mean BPE-ENC-1? tokspec list names them",
         ),
         ({"known": "BPE-ENC-1"}, "known: 'BPE-ENC-1' is one text; give a list of clauses, such as ['BPE-ENC-1']"),
         ({"families": "bpe"}, "families: 'bpe' is one text; give a list of families, such as ['bpe']"),
-        ({"families": ["bep"]}, f"families: 'bep' names no models; there are {', '.join(FAMILIES)}"),
+        ({"families": ["bep"]}, f"families: 'bep' names no models; did you mean bpe? there are {', '.join(FAMILIES)}"),
         ({"families": []}, f"families: names no models; there are {', '.join(FAMILIES)}"),
         ({"choices": {"unknown_id": "x"}}, "choices: 'x' names no option; unknown_id has error, skipped"),
-        ({"choices": {"unknown": "x"}}, f"choices: 'unknown' names no choice; there are {', '.join(CHOICES)}"),
+        (
+            {"choices": {"unknown": "x"}},
+            f"choices: 'unknown' names no choice; did you mean unknown_id? there are {', '.join(CHOICES)}",
+        ),
+        (
+            {"choices": {"unknown_id": "skiped"}},
+            "choices: 'skiped' names no option; did you mean skipped? unknown_id has error, skipped",
+        ),
         ({"examples": 0}, "no example was answered, and a test that asks nothing is not passed"),
     ],
 )

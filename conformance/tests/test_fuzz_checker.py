@@ -111,9 +111,7 @@ def test_an_oracle_that_counts_in_other_units_is_compared_by_characters() -> Non
     found = made.compare_one(encode("éaa", vocabulary=["a", "é"]))
     assert (found.state, found.kind) == ("differs", "spans")
     assert found.result is not None
-    assert found.result.expected == {
-        "expect": {"tokens": ["é", "a", "a"], "ids": [1, 0, 0], "spans": [[0, 1], [0, 2], [0, 3]]}
-    }
+    assert found.result.expected["expect"]["spans"] == [[0, 1], [0, 2], [0, 3]]
 
 
 class Wide(ReferenceAdapter):

@@ -101,13 +101,13 @@ def test_what_needs_more_of_a_model_than_the_case_has_is_another_cause() -> None
 
 def test_a_model_that_is_not_refused_is_known_for_every_operation(tmp_path: Path) -> None:
     known = known_causes(listed(tmp_path, {"case": "bpe-model-product-missing", "verdict": "fail"}))
-    not_refused = finding("BPE-MODEL-1", "decode", Verdict.FAIL, "not refused as invalid_model")
-    assert marked(not_refused, known=known) == ["BPE-MODEL-1 (bpe-model-product-missing)"]
+    not_refused = finding("BPE-MODEL-3", "decode", Verdict.FAIL, "not refused as invalid_model")
+    assert marked(not_refused, known=known) == ["BPE-MODEL-3 (bpe-model-product-missing)"]
 
 
 def test_a_refusal_that_is_not_due_is_known_as_another_answer_is() -> None:
-    refused = finding("SPECIAL-2", "encode", Verdict.ERROR, "refused as unknown_symbol")
-    assert marked(refused, known=[cause("SPECIAL-2", "encode", "fail")]) == ["SPECIAL-2 (case)"]
+    refused = finding("ADDED-2", "encode", Verdict.ERROR, "refused as unknown_symbol")
+    assert marked(refused, known=[cause("ADDED-2", "encode", "fail")]) == ["ADDED-2 (case)"]
 
 
 def test_what_is_listed_wrongly_is_said(tmp_path: Path) -> None:

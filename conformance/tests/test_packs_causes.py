@@ -10,8 +10,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.judge.verdicts import Verdict
 from tokspec.packs.asking import Asked
-from tokspec.packs.causes import cause_of
-from tokspec.packs.findings import Findings
+from tokspec.packs.findings import Findings, cause_of
 from tokspec.packs.judging import Judge, Outcome, tokens_that_differ
 from tokspec.packs.record import OPERATIONS, Input, Record
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply

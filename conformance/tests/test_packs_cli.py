@@ -153,7 +153,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
             ("compare", "pack-1.yaml.gz", "reference", "--inputs", "wrong.py"),
             "--inputs is for two implementations; the texts are those of the pack; see tokspec compare --help",
         ),
-        (("freeze", "--model", "split.json", "-o", "p"), "tokref 0.1.0: answers no text: unsupported: split.json is a"),
+        (("freeze", "--model", "fixed.json", "-o", "p"), "tokref 0.1.0: answers no text: unsupported: fixed.json is a"),
         (("check", "none.yaml"), "none.yaml: cannot be read: No such file or directory"),
         (("check", "wrong.py"), "wrong.py:1: is no pack: it does not begin with tokspec_pack"),
         (("check", "pack-1.yaml.gz", "--select", "fly"), "--select: 'fly' matches no case"),
@@ -167,8 +167,8 @@ def test_what_is_wrong_is_one_line(run: Any, arguments: tuple[str, ...], message
     Path("alone").mkdir()
     shutil.copy("pack-1.yaml.gz", "alone")
     model = json.loads(Path("tokenizer.json").read_text("utf-8"))
-    model["pre_tokenizer"] = {"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated", "invert": False}
-    Path("split.json").write_text(json.dumps(model))
+    model["pre_tokenizer"] = {"type": "FixedLength", "length": 3}
+    Path("fixed.json").write_text(json.dumps(model))
     if "alone/pack-1.yaml.gz" in arguments:
         Path("tokenizer.json").unlink()
     status, printed, noted = run(*arguments)

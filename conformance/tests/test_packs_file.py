@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import lzma
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -378,3 +379,21 @@ def test_any_value_is_read_as_it_was_written(value: Any) -> None:
     line = write_value(value)
     assert (read_value(line.encode()), line.isprintable()) == (value, True)
     assert json.loads(line) == value or "hex" in line
+
+
+def test_a_line_without_end_is_not_read_whole(tmp_path: Path, pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokspec.packs.lines._LONGEST", 4 * 1024**2)
+    file = tmp_path / "long.yaml.gz"
+    file.write_bytes(gzip.compress(pack.read_bytes() + b"a" * 5 * 1024**2))
+    number = pack.read_bytes().count(b"\n") + 1
+    with pytest.raises(DataError) as caught:
+        read_pack(file, file.name)
+    expected = "is longer than 4 MB; no line of a pack is; take it from where it is whole, or freeze again"
+    assert str(caught.value) == f"long.yaml.gz:{number}: {expected}"
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pack.yaml")
+    with pytest.raises(DataError) as caught:
+        read_pack(tmp_path / "pack.yaml", "pack.yaml")
+    assert str(caught.value) == "pack.yaml: is no ordinary file"

@@ -10,7 +10,7 @@ Derive a class from :class:`TokenizerTests` and give it the adapter; pytest runs
 
 For unittest derive it from both: ``class TestMine(TokenizerTests, unittest.TestCase)``.
 
-The strategies, which are those of ``tokspec fuzz``, are for tests of one's own. Needs ``pip install 'tokspec[fuzz]'``.
+The strategies, which are those of ``tokspec fuzz``, are for tests of one's own. Needs ``pip install hypothesis``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from contextlib import closing
 from typing import Any, ClassVar
 
 from tokspec.adapter import Adapter
+from tokspec.base.display import did_you_mean
 from tokspec.base.errors import DataError
 from tokspec.suite.specification import load_specification
 
@@ -30,9 +31,7 @@ try:
     from tokspec.fuzz.families import FAMILIES
     from tokspec.fuzz.strategies import Example, corpora, examples, models, models_with_texts, texts
 except ModuleNotFoundError as error:  # pragma: no cover
-    raise ModuleNotFoundError(
-        "tokspec.testing needs Hypothesis: pip install 'tokspec[fuzz]'", name=error.name
-    ) from None
+    raise ModuleNotFoundError("tokspec.testing needs Hypothesis: pip install hypothesis", name=error.name) from None
 
 __all__ = [
     "Example",
@@ -95,7 +94,8 @@ def _families(names: Sequence[str]) -> tuple[str, ...]:
     families = _listed(names, "families")
     for name in families:
         if name not in FAMILIES:
-            raise DataError(f"{name!r} names no models; there are {', '.join(FAMILIES)}", key="families")
+            question = did_you_mean(name, FAMILIES)
+            raise DataError(f"{name!r} names no models; {question}there are {', '.join(FAMILIES)}", key="families")
     if not families:
         raise DataError(f"names no models; there are {', '.join(FAMILIES)}", key="families")
     return families
@@ -105,7 +105,9 @@ def _clauses(names: Iterable[str]) -> tuple[str, ...]:
     clauses = _listed(names, "clauses", "known")
     for name in clauses:
         if name not in load_specification().clauses:
-            raise DataError(f"{name!r} is not a clause of the specification; tokspec list names them", key="known")
+            question = did_you_mean(name, load_specification().clauses)
+            message = f"{name!r} is not a clause of the specification; {question}tokspec list names them"
+            raise DataError(message, key="known")
     return clauses
 
 
@@ -113,9 +115,12 @@ def _options(choices: Mapping[str, str]) -> Mapping[str, str]:
     known = load_specification().choices
     for name, option in choices.items():
         if name not in known:
-            raise DataError(f"{name!r} names no choice; there are {', '.join(known)}", key="choices")
+            question = did_you_mean(name, known)
+            raise DataError(f"{name!r} names no choice; {question}there are {', '.join(known)}", key="choices")
         if option not in known[name].options:
-            raise DataError(f"{option!r} names no option; {name} has {', '.join(known[name].options)}", key="choices")
+            options = known[name].options
+            question = did_you_mean(option, options)
+            raise DataError(f"{option!r} names no option; {question}{name} has {', '.join(options)}", key="choices")
     return choices
 
 

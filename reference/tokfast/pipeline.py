@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -23,14 +24,14 @@ from tokref.alignment import Span
 from tokref.choices import Choices
 from tokref.decoding import join_tokens
 from tokref.errors import InputError
-from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
+from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
 from tokref.values import Bpe, Token, Tokenizer, Unigram, WordPiece, Words
 
 __all__ = ["FastTokenizer"]
 
 _ENCODERS: Mapping[type, Callable[[Any, Choices], Encoder]] = {
     Bpe: BpeEncoder,
-    WordPiece: lambda model, choices: WordPieceEncoder(model),
+    WordPiece: WordPieceEncoder,
     Unigram: UnigramEncoder,
 }
 
@@ -51,7 +52,7 @@ class FastTokenizer:
         self._vocabulary = {} if tokenizer.model is None else tokenizer.model.vocabulary
         self._normalizer = Normalizer(tokenizer.normalizer, choices)
         self._pre_tokenizer = PreTokenizer(tokenizer.pre_tokenizer)
-        longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)  # SPECIAL-2
+        longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)  # ADDED-2
         self._special = re.compile("|".join(map(re.escape, longest_first)))
         self._ids = Cache(self._encode_piece_to_ids)
         self._pieces = Cache(self._encode_piece)
@@ -74,7 +75,7 @@ class FastTokenizer:
         tokens: list[Token] = []
         for stretch, start, is_special in self._stretches(text):
             if is_special:
-                tokens.append(Token(stretch, self._vocabulary.get(stretch), start, start + len(stretch)))  # ENC-2
+                tokens.append(Token(stretch, self._vocabulary.get(stretch), start, start + len(stretch)))  # ENC-7
             else:
                 tokens += self._encode_stretch(stretch, start)
         return tokens
@@ -101,7 +102,11 @@ class FastTokenizer:
         decoder = self.tokenizer.decoder
         if decoder is not None and decoder.type == "byte_level":
             return b"".join(map(self._bytes.__getitem__, left)).decode("utf-8", errors="replace")
-        return join_tokens(left, decoder, self.choices)
+        choices = self.choices
+        if choices.metaspace_leading_space == "as_put":  # DEC-META-2
+            removes = puts_replacement(self.tokenizer.pre_tokenizer)
+            choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
+        return join_tokens(left, decoder, choices)
 
     def tokens_of(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens of ids, as :func:`tokref.tokens_of` does."""
@@ -136,7 +141,7 @@ class FastTokenizer:
             raise InputError("unsupported", "encoding needs a model")
 
     def _stretches(self, text: str) -> Iterator[tuple[str, int, bool]]:
-        """Cut a text into special tokens and what stands between them, none of it empty (SPECIAL-1 to SPECIAL-4)."""
+        """Cut a text into special tokens and what stands between them, none of it empty (ADDED-1 to ADDED-4)."""
         begin = 0
         for match in self._special.finditer(text) if self.tokenizer.special_tokens else ():
             if begin < match.start():

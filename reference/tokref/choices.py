@@ -24,15 +24,26 @@ class Choices:
 
     bpe_training_tie: Literal["first_met", "smallest_ids"] = "first_met"
     bpe_merge_order: Literal["single_pass", "lowest_rank"] = "single_pass"
+    bpe_merge_places: Literal["leftmost", "all"] = "leftmost"
     bpe_pairs: Literal["listed", "in_vocabulary"] = "listed"
     bpe_unknown_run: Literal["each", "fused"] = "each"
     bpe_unknown_without_token: Literal["error", "dropped_before_merging", "dropped_after_merging", "kept"] = "error"
+    merge_outside_vocabulary: Literal["refused", "ignored"] = "refused"
+    duplicate_token: Literal["refused", "last_place"] = "refused"
+    wordpiece_length_unit: Literal["code_point", "utf16"] = "code_point"
     unigram_tie: Literal["any", "earliest_start"] = "any"
     unigram_score_start: Literal["one", "zero"] = "one"
     unigram_unknown: Literal["piece", "run"] = "piece"
-    metaspace_leading_space: Literal["kept", "removed", "removed_from_first_token"] = "kept"
+    unigram_unknown_without_token: Literal["error", "dropped", "kept"] = "error"
+    join_without_decoder: Literal["space", "nothing"] = "space"
+    metaspace_leading_space: Literal["kept", "removed", "removed_from_first_token", "as_put"] = "kept"
     unknown_id: Literal["error", "skipped"] = "error"
+    truncation_odd: Literal["first", "longer"] = "first"
+    wordpiece_cleanup: Literal["each_token", "whole_text"] = "each_token"
     final_sigma: Literal["contextual", "plain"] = "contextual"
+    byte_fallback_invalid: Literal["run", "byte"] = "run"
+    pattern_end: Literal["text", "line"] = "text"
+    pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"
 
     @classmethod
     def from_mapping(cls, options: Mapping[str, str]) -> Choices:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tokref.alignment import AlignedText
+from tokref.bpe import byte_tokens
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Token, Unigram, Words, unknown_token
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 UNKNOWN_PENALTY = 10.0
-"""How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-1)."""
+"""How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
 
 Costs = Mapping[str, float]
 """The negative logarithm of every token's probability; infinite where the probability is 0."""
@@ -232,7 +233,7 @@ def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> l
             continue
         for end in range(start + 1, min(start + longest, len(word)) + 1):  # what is longer is not a token
             cost = costs.get(word[start:end])
-            if cost is None and end == start + 1:  # UNI-UNK-1
+            if cost is None and end == start + 1:  # UNI-UNK-3
                 cost = unknown_cost
             if cost is None:
                 continue
@@ -262,23 +263,47 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     ['a', '<unk>']
     """
     costs, vocabulary = token_costs(model), model.vocabulary
-    unknown_cost = None
-    if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
-        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
-    best = _best_up_to(piece.text, costs, unknown_cost)
     size = len(piece.text)
-    if best[size] is None:  # UNI-UNK-1
-        return [unknown_token(model, piece.text, *piece.span(0, size))]
-    tokens: list[Token] = []
+    best = _best_up_to(piece.text, costs)
+    has_unknowns = model.unknown_token is not None
+    if best[size] is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
+        has_unknowns = True
+    unknown_cost = None
+    if choices.unigram_unknown == "run" and has_unknowns:  # UNI-UNK-3
+        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+        best = _best_up_to(piece.text, costs, unknown_cost)
+    if best[size] is None:  # UNI-UNK-3
+        return _unknown(piece, 0, size, model, choices)
+    ranges: list[tuple[int, int]] = []
+    was_unknown = False
     for begin, end in _follow_back(best, size):
-        text, span = piece.text[begin:end], piece.span(begin, end)
-        token = Token(text, vocabulary[text], *span) if text in vocabulary else unknown_token(model, text, *span)
-        is_unknown = unknown_cost is not None and token.text == model.unknown_token
-        if is_unknown and tokens and tokens[-1].text == token.text:  # UNI-UNK-1: one with the unknown token before it
-            tokens[-1] = tokens[-1]._replace(end=token.end)
+        text = piece.text[begin:end]
+        is_unknown = unknown_cost is not None and (text not in vocabulary or text == model.unknown_token)
+        if is_unknown and was_unknown:  # UNI-UNK-3: one with the unknown token before it
+            ranges[-1] = ranges[-1][0], end
         else:
-            tokens.append(token)
+            ranges.append((begin, end))
+        was_unknown = is_unknown
+    tokens: list[Token] = []
+    for begin, end in ranges:
+        text = piece.text[begin:end]
+        if text in vocabulary:
+            tokens.append(Token(text, vocabulary[text], *piece.span(begin, end)))
+        else:
+            tokens += _unknown(piece, begin, end, model, choices)
     return tokens
+
+
+def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram, choices: Choices) -> list[Token]:
+    """Return the tokens of the bytes of unknown characters, or else what stands for them."""
+    found = [byte_tokens(piece, place, model) for place in range(begin, end)]
+    if all(found):  # UNI-BYTES-1, UNI-BYTES-2
+        return [token for tokens in found for token in tokens]
+    if model.unknown_token is None and choices.unigram_unknown_without_token == "dropped":  # UNI-UNK-4
+        return []
+    if model.unknown_token is None and choices.unigram_unknown_without_token == "kept":
+        return [Token(piece.text[begin:end], None, *piece.span(begin, end))]
+    return [unknown_token(model, piece.text[begin:end], *piece.span(begin, end))]
 
 
 # Training
@@ -368,7 +393,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
         InputError: ``invalid_input``, for a fraction that is not above 0 and up to 1; ``no_segmentation``.
 
     >>> prune_step({"aa": 1}, Unigram({"a": 1, "aa": 1}), 0.5)
-    (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None))
+    (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None, byte_fallback=False))
     """
     if not 0 < fraction <= 1:  # ERROR-3
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
@@ -376,7 +401,9 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3: probabilities are computed from weights
+    return tuple(removed), replace(
+        model, weights=left, ids=None
+    )  # UNI-PRUNE-3: probabilities are computed from weights
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:

@@ -20,6 +20,7 @@ from tokspec.sweep.batches import BadAt, Batch, batches
 from tokspec.sweep.causes import Explainer
 from tokspec.sweep.counting import Counter
 from tokspec.sweep.documents import Selection
+from tokspec.sweep.opening import find
 from tokspec.sweep.plan import Header, Plan, Unit, make_plan, read_plan, write_plan
 from tokspec.sweep.results import sum_of, write_result
 from tokspec.sweep.sides import Outcome, Trouble
@@ -235,3 +236,10 @@ def test_numbers_of_documents_are_those_of_their_places(tmp_path: Path) -> None:
     assert numbers == [0, 3, 4]
     counter = Counter([Stub(""), Stub("")], ["a", "b"], Selection())
     assert counter.place(plan.units[0], 4) == (str(file), 19, "last line, which is longer")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.txt")
+    with pytest.raises(DataError) as caught:
+        list(find(str(tmp_path / "a.txt")))
+    assert str(caught.value) == f"{tmp_path / 'a.txt'}: is no ordinary file"

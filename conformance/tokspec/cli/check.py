@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
@@ -28,7 +28,7 @@ from tokspec.packs.checking import checked, other_choices, other_model
 from tokspec.packs.findings import Findings
 from tokspec.packs.reading import Pack, find_model, read_pack
 from tokspec.packs.text import causes, reasons, share, table
-from tokspec.packs.verdict import cases_of, fault_of, run_of
+from tokspec.packs.verdict import cases_of, run_of
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
@@ -119,17 +119,16 @@ class Checking:
         """Ask, and give what it came to; what makes a difference likely is said before."""
         cases, own = self.cases, find_model(self.pack, self.model, self.format, changed=True)
         try:
-            adds = self.pack.header.special_tokens == "added"
-            with opened(self.target, adds=adds) as session:
-                asker = Asker(session, own)
+            adds = self.pack.header.special_tokens == "added" and may_be_wanted(self.target.impl)
+            with opened(self.target) as session:
+                asker = Asker(session, own, adds=adds)
                 choices = effective_choices(session.hello)
                 self._introduce(own, session.hello.name)
                 with ProgressBar("checking", sum(self.pack.counts.values())) as advance:
                     findings = checked(self.pack, asker, choices["offset_unit"], cases, advance)
                 finished = run_of(cases, findings, session.hello, choices, session.unblamed)
         except AdapterFault as fault:
-            self.ratchet.refuse(fault)
-            return fault_of(cases, self.target.name, fault), Findings()
+            raise self.target.unusable(fault) from None
         return self._counted(finished), findings
 
     def _introduce(self, own: UserModel, who: str) -> None:
@@ -159,7 +158,7 @@ def _not_offered(run: Run) -> set[str]:
 
 def _say(run: Run, findings: Findings, show: int, checking: Checking) -> None:
     header = checking.pack.header
-    for line in causes(findings, show, checking.pack.file.name):
+    for line in wrap(causes(findings, show, checking.pack.file.name), terminal_width()):
         click.echo(line)
     others = other_choices(header.choices, run.choices, header.model.get("settings", {}))
     if findings.texts_that_differ and others:

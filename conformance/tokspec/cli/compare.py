@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import terminal_width, visible, wrap
 from tokspec.base.errors import DataError
 from tokspec.cli.own import source_options
 from tokspec.cli.progress import ProgressBar
@@ -108,15 +108,12 @@ class Comparison:
         if not (self.first.session and self.second.session):
             return False
         suite = load_suite()
-        cases = list(suite.cases.values())
+        cases = [question for case in suite.cases.values() for question in case.questions]
         with ProgressBar("comparing cases", len(cases)) as advance:
             units = (self.first.unit, self.second.unit)
             found = cases_compared(self.first.session, self.second.session, cases, units, advance)
-        click.echo(
-            "\n".join(
-                [f"{len(cases)} cases of the suite (fixtures {suite.hash[:12]}…):", *_cases(found, self.show), ""]
-            )
-        )
+        head = f"{len(cases)} questions of the suite's cases (fixtures {suite.hash[:12]}…):"
+        click.echo("\n".join([head, *_cases(found, self.show), ""]))
         return found.changed
 
     def texts(self) -> bool:
@@ -127,7 +124,8 @@ class Comparison:
         if findings is None:
             click.echo("give --model FILE, with a tokenizer.json of yours, to compare what becomes of texts\n")
             return False
-        for line in causes(findings, self.show, self.first.pack.name if self.first.pack else ""):
+        shown = causes(findings, self.show, self.first.pack.name if self.first.pack else "")
+        for line in wrap(shown, terminal_width()):
             click.echo(line)
         if unsupported := reasons(findings):
             click.echo("\n".join(["unsupported, and why:", *unsupported, ""]))

@@ -49,15 +49,15 @@ def freeze_command(target: Target, model: Path, format: str | None, sources: Sou
     own = read_user_model(model, format)
     trouble = Trouble()
     try:
-        with opened(target, adds=adds) as session:
-            asker = Asker(session, own)
+        with opened(target) as session:
+            asker = Asker(session, own, adds=adds)
             left_out = asker.leave_out()
             with ProgressBar("freezing", None) as advance:
                 inputs = all_inputs(asker, parts_of(own), sources)
                 header = header_of(asker, own, sources, adds=adds)
                 done = write_pack(output, header, recorded(asker, inputs, trouble, advance))
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}", key=target.name) from None
+        raise target.unusable(fault) from None
     for operation, reason in left_out.items():
         click.echo(visible(f"not asked: {operation}: {reason}"))
     _say(f"{asker.hello.name} {asker.hello.version}", own.name, done, trouble, output)

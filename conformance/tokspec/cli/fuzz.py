@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import did_you_mean, terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.options import Seconds, Target, choices_option, implementation_options, parse_choices
 from tokspec.cli.progress import Bar
@@ -43,7 +43,9 @@ _OPTIONS = [
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
     click.option("--only", metavar="FAMILY", help="Draw models of this family alone."),
-    click.option("--against", metavar="NAME", help="Compare with this implementation instead of the reference."),
+    click.option(
+        "--against", metavar="NAME[@ENVIRONMENT]", help="Compare with this implementation instead of the reference."
+    ),
     click.option("--replay", multiple=True, type=_PATH, metavar="FOLDER", help="First ask what was saved there."),
     click.option("--save", "folder", type=_PATH, metavar="FOLDER", help="Write each finding there, as a fixture."),
     click.option("--database", type=_PATH, metavar="FOLDER", help="Where findings are kept for the next run."),
@@ -86,7 +88,7 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
     try:
         import hypothesis  # noqa: F401
     except ModuleNotFoundError:
-        raise DataError("needs Hypothesis: pip install 'tokspec[fuzz]'", "tokspec fuzz") from None
+        raise DataError("needs Hypothesis: pip install hypothesis", "tokspec fuzz") from None
     return _Fuzzing(**options).run(show, with_counts)
 
 
@@ -147,6 +149,11 @@ class _Fuzzing:
         with ExitStack() as sessions:
             checker = self._checker(sessions)
             name = f"{checker.hello.name} {checker.hello.version}"
+            if not (self.target.impl or self.target.program):
+                said = (
+                    f"no implementation is named: {name} is compared with {self.against or name}; give --impl or --cmd"
+                )
+                click.echo(visible(said), err=True)
             budget = self._budget()
             with _FuzzProgress(budget) as progress:
                 kept = self._kept_in(name)
@@ -171,7 +178,8 @@ class _Fuzzing:
                 f"{self.only!r} has a number, and models have none; give --seed and --examples", key="--only"
             )
         if self.only not in FAMILIES:
-            raise DataError(f"{self.only!r} names no models; there are {', '.join(FAMILIES)}", key="--only")
+            question = did_you_mean(self.only, FAMILIES)
+            raise DataError(f"{self.only!r} names no models; {question}there are {', '.join(FAMILIES)}", key="--only")
         return (self.only,)
 
     def _budget(self) -> Budget:
@@ -194,12 +202,12 @@ class _Fuzzing:
         from tokspec.judge.verdicts import effective_choices
 
         overridden = parse_choices(self.choices)
-        with _startable(self.target.name, self.target.arguments()):
+        with _startable(self.target):
             judged = sessions.enter_context(closing(Side(self.target.open)))
             checker = Checker(judged, None, overridden)
         if self.against:
             program = Target(*((None, self.against) if " " in self.against else (self.against, None)))
-            with _startable(self.against, program.arguments()):
+            with _startable(program):
                 rival = sessions.enter_context(closing(Side(partial(open_side, self.against))))
                 effective_choices(rival.session.hello)
             checker.oracle = Rival(rival, checker.choices, self.against)
@@ -266,17 +274,17 @@ class _Fuzzing:
 
 
 def _say(lines: Iterator[str]) -> None:
-    for line in lines:
+    for line in wrap(lines, terminal_width()):
         click.echo(line)
 
 
 @contextmanager
-def _startable(name: str, arguments: str) -> Iterator[None]:
+def _startable(target: Target) -> Iterator[None]:
     """Say of what does not start how to find out why."""
     try:
         yield
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}; try tokspec smoke{arguments}", name) from None
+        raise target.unusable(fault) from None
 
 
 def _status(campaign: Campaign, fresh: Sequence[Finding]) -> int:

@@ -17,6 +17,7 @@ from tokspec.cli.sweep_options import Sweeping, sweep_options
 from tokspec.cli.sweep_progress import SweepProgress
 from tokspec.formats.user_model import UserModel
 from tokspec.fuzz.saving import save
+from tokspec.report.text import say
 from tokspec.sweep import report
 from tokspec.sweep.causes import Explainer, ordered, outcome_of
 from tokspec.sweep.describing import described
@@ -117,7 +118,7 @@ class _Sweep:
                 click.echo(visible(f"wrote {name}"))
         for fault in progress.faults:
             click.echo(visible(f"not done: {fault}"), err=True)
-        click.echo("\n".join(report.text(summary, self.sweeping.show)))
+        say(report.text(summary, self.sweeping.show))
 
     def _saved(self, summary: report.Summary, folder: Path) -> Iterator[Path]:
         """Write each cause that is about a rule as a fixture."""

@@ -22,7 +22,7 @@ _PATH = click.Path(path_type=Path)
 _OPTIONS = [
     click.option(
         "--against",
-        metavar="NAME",
+        metavar="NAME[@ENVIRONMENT]",
         help="Compare with it; with tokfast unless given.",
     ),
     click.option("--against-cmd", "against_program", metavar="COMMAND", help="Compare with a program."),

@@ -32,7 +32,10 @@ class SweepProgress(Bar):
 
     def __call__(self, done: Done) -> None:
         """Go on by the size of a unit."""
-        if self._bar:
-            self._found += done.different
-            found = f"{self._found:,} documents differ" if self._found else ""
-            self._bar.update(self._task, advance=self._sizes.get(done.unit, 0), found=found)
+        self._found += done.different
+        found = f"{self._found:,} documents differ" if self._found else ""
+        self.tell(self._done + self._sizes.get(done.unit, 0), found)
+
+    def amount(self, done: float) -> str:
+        """Say how many bytes are done."""
+        return f"{done / 1e6:,.1f} of {(self._total or 0) / 1e6:,.1f} MB"

@@ -18,7 +18,7 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.fuzz.tolerance import Answers, allowed
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
-from tokspec.protocol.spans import convert_spans
+from tokspec.protocol.spans import convert_result
 from tokspec.quality.timed import limited
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
@@ -237,7 +237,7 @@ class Checker:
         if right is _TOO_MUCH or (isinstance(reply, Fault) and reply.kind == "timeout" and self._is_hard(model, asked)):
             return _OPEN
         if isinstance(right, Answer):
-            expected = convert_spans(right.result, input.get("text", ""), self.choices["offset_unit"])
+            expected = convert_result(right.result, input, self.choices["offset_unit"])
             if isinstance(reply, Answer):
                 if self._is_equal(operation, expected, reply.result):
                     return _SAME
@@ -372,8 +372,8 @@ class Rival(Side):
         if found.state != "differs":
             return right if found.state == "same" else _SAYS_NOTHING
         if isinstance(given, Answer) and self._theirs.choices["offset_unit"] != "code_point":
-            text = asked[1].get("text", "")
-            return Answer(convert_spans(given.result, text, "code_point", self._theirs.choices["offset_unit"]))
+            unit = self._theirs.choices["offset_unit"]
+            return Answer(convert_result(given.result, asked[1], "code_point", unit))
         return given
 
     def close(self) -> None:

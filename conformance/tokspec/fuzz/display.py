@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tokspec.base.display import compact, visible
+from tokspec.base.display import compact, terminal_width, visible
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Checker, Rival
 from tokspec.fuzz.findings import Finding
@@ -29,7 +29,7 @@ def finding_lines(finding: Finding, again: str, checker: Checker) -> list[str]:
     stage, oracle = "", checker.oracle.session
     if isinstance(oracle, InProcessSession) and not isinstance(checker.oracle, Rival) and not finding.is_of_repetition:
         stage = first_diverging_stage(case, checker.judged.session, oracle)
-    _, rule, *lines = describe(replace(finding.result, case=case), again, stage)
+    _, rule, *lines = describe(replace(finding.result, case=case), again, stage, terminal_width())
     others = finding.clauses[1 : 1 + _OTHERS]
     rows = [line for line in lines if is_due or not line.startswith("  expected ")]
     at = next(place for place, line in enumerate(rows) if line.startswith("  input "))

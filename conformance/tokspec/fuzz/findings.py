@@ -150,7 +150,8 @@ def known_causes(file: Path | None, fixtures: Path | None = None, today: date | 
 
 
 def _cause(case: Case, verdict: str) -> KnownCause:
-    operation = "load" if "invalid_model" in str(case.outcome) else case.operation
+    is_of_loading = any("invalid_model" in str(each.outcome) for each in case.questions)
+    operation = "load" if is_of_loading else case.operation
     return KnownCause(case.id, operation, _manner(verdict), frozenset(case.clauses), components_of(case.model.content))
 
 

@@ -10,7 +10,7 @@ from tokspec.base.display import compact, shorten
 from tokspec.judge.compare import first_difference
 from tokspec.judge.runner import make_request
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.spans import convert_spans
+from tokspec.protocol.spans import convert_result
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 
@@ -75,8 +75,7 @@ def _difference(case: Case, old: Reply, new: Reply, units: tuple[str, str]) -> s
     if not (isinstance(old, Answer) and isinstance(new, Answer)):
         left, right = _said(old), _said(new)
         return "" if left == right else f"{left} → {right}"
-    text = case.input.get("text", "")
-    expected = convert_spans(old.result, text, units[1], units[0])
+    expected = convert_result(old.result, case.input, units[1], units[0])
     difference = first_difference(_shared(expected, new.result), _shared(new.result, expected), {})
     if difference is None:
         return ""

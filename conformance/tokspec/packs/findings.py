@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tokspec.base.display import shorten
+from tokspec.judge.causes import Cause, Seen, cause_of_difference
 from tokspec.judge.verdicts import Verdict
-from tokspec.packs.causes import Cause, cause_of
 from tokspec.packs.judging import Outcome, tokens_that_differ
 from tokspec.packs.notation import write_value
-from tokspec.packs.record import Record
+from tokspec.packs.record import Record, input_of
 from tokspec.protocol.messages import Answer
 
-__all__ = ["Findings", "Group", "Tally"]
+__all__ = ["Findings", "Group", "Tally", "cause_of"]
 
 #: Causes that are told apart; what comes after them counts as one.
 _CAUSES = 500
@@ -115,6 +115,21 @@ class Findings:
     def causes(self) -> list[Group]:
         """The causes, those of most texts first."""
         return sorted(self.groups.values(), key=lambda group: (-group.texts, str(group.cause)))
+
+
+def cause_of(outcome: Outcome) -> Cause:
+    """Tell the cause of an outcome that differs."""
+    operation = outcome.operation
+    if outcome.verdict is not Verdict.FAIL or outcome.difference is None or not isinstance(outcome.reply, Answer):
+        what = "" if outcome.verdict is Verdict.FAIL else f"{outcome.verdict.value}: "
+        return Cause(operation, what + shorten(outcome.detail, 100), "")
+    # ids are asked about with the text that they are of
+    text = str((input_of(operation, outcome.record) or {}).get("text", outcome.record.input.text))
+    expected, path = outcome.expected or {}, outcome.difference.path
+    at = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
+    spans = outcome.record.results[operation].get("pieces" if operation == "pre_tokenize" else "spans", [])
+    character = text[spans[at][-2] :][:1] if at < len(spans) else ""
+    return cause_of_difference(operation, Seen(text, expected, outcome.reply.result, path, character, "the pack"))
 
 
 def _shorter(one: Outcome | None, other: Outcome) -> Outcome:

@@ -13,6 +13,7 @@ import jsonschema_rs
 
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError
+from tokspec.base.files import open_ordinary
 from tokspec.packs.notation import read_value
 from tokspec.records.streams import broken, decompressed
 
@@ -39,7 +40,7 @@ def lines_of(file: Path, name: str) -> Iterator[tuple[int, bytes]]:
         DataError: the file cannot be read, or is not whole.
     """
     try:
-        with file.open("rb") as stream:
+        with open_ordinary(file, name) as stream:
             yield from _numbered(decompressed(stream, file.name), name)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", name) from None
@@ -58,6 +59,8 @@ def _numbered(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
             raise DataError(f"{why}; {WHOLE}", name, number) from None
         if not line:
             return
+        if len(line) == _LONGEST and not line.endswith(b"\n"):
+            raise DataError(f"is longer than {_LONGEST // 1024**2} MB; no line of a pack is; {WHOLE}", name, number)
         if number == 1:
             _refuse_compressed(line, name)
         # an editor of another system may have exchanged the ends of lines; nothing else of them is taken

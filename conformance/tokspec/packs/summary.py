@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tokspec.base.errors import Unsupported
-from tokspec.formats.neutral import tokens_of
+from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
 
 __all__ = ["Parts", "parts_of", "summary"]
@@ -43,10 +43,9 @@ def parts_of(own: UserModel) -> Parts:
         model = own.neutral
     except Unsupported:
         return Parts({}, [], {}, {})
-    vocabulary = dict(enumerate(tokens_of(model)))
-    ids = {token: id for id, token in vocabulary.items()}
-    special = {ids[token]: token for token in model.get("special_tokens", []) if token in ids}
-    lists = ("vocabulary", "tokens", "merges", "special_tokens")
+    vocabulary = {id: token for token, id in ids_of(model).items()}
+    special = {token["id"]: token["content"] for token in added_tokens_of(model) if token["id"] is not None}
+    lists = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
     settings = {key: value for key, value in model.items() if key not in lists}
     return Parts(vocabulary, model.get("merges", []), special, _flat(settings))
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import click
 
-from tokspec.base.display import shorten, visible
+from tokspec.base.display import shorten, terminal_width, visible
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.packs.findings import Findings, Group
 from tokspec.packs.judging import Outcome
@@ -66,7 +66,7 @@ def _example(outcome: Outcome, pack: str) -> Iterator[str]:
     if outcome.operation != "normalize" and outcome.operation != "encode":
         yield f"  {'text':<9} {visible(shorten(repr(record.input.text)))}"
     # without head and clauses, which say what a case is, and without the command that shows it alone
-    yield from (line for line in describe(result, "")[1:-1] if not line.startswith("  why"))
+    yield from (line for line in describe(result, "", width=terminal_width())[1:-1] if not line.startswith("  why"))
     yield f"  {'from':<9} {visible(place)}"
 
 

@@ -21,10 +21,15 @@ from tokspec.packs.record import OPERATIONS, input_of, judged_section
 from tokspec.report.bare import bare_case
 from tokspec.suite.cases import Case
 
-__all__ = ["cases_of", "fault_of", "run_of"]
+__all__ = ["cases_of", "run_of"]
 
 #: The clause that says what each operation is.
-_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-1"}
+_CLAUSES: Mapping[str, str] = {
+    "normalize": "NORM-1",
+    "pre_tokenize": "PRE-1",
+    "encode": "ENC-1",
+    "decode": "DEC-7",
+}
 
 #: What is expected where it makes no difference.
 _NOTHING: Mapping[str, Any] = {"expect": {}}
@@ -68,13 +73,6 @@ def run_of(
             results.append(Result(case, Verdict.UNSUPPORTED, f"does not offer {operation}", _NOTHING))
     problems = tuple(f"{fault}, and no text is to blame" for fault in dict.fromkeys(map(str, faults)))
     return Run(hello, choices, tuple(results), problems)
-
-
-def fault_of(cases: Sequence[Case], name: str, fault: AdapterFault) -> Run:
-    """Return the run of an implementation that could not even say hello."""
-    detail = f"before hello: {fault.message}"
-    results = tuple(Result(case, Verdict(fault.kind), detail, _NOTHING) for case in cases)
-    return Run(Hello(name, "", "", operations=()), {}, results)
 
 
 def _result(case: Case, tally: Tally) -> Result:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from tokspec.base.errors import DataError
+from tokspec.base.files import open_ordinary
 from tokspec.records.json_lines import json_lines
 from tokspec.records.kept import LARGEST, BadRecord, Reading, Record
 from tokspec.records.lines import lines, whole
@@ -74,7 +75,7 @@ def read_records(
     """
     called = name or str(file)
     try:
-        with file.open("rb") as stream:
+        with open_ordinary(file, called) as stream:
             yield from records_of(stream, called, kind, field, largest=largest)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", called) from None

@@ -74,7 +74,7 @@ def _packages(name: str) -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
-        raise DataError('Parquet needs a package: pip install "tokspec[corpora]"', name) from None
+        raise DataError("Parquet needs a package: pip install pyarrow", name) from None
 
 
 def _refuse_other(arrow: Any, schema: Any, reading: Reading) -> None:

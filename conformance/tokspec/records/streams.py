@@ -25,7 +25,7 @@ def _zstd(stream: BinaryIO) -> BinaryIO:
     try:
         return cast(BinaryIO, import_module(package).ZstdFile(stream))
     except ImportError:
-        raise DataError('zstd needs a package on this Python: pip install "tokspec[corpora]"') from None
+        raise DataError("zstd needs a package on this Python: pip install backports.zstd") from None
 
 
 _OPEN: Mapping[str, Callable[[Any], Any]] = {

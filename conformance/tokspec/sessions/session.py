@@ -12,8 +12,9 @@ from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Refused, Reply, Request
+from tokspec.suite.components import covers, needed_components, needed_options
 
-__all__ = ["Session", "refuse_unoffered", "write_model"]
+__all__ = ["Session", "plain_input", "refuse_unoffered", "write_model"]
 
 _Made = TypeVar("_Made")
 
@@ -25,7 +26,8 @@ class Session(ABC):
     """A session with one implementation, started on construction and ended by ``close`` or a ``with`` block.
 
     A model is loaded before its first use, in the first of ``hello.formats`` that can express it. Where none can, and
-    where the implementation does not offer the operation, the reply is a refusal as ``unsupported`` without asking.
+    where the implementation does not offer the operation, an option or a component of the model, the reply is a refusal
+    as ``unsupported`` without asking.
     Whatever ``load`` replies, unless it succeeds, is the reply of every request of that model.
     """
 
@@ -66,20 +68,44 @@ class Session(ABC):
 
 
 def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
-    """Return the reply to a request whose operation the implementation does not offer, at all or for such a model.
+    """Return the reply to a request of which the implementation does not offer something: it is never sent.
+
+    That is its operation, at all or for such a model, an option of its input, or a component of its model. A user's own
+    file goes to the implementation whatever is in it.
 
     >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
     >>> refuse_unoffered(hello, Request("decode", "toy", {}, {}))
     Refused(reason='unsupported', message='does not offer decode')
     >>> refuse_unoffered(hello, Request("train", "toy", {"type": "wordpiece"}, {}))
     Refused(reason='unsupported', message='trains wordpiece by another algorithm: by counts')
+    >>> refuse_unoffered(hello, Request("encode", "toy", {"padding": {}}, {"text": "b"}))
+    Refused(reason='unsupported', message='does not know the component padding')
+    >>> refuse_unoffered(hello, Request("encode", "toy", {}, {"text": "b", "pair": "g"}))
+    Refused(reason='unsupported', message='does not know the option pair of encode')
     """
     if request.operation not in hello.operations:
         return Refused("unsupported", f"does not offer {request.operation}")
     kind: str = request.model.get("type", "") if request.operation in _TRAINING else ""
     if kind in hello.other_trainers:
         return Refused("unsupported", f"trains {kind} by another algorithm: {hello.other_trainers[kind]}")
+    for option in needed_options(request.input):
+        if option not in (*hello.encode_options, *hello.decode_options):
+            return Refused("unsupported", f"does not know the option {option} of {request.operation}")
+    components = () if isinstance(request.model, UserModel) else needed_components(request.model)
+    unknown = [name for name in components if not covers(hello.components, name)]
+    if unknown:
+        plural = "s" if len(unknown) > 1 else ""
+        return Refused("unsupported", f"does not know the component{plural} {', '.join(unknown)}")
     return None
+
+
+def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any]:
+    """Return the input of ``encode`` for a text and a user's own file: without what its post-processor adds, or with.
+
+    >>> plain_input(Hello("mytok", "0.3", "C", operations=("encode",)), "bug")
+    {'text': 'bug'}
+    """
+    return {"text": text, **({"add_special_tokens": adds} if "add_special_tokens" in hello.encode_options else {})}
 
 
 def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:

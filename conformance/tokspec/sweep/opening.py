@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from glob import glob, has_magic
 from importlib import import_module
@@ -50,6 +51,8 @@ def _is_hidden(path: Path) -> bool:
 def _described(path: Path) -> Found:
     try:
         status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError("is no ordinary file", str(path))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", str(path)) from None
     return Found(str(path), status.st_size, str(status.st_mtime_ns))
@@ -59,7 +62,7 @@ def _library() -> Any:
     try:
         return import_module("fsspec")
     except ImportError:
-        raise DataError('an address needs a package; install it with: pip install "tokspec[corpora]"') from None
+        raise DataError("an address needs a package; install it with: pip install fsspec") from None
 
 
 def _find_remote(address: str) -> Iterator[Found]:

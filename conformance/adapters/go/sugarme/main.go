@@ -22,6 +22,7 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 		"encode_fields": []string{"tokens", "ids", "spans"},
 		"choices": map[string]string{
 			"bpe_merge_order": "lowest_rank",
+			"duplicate_token": "last_place",
 			"final_sigma":     "plain",
 			"offset_unit":     "byte",
 			"unigram_tie":     "earliest_start",
@@ -44,6 +45,9 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 // reasons tells what the library's errors, which have no type of their own, are refusals for.
 var reasons = map[string]string{
 	"Read merges error":   "invalid_model",
+	"Unsupported ":        "unsupported",
+	"NotImplementedError": "unsupported",
+	"unknown prepend":     "unsupported",
 	"Missing [UNK] token": "unknown_symbol",
 	"could not tokenize":  "unknown_symbol",
 }

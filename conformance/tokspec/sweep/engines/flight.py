@@ -28,12 +28,12 @@ def library(module: str, extra: str) -> Any:
     >>> library("no_such_package", "ray")
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.DataError: --engine ray: needs a package; install it with: pip install "tokspec[ray]"
+    tokspec.base.errors.DataError: --engine ray: needs a package; install it with: pip install no_such_package
     """
     try:
         return import_module(module)
     except ImportError:
-        message = f'needs a package; install it with: pip install "tokspec[{extra}]"'
+        message = f"needs a package; install it with: pip install {module.partition('.')[0]}"
         raise DataError(message, key=f"--engine {extra}") from None
 
 

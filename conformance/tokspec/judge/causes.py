@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tokspec.base.display import shorten
-from tokspec.judge.verdicts import Verdict
-from tokspec.packs.judging import Outcome
-from tokspec.packs.kinds import kind, kind_in
-from tokspec.packs.record import input_of
-from tokspec.protocol.messages import Answer
+from tokspec.judge.kinds import kind, kind_in
 
-__all__ = ["Cause", "cause_of"]
+__all__ = ["CHOICE", "COMPARED", "Cause", "Seen", "cause_of_difference"]
+
+
+#: With what the cause of a case begins that passes under another option of a choice.
+CHOICE = "passes with "
 
 
 class Cause(NamedTuple):
@@ -34,18 +34,31 @@ class Cause(NamedTuple):
         return f"{self.operation}: {self.what}{f', at {self.where}' if self.where else ''}"
 
 
-def cause_of(outcome: Outcome) -> Cause:
-    """Tell the cause of an outcome that differs."""
-    operation = outcome.operation
-    if outcome.verdict is not Verdict.FAIL or outcome.difference is None or not isinstance(outcome.reply, Answer):
-        what = "" if outcome.verdict is Verdict.FAIL else f"{outcome.verdict.value}: "
-        return Cause(operation, what + shorten(outcome.detail, 100), "")
-    expected, actual = outcome.expected or {}, outcome.reply.result
-    return Cause(operation, *_TELLERS[operation](outcome, expected, actual))
+class Seen(NamedTuple):
+    """What is compared: the text that was asked about, both results, and where they first differ.
+
+    ``character`` is the one at which the item begins that has another span; ``other`` is the side that is right.
+    """
+
+    text: str
+    expected: Mapping[str, Any]
+    actual: Mapping[str, Any]
+    path: Sequence[str | int]
+    character: str = ""
+    other: str = "the case"
 
 
-def _of_text(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
-    left, right = expected.get("text", ""), actual.get("text", "")
+def cause_of_difference(operation: str, seen: Seen) -> Cause:
+    """Tell the cause of a wrong answer to one of the operations of :data:`COMPARED`.
+
+    >>> str(cause_of_difference("encode", Seen("bug", {"tokens": ["bug"]}, {"tokens": ["▁bug"]}, ("tokens", 0))))
+    "encode: puts '▁' before a token"
+    """
+    return Cause(operation, *_TELLERS[operation](seen))
+
+
+def _of_text(seen: Seen) -> tuple[str, str]:
+    left, right = seen.expected.get("text", ""), seen.actual.get("text", "")
     at = _first(left, right)
     before, after = left[at : at + 1], right[at : at + 1]
     if len(left) == len(right):
@@ -55,34 +68,23 @@ def _of_text(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str,
     return ("fewer characters" if len(left) > len(right) else "other characters"), kind(before)
 
 
-def _of_pieces(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
-    left, right = ([piece[0] for piece in result.get("pieces", [])] for result in (expected, actual))
+def _of_pieces(seen: Seen) -> tuple[str, str]:
+    left, right = ([piece[0] for piece in result.get("pieces", [])] for result in (seen.expected, seen.actual))
     if left == right:
-        return "the same pieces, other spans", kind(_place("pieces", outcome))
-    return _cut(left, right, "piece", _text(outcome))
+        return "the same pieces, other spans", kind(seen.character)
+    return _cut(left, right, "piece", seen)
 
 
-def _of_tokens(outcome: Outcome, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, str]:
-    name = str(outcome.difference.path[0]) if outcome.difference and outcome.difference.path else ""
+def _of_tokens(seen: Seen) -> tuple[str, str]:
+    expected, actual = seen.expected, seen.actual
+    name = str(seen.path[0]) if seen.path else ""
     if name == "spans":
-        return "the same tokens, other spans", kind(_place("spans", outcome))
+        return "the same tokens, other spans", kind(seen.character)
     if name == "ids" and "tokens" in expected and expected["tokens"] == actual.get("tokens"):
         return "the same tokens, other ids", ""
-    return _cut(expected.get(name, []), actual.get(name, []), "token", _text(outcome))
-
-
-def _text(outcome: Outcome) -> str:
-    """Return the text that was asked about; ids are asked about with the text that they are of."""
-    asked = input_of(outcome.operation, outcome.record) or {}
-    return str(asked.get("text", outcome.record.input.text))
-
-
-def _place(field: str, outcome: Outcome) -> str:
-    """Return the character with which the item begins that has another span."""
-    path = outcome.difference.path if outcome.difference else ()
-    at = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
-    spans = outcome.record.results[outcome.operation].get(field, [])
-    return _text(outcome)[spans[at][-2] :][:1] if at < len(spans) else ""
+    if name not in ("ids", "tokens"):
+        return f"another {name}", ""
+    return _cut(expected.get(name, []), actual.get(name, []), "token", seen)
 
 
 #: Tokens that are named where they are more or fewer at an end, as special ones are; where there are more of them, what
@@ -93,10 +95,11 @@ _NAMED = 2
 _PUT_BEFORE = (" ", "Ġ", "▁", "##")
 
 
-def _cut(left: Sequence[Any], right: Sequence[Any], what: str, text: str) -> tuple[str, str]:
+def _cut(left: Sequence[Any], right: Sequence[Any], what: str, seen: Seen) -> tuple[str, str]:
     """Compare how two cut: one has more at an end; or at the first item that differs, one begins the other, or not."""
+    text, other = seen.text, seen.other
     if not (left and right):
-        return (f"no {what}s" if left else f"{what}s where the pack has none"), ""
+        return (f"no {what}s" if left else f"{what}s where {other} has none"), ""
     for how, longer, shorter in (("more", list(right), list(left)), ("fewer", list(left), list(right))):
         if ends := _ends(longer, shorter):
             return f"{how} {what}s {ends}", ""
@@ -105,12 +108,14 @@ def _cut(left: Sequence[Any], right: Sequence[Any], what: str, text: str) -> tup
     if not (isinstance(before, str) and isinstance(after, str)):
         return f"other {what}s", ""
     if before.startswith(after) and after:
-        return "cuts where the pack does not", kind_in(before[len(after) :][:1], text)
+        return f"cuts where {other} does not", kind_in(before[len(after) :][:1], text)
     if after.startswith(before) and before:
-        return "does not cut where the pack does", kind_in(after[len(before) :][:1], text)
+        return f"does not cut where {other} does", kind_in(after[len(before) :][:1], text)
     for verb, whole, rest in (("puts", after, before), ("does not put", before, after)):
         if rest and whole.endswith(rest) and (put := whole.removesuffix(rest)) in _PUT_BEFORE:
             return f"{verb} {put!r} before a {what}", ""
+        if whole in _PUT_BEFORE and rest not in _PUT_BEFORE:
+            return f"{verb} {whole!r} before a {what}", ""
     return f"another {what}", kind_in(before[:1] or after[:1], text)
 
 
@@ -137,9 +142,12 @@ def _first(left: Sequence[Any], right: Sequence[Any]) -> int:
     return next((at for at in range(shorter) if left[at] != right[at]), shorter)
 
 
-_TELLERS: Mapping[str, Callable[[Outcome, Mapping[str, Any], Mapping[str, Any]], tuple[str, str]]] = {
+_TELLERS: Mapping[str, Callable[[Seen], tuple[str, str]]] = {
     "normalize": _of_text,
     "pre_tokenize": _of_pieces,
     "encode": _of_tokens,
     "decode": _of_text,
 }
+
+#: The operations whose answers are compared.
+COMPARED = tuple(_TELLERS)
