@@ -43,6 +43,18 @@ _ROWS: tuple[_Row, ...] = (
     # a difference in an earlier stage is a finding of that stage
     _Row("normalize", "NORM-1"),
     _Row("pre_tokenize", "PRE-1 PRE-2"),
+    _Row("encode encode_batch", "ADDED-*", "", "added_tokens"),
+    _Row("encode encode_batch", "TRUNC-*", "", "truncation"),
+    _Row("encode encode_batch", "PAD-*", "", "padding"),
+    _Row("encode encode_batch", "POST-1 POST-*", "", "post_processor"),
+    _Row("encode encode_batch", "BPE-WHOLE-*", "", "ignore_merges"),
+    _Row("encode encode_batch", "BPE-BYTES-* UNI-BYTES-*", "", "byte_fallback"),
+    _Row("encode encode_batch", "BPE-AFFIX-*", "", "end_of_word_suffix"),
+    _Row("encode encode_batch", "BPE-ENC-10 BPE-ENC-11", "", "fuse_unk"),
+    _Row("encode", "BPE-AFFIX-*", _OUTCOMES, "continuing_prefix"),
+    _Row("encode encode_batch", "WL-*", "", "model/wordlevel"),
+    _Row("encode encode_batch", "ENC-7", "", "vocabulary_ids"),
+    _Row("decode_stream", "DEC-STREAM-* DEC-5 DEC-6"),
     _Row("encode", "ADDED-*", _OUTCOMES, "special_tokens"),
     _Row("encode", "BPE-ENC-8 BPE-MODEL-2", "not refused as unknown_symbol", "model/bpe"),
     _Row("encode", "BPE-ENC-6 BPE-ENC-7 BPE-MODEL-2", _OUTCOMES, "unknown_token"),
@@ -57,7 +69,7 @@ _ROWS: tuple[_Row, ...] = (
     _Row("encode", "BPE-ENC-* BPE-BYTE-*", _OUTCOMES, "model/bpe"),
     _Row("encode", "WP-ENC-* WP-MODEL-1", _OUTCOMES, "model/wordpiece"),
     _Row("encode", "UNI-SEG-2 UNI-SEG-3 UNI-UNK-3 UNI-ENC-1", _OUTCOMES, "model/unigram"),
-    _Row("encode", "ENC-* TERM-1 TERM-2 TERM-3"),
+    _Row("encode encode_batch", "ENC-* TERM-1 TERM-2 TERM-3 TERM-9"),
     _Row("decode", "DEC-3", "unknown_id"),
     _Row("decode", "DEC-7 DEC-2 DEC-3 DEC-4 DEC-5 DEC-6"),
     _Row("count_words", "BPE-TRAIN-1 ENC-1 TERM-7"),
@@ -94,7 +106,7 @@ _ROWS: tuple[_Row, ...] = (
 )
 
 #: The stage that an operation shows.
-_SHOWN = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder"}
+_SHOWN = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder", "decode_stream": "decoder"}
 
 
 def candidates(question: Question, kind: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
-from tokspec.fuzz.components import STAGES, special_tokens, stages
+from tokspec.fuzz.components import STAGES, added_tokens, special_tokens, stages
 from tokspec.fuzz.drawing import PLAIN, Draw, chance, coded, codes, maybe, number, pick
 
 __all__ = ["FAMILIES", "Generated", "generated", "tokens_of"]
@@ -235,6 +235,21 @@ def _weight(token: str, place: int, is_log: bool) -> float:
     return -float(len(token)) if place < 16 else _LOGARITHMS[place % len(_LOGARITHMS)]
 
 
+# WordLevel
+
+
+def _wordlevel(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    symbols = pick(draw, _ALPHABETS)
+    words = _strings(symbols, 3, 40)
+    tokens = list(dict.fromkeys(words[code % len(words)] for code in codes(draw(coded(PLAIN, 1, 8)))))
+    model: Model = {"type": "wordlevel", "vocabulary": tokens}
+    if unknown := pick(draw, (None, "[UNK]", "[UNK]", "a")):
+        model["unknown_token"] = unknown
+        if not chance(draw, 15):
+            model["vocabulary"] = _insert(draw, [unknown], tokens)
+    return model, symbols
+
+
 # All families
 
 
@@ -259,6 +274,7 @@ FAMILIES: Mapping[str, tuple[_Making, int]] = {
     "bpe-bytes": (_bpe_of_bytes, 1),
     "wordpiece": (_wordpiece, 1),
     "unigram": (_unigram, 2),
+    "wordlevel": (_wordlevel, 1),
     "training": (_training, 2),
 }
 
@@ -279,7 +295,57 @@ def _generated(draw: Draw, families: tuple[str, ...]) -> Generated:
         ascii_only = "byte_level" in str(model.get("pre_tokenizer"))
         special = draw(_SOME_SPECIAL[ascii_only])
         model = _with_special_tokens(draw, model, special) if special else model
+        if family in _EXTENDED and (extension := draw(_EXTENSION)):
+            model = _EXTENDED[family](draw, model) if extension == "parameters" else _with_ids(model)
     return family, model, symbols
+
+
+_EXTENSION = maybe(st.sampled_from(("parameters", "ids")), 5)
+
+
+def _with_ids(model: Model) -> Model:
+    """Return a model whose tokens have ids of their own, with holes and in another order."""
+    if "vocabulary" not in model or "added_tokens" in model:
+        return model
+    size = len(model["vocabulary"])
+    return {**model, "vocabulary": [[token, 2 * (size - id)] for id, token in enumerate(model["vocabulary"])]}
+
+
+def _extended_bpe(draw: Draw, model: Model) -> Model:
+    """Return a model with parameters that add tokens: bytes to fall back to, a prefix, a suffix; or that need none."""
+    tokens, merges = model["vocabulary"], model["merges"]
+    key = pick(draw, ("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix"))
+    if key in ("ignore_merges", "fuse_unk"):
+        return {**model, key: chance(draw, 75)}
+    if key == "byte_fallback":
+        return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
+    affix = "##" if key == "continuing_prefix" else "</w>"
+    put = (lambda part: affix + part) if key == "continuing_prefix" else (lambda part: part + affix)
+    added = [put(token) for token in tokens if len(token) < 3]
+    more = [[left, put(right)] for left, right in merges]
+    products = [left + (right if key == "continuing_prefix" else put(right)) for left, right in merges]
+    listed = _insert(draw, [*added, *(right for _, right in more), *products], tokens)
+    return {**model, key: affix, "vocabulary": listed, "merges": [*merges, *more]}
+
+
+def _fallback(draw: Draw) -> list[str]:
+    """Return the tokens of bytes: of a few characters, one of them perhaps without its last byte."""
+    data = "éb中\n".encode()[: 8 - draw(number(4))]
+    return [f"<0x{byte:02X}>" for byte in dict.fromkeys(data)]
+
+
+def _extended_unigram(draw: Draw, model: Model) -> Model:
+    listed, weight = tokens_of(model), model["tokens"][0][1]
+    rows = [[token, weight] for token in _fallback(draw) if token not in listed]
+    return {**model, "byte_fallback": True, "tokens": [*model["tokens"], *rows]}
+
+
+_EXTENDED: Mapping[str, Callable[[Draw, Model], Model]] = {
+    "bpe": _extended_bpe,
+    "unigram": _extended_unigram,
+    "wordpiece": lambda draw, model: model,
+    "wordlevel": lambda draw, model: model,
+}
 
 
 @cache
@@ -297,7 +363,13 @@ _SOME_SPECIAL = {ascii_only: maybe(special_tokens(ascii_only), 2) for ascii_only
 
 
 def _with_special_tokens(draw: Draw, model: Model, special: list[str]) -> Model:
-    """Return a model with special tokens, which are in its vocabulary as well, if it has one."""
+    """Return a model with special tokens, which are in its vocabulary as well, if it has one; or with added tokens."""
+    if ("vocabulary" in model or "tokens" in model) and chance(draw, 40):
+        rows, listed = draw(added_tokens(special)), tokens_of(model)
+        missing = [row for row in rows if row["content"] not in listed]
+        for at, row in enumerate(missing):
+            row["id"] = len(listed) + at
+        return {**model, "added_tokens": rows}
     if "tokens" in model:
         listed, weight = tokens_of(model), model["tokens"][0][1]
         rows = [[token, weight] for token in special if token not in listed]

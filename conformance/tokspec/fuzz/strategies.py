@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -71,13 +72,17 @@ def _text_table(tokens: Sequence[str], special: Sequence[str], symbols: str) -> 
 
 
 def _own_tokens(model: _Model) -> list[str]:
-    special = model.get("special_tokens", ())
+    special = _special_of(model)
     listed = [_in_text(token, model) for token in tokens_of(model)[-40:] if token not in special]
     return [text for text in listed if text]
 
 
 def _table_of(model: _Model, symbols: str) -> list[str]:
-    return _text_table(_own_tokens(model), model.get("special_tokens", ()), symbols)
+    return _text_table(_own_tokens(model), _special_of(model), symbols)
+
+
+def _special_of(model: _Model) -> list[str]:
+    return [*model.get("special_tokens", ()), *(row["content"] for row in model.get("added_tokens", ()))]
 
 
 def _read(drawn: str, parts: Sequence[str]) -> str:
@@ -131,7 +136,7 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
     if chance(draw, 25):
         parts = _table_of(model, symbols)
         return {"texts": [_read(drawn, parts)[:_LONGEST] for drawn in draw(coded_lists(_TEXT_PLACES, 4))]}
-    parts = [*table((226, symbols), (20, model.get("special_tokens", ())), (10, _ODD_WORDS)), *_ODD_WORDS]
+    parts = [*table((226, symbols), (20, _special_of(model)), (10, _ODD_WORDS)), *_ODD_WORDS]
     return {"words": [[_read(drawn, parts), _COUNTS[place]] for drawn, place in draw(_COUNTED)]}
 
 
@@ -141,7 +146,7 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
 _DECODED = (
     *("▁", "▁▁", "▁▁a", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "a##", "▁▁a▁"),
     *("a▁▁b", "__a_", ",", "'", "n't", " c ", "[UNK]", "?", "do", "'m", "##'s", "<é>", "<Ġa>", "<|Ġ|>", "\ud800"),
-    *("中", "€", "##\u0301"),
+    *("中", "€", "##\u0301", "<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "a</w>", "</w>"),
     *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
     *map(
         from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff")
@@ -161,17 +166,40 @@ def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
         yield from ((operation, {"text": text}) for operation in staged)
         if tokens_of(model):
             yield "encode", {"text": text}
+    if tokens_of(model) and (model.keys() & _ASSEMBLED or chance(draw, 15)):
+        yield from _assembling(draw, found)
+
+
+#: What acts on whole encodings, which are asked in pairs, in batches and without added tokens then.
+_ASSEMBLED = {"post_processor", "truncation", "padding", "added_tokens"}
+
+
+def _assembling(draw: Draw, found: list[str]) -> Iterator[Asked]:
+    plain = {"add_special_tokens": False} if chance(draw, 25) else {}
+    for text, other in list(pairwise([*found, "a", "ab"]))[:4]:
+        yield "encode", {"text": text, "pair": other, **plain}
+        yield "encode", {"text": other, "add_special_tokens": False}
+    rows = [{"text": text} for text in found[:3]]
+    yield "encode_batch", {"inputs": rows, **plain}
+    yield "encode_batch", {"inputs": [{"text": "ab", "pair": "a"}, *rows[:1]], **plain}
 
 
 def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     listed = tokens_of(model)
     if "decoder" not in model and not (listed and chance(draw, 50)):
         return
+    streams = chance(draw, 50)
+    skipping = {"skip_special_tokens": chance(draw, 75)} if chance(draw, 30) else {}
     parts = [*table((150, listed), (106, _DECODED)), *_DECODED, *_SINGLE_BYTES]
     for drawn in draw(coded_lists(len(parts), 7, 0, 6)):
         yield "decode", {"tokens": [parts[code] for code in codes(drawn)]}
         if listed:
-            yield "decode", {"ids": [_id(code, len(listed)) for code in codes(drawn)]}
+            ids = [_id(code, len(listed)) for code in codes(drawn)]
+            yield "decode", {"ids": ids}
+            if streams:
+                yield "decode_stream", {"ids": ids, **skipping}
+            if skipping:
+                yield "decode", {"ids": ids, **skipping}
 
 
 def _id(code: int, size: int) -> int:

@@ -50,8 +50,10 @@ def allowed(answers: Answers) -> Result | None:
     {'pieces': [['▁', 0, 1]]}
     """
     model, operation, input = answers.model, answers.operation, answers.input
+    if operation == "encode_batch":
+        return _allowed_batch(answers)
     if model.keys() & {"normalizer", "pre_tokenizer"}:
-        texts = [input.get("text", ""), *input.get("corpus", {}).get("texts", ())]
+        texts = [input.get("text", ""), input.get("pair", ""), *input.get("corpus", {}).get("texts", ())]
         letters = operation != "normalize" and "byte_level" in str(model.get("pre_tokenizer"))
         if has_newer("".join(texts), letters):
             return None
@@ -59,6 +61,18 @@ def allowed(answers: Answers) -> Result | None:
         answers = replace(answers, right=_with_open_spans(answers))
     by_type = _BY_TYPE.get(model.get("type", ""))
     return by_type(answers) if by_type else answers.right
+
+
+def _allowed_batch(answers: Answers) -> Result | None:
+    """Return what is expected of each encoding of a batch."""
+    mine, other = answers.right["encodings"], answers.given.get("encodings")
+    if not isinstance(other, list) or len(mine) != len(other):
+        return answers.right
+    rows = zip(answers.input["inputs"], mine, other, strict=True)
+    found = [
+        allowed(replace(answers, operation="encode", input=row, right=right, given=given)) for row, right, given in rows
+    ]
+    return None if None in found else {"encodings": found}
 
 
 # Spans
@@ -258,6 +272,8 @@ def _of_table(answers: Answers, costs: Costs) -> Result:
 def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
     right, given, model, text = answers.right, answers.given, answers.model, answers.input["text"]
     listed, special = list(costs.costs), model.get("special_tokens", ())
+    if "pair" in answers.input or model.keys() & _ASSEMBLED:
+        return right if given.get("tokens", right["tokens"]) == right["tokens"] else None
     tokens = given["tokens"] if "tokens" in given else _named(given.get("ids"), listed)
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         return right
@@ -274,6 +290,10 @@ def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
         return right
     ids = {token: id for id, token in enumerate(listed)}
     return {"tokens": tokens, "ids": [ids.get(token) for token in tokens], "spans": given.get("spans")}
+
+
+#: What puts other tokens beside those of the text, or takes some away: what ties then is not looked into.
+_ASSEMBLED = {"added_tokens", "post_processor", "truncation", "padding", "byte_fallback"}
 
 
 def _named(ids: Any, listed: Sequence[str]) -> list[str] | None:
