@@ -20,7 +20,10 @@ __all__ = ["COMPONENTS", "STAGES", "Component", "added_tokens", "components_of",
 _BOTH = (True, False)
 
 #: What is replaced, or cut at, and what stands in its place.
-_REGEXES = r"a|\s+|a+|a\|ab|b*|\d|[aA]|a$|(?i:A)| ?\p{L}+|[^ab]|a{1,2}|\s+(?!\S)|(?=a)|\p{L}+\d?|.|\p{Lu}?b|(a)(b)"
+_REGEXES = (
+    r"a|\s+|a+|a\|ab|b*|\d|[aA]|a$|(?i:A)| ?\p{L}+|[^ab]|a{1,2}|a{1,2}+|"
+    r"\s+(?!\S)|(?=a)|\p{L}+\d?|.|\p{Lu}?b|(a)(b)"
+)
 _PATTERNS = (
     *({"string": string} for string in ("a", " ", "ab", "aa", "▁", "é")),
     *({"regex": regex.replace("\\|", "|")} for regex in re.split(r"(?<!\\)\|", _REGEXES)),
@@ -146,7 +149,7 @@ COMPONENTS: tuple[Component, ...] = (
         parameters={"replacement": ("▁", "_", "a"), "prepend_scheme": ("always", "first", "never")},
     ),
     Component(
-        "decoder", "wordpiece", "DEC-WP-*", share=2, parameters={"prefix": ("##", "@", "a", "#"), "cleanup": _BOTH}
+        "decoder", "wordpiece", "DEC-WP-*", share=2, parameters={"prefix": ("##", "@", "a", "#", ""), "cleanup": _BOTH}
     ),
     Component("decoder", "byte_fallback", "DEC-FALLBACK-*"),
     Component("decoder", "fuse", "DEC-FUSE-*"),
@@ -186,9 +189,11 @@ COMPONENTS: tuple[Component, ...] = (
         "truncation",
         "",
         "TRUNC-*",
-        required={"max_length": (4, 2, 3, 6, 5, 1, 0), "strategy": _STRATEGIES},
-        parameters={"stride": (0, 1, 1, 2), "direction": ("right", "left")},
+        share=3,
+        required={"max_length": (4, 2, 3, 6, 5, 8), "strategy": _STRATEGIES},
+        parameters={"stride": (0, 1, 1), "direction": ("right", "left")},
     ),
+    Component("truncation", "", "TRUNC-*", required={"max_length": (1, 0), "strategy": _STRATEGIES}),
     Component(
         "padding",
         "",

@@ -164,7 +164,7 @@ def _bpe_of_bytes(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
 
 def _wordpiece(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     symbols = pick(draw, _ALPHABETS)
-    prefix = pick(draw, ("##", "##", "##", "##", "@", "#", "a", "@@@"))
+    prefix = pick(draw, ("##", "##", "##", "##", "@", "#", "a", "@@@", ""))
     words, single = _strings(symbols, 4, 60), len(set(symbols))
     tokens = [
         (prefix if code & 1 else "") + words[min(code // 2 % 64, code // 128 % 64) % len(words)]
@@ -319,13 +319,12 @@ def _extended_bpe(draw: Draw, model: Model) -> Model:
         return {**model, key: chance(draw, 75)}
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
-    affix = "##" if key == "continuing_prefix" else "</w>"
-    put = (lambda part: affix + part) if key == "continuing_prefix" else (lambda part: part + affix)
-    added = [put(token) for token in tokens if len(token) < 3]
-    more = [[left, put(right)] for left, right in merges]
-    products = [left + (right if key == "continuing_prefix" else put(right)) for left, right in merges]
+    before, behind = ("##", "") if key == "continuing_prefix" else ("", "</w>")
+    added = [before + token + behind for token in tokens if len(token) < 3]
+    more = [[left, before + right + behind] for left, right in merges]
+    products = [left + right + behind for left, right in merges]
     listed = _insert(draw, [*added, *(right for _, right in more), *products], tokens)
-    return {**model, key: affix, "vocabulary": listed, "merges": [*merges, *more]}
+    return {**model, key: before or behind, "vocabulary": listed, "merges": [*merges, *more]}
 
 
 def _fallback(draw: Draw) -> list[str]:
