@@ -84,7 +84,10 @@ def test_the_reference_has_no_findings(folder: Path) -> None:
     status, out, err = fuzz(folder, "--examples", "50", "--seed", "5")
     named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl or --cmd"
     assert (status, err) == (0, f"seed 5\n{named}\n")
-    assert re.match(r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$", out)
+    assert re.match(
+        r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
+        out,
+    )
     assert not (folder / ".tokspec-fuzz").exists()
 
 
