@@ -77,7 +77,7 @@ def test_what_is_laxer_fits_as_well() -> None:
     findings = {finding.choice: finding for finding in probed(ReferenceAdapter(), "UNI-*").findings}
     costs = {"any": 0, "earliest_start": 0}
     assert findings["unigram_tie"] == ChoiceFinding(
-        "unigram_tie", ("earliest_start",), ("any", "earliest_start"), {}, costs, 15
+        "unigram_tie", ("earliest_start",), ("any", "earliest_start"), {}, costs, 27
     )
 
 
