@@ -19,6 +19,9 @@ import yaml
 
 pytestmark = pytest.mark.slow
 
+#: For tests that install packages; every other test does without a network.
+registries = pytest.mark.skipif("TOKSPEC_REGISTRIES" not in os.environ, reason="needs registries: tox run -e action")
+
 ROOT = Path(__file__).parents[2]
 ACTION: Mapping[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
@@ -227,6 +230,7 @@ def test_what_is_wrong_with_the_inputs_is_an_error_and_keeps_nothing(
 
 
 @pytest.mark.interop
+@registries
 def test_the_first_step_installs_the_suite_and_what_is_required(job: Callable[..., Job], tmp_path: Path) -> None:
     (tmp_path / "repository").mkdir()
     project = '[project]\nname = "letters"\nversion = "1"\n'
@@ -238,7 +242,7 @@ def test_the_first_step_installs_the_suite_and_what_is_required(job: Callable[..
 
 
 @pytest.mark.interop
-@pytest.mark.skipif(shutil.which("go") is None, reason="there is no go")
+@registries
 def test_actionlint_finds_nothing(tmp_path: Path) -> None:
     """Check the workflows, and the steps of the action as those of a workflow, which actionlint looks into."""
     workflows = tmp_path / ".github" / "workflows"

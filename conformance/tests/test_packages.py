@@ -1,6 +1,6 @@
-"""The cases without Python: the packages of other languages give the verdicts of the harness, case by case.
+"""The cases without Python: packages and examples of other languages give the harness's verdicts, case by case.
 
-``python packages/make.py`` writes their cases; the adapters that they judge have to be built, as their READMEs say.
+The adapters that they judge have to be built, as their READMEs say, and what the packages need has to be fetched.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -105,6 +107,49 @@ def test_cargo_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
     verdicts = cargo("test", "--quiet", "--locked", "--test", "kitoken")
     assert verdicts.pop("the run") == "pass"
     assert verdicts == harness(KITOKEN, "rust/kitoken/known-failures.yaml", tmp_path)
+
+
+def example(folder: str, format: str, known: str, *command: str) -> str:
+    """Run an example of docs/ and return what it printed."""
+    place = ROOT / "docs" / "examples" / folder
+    bundle = ["cases", "--bundle", "cases.json", "--format", format]
+    subprocess.run([sys.executable, "-m", "tokspec", *bundle], cwd=place, check=True, stdout=subprocess.DEVNULL)
+    settings = {**os.environ, "KNOWN_FAILURES": str(ADAPTERS / known)}
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, env=settings).stdout
+
+
+def encoding_alone(verdicts: dict[str, str]) -> dict[str, str]:
+    """Return the verdicts of an implementation that offers nothing but to encode."""
+    cases = load_suite().cases
+    return {name: verdicts[name] if cases[name].operation == "encode" else "unsupported" for name in cases}
+
+
+def test_go_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
+    known = "go/pkoukk/known-failures.yaml"
+    lines = example("go", "vocab.tiktoken", known, "go", "test", "-json", "-count=1", "./...").splitlines()
+    verdicts: dict[str, str] = {}
+    for event in map(json.loads, lines):
+        name = event.get("Test", "").partition("/")[2]
+        if event["Action"] == "output" and (said := re.match(r" +tokspec_test.go:\d+: ([a-z ]+):", event["Output"])):
+            verdicts[name] = said[1]
+        elif event["Action"] == "pass" and name:
+            verdicts[name] = "pass"
+    right = harness(shlex.quote(str(ADAPTERS / "go/bin/pkoukk")), known, tmp_path)
+    assert verdicts == encoding_alone(right)
+    assert set(verdicts.values()) == {"pass", "known failure", "unsupported"}
+
+
+def test_junit_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
+    known = "java/opennlp/known-failures.yaml"
+    example("java", "vocab.txt", known, "mvn", "-q", "-B", "-o", "test")
+    report = ROOT / "docs" / "examples" / "java" / "target" / "surefire-reports" / "TEST-TokspecTest.xml"
+    verdicts: dict[str, str] = {}
+    for test in ElementTree.parse(report).getroot().iter("testcase"):
+        states = [child for child in test if child.tag in ("skipped", "failure", "error")]
+        said = re.search(r"(known failure|unsupported): ", "".join(states[0].itertext())) if states else None
+        verdicts[test.get("name", "").removeprefix("cases() ")] = said[1] if said else "fail" if states else "pass"
+    command = f"java -cp {shlex.quote(str(ADAPTERS / 'java/target/adapters.jar'))} OpenNlp"
+    assert verdicts == encoding_alone(harness(command, known, tmp_path))
 
 
 #: An implementation that offers everything, and whose answers are recorded.
