@@ -121,7 +121,7 @@ def test_what_overflows_is_compared_in_the_declared_fields() -> None:
         "wrong answer",
         Difference(("overflowing", 1), ABSENT, part),
     )
-    assert encoded(TWO, less, "tokens", "spans", "overflowing") == ("unsupported", "gives no spans of this text", None)
+    assert encoded(TWO, less, "tokens", "spans", "overflowing") == ("pass", "gives no spans of this text", None)
     assert encoded(more, TWO, "tokens", "overflowing") == (
         "fail",
         "wrong answer",
@@ -148,7 +148,7 @@ def test_a_batch_is_compared_in_the_declared_fields_of_each_encoding() -> None:
         Difference(("encodings", 1), BUG, ABSENT),
     )
     assert outcome(judged(asked, Answer({"encodings": [without, BUG]}))) == (
-        "unsupported",
+        "pass",
         "gives no spans of this text",
         None,
     )
@@ -177,14 +177,19 @@ def test_spans_of_a_pair_are_converted_in_their_own_text() -> None:
     assert judged(batch, Answer({"encodings": [converted]}), fields, offset_unit="byte").verdict is Verdict.PASS
 
 
-def test_an_answer_that_is_right_without_spans_is_not_passed() -> None:
+def test_an_answer_that_is_right_without_spans_passes_and_says_so() -> None:
     without = {"tokens": BUG["tokens"], "ids": BUG["ids"]}
     assert outcome(judged(case({"expect": BUG}), Answer(without))) == (
-        "unsupported",
+        "pass",
         "gives no spans of this text",
         None,
     )
     assert outcome(judged(case({"expect": without}), Answer(without))) == ("pass", "", None)
+    assert outcome(judged(case({"expect": BUG}), Answer(without), ("spans",))) == (
+        "unsupported",
+        "gives no spans of this text, and the case checks nothing else",
+        None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ CHOICES = {
     "metaspace_leading_space": "removed_from_first_token",
     "unknown_id": "skipped",
     "final_sigma": "plain",
+    "pattern_end": "line",
+    "pattern_interval_plus": "repeated",
     "offset_unit": "code_point",
 }
 

@@ -26,6 +26,7 @@ from tokref import (
     InputError,
     Tokenizer,
     Unigram,
+    WordLevel,
     WordPiece,
     bpe,
     unigram,
@@ -217,7 +218,10 @@ class ReferenceAdapter:
         "post_processor",
         "truncation",
         "padding",
-        "decoder/wordpiece",
+        "model",
+        "normalizer",
+        "pre_tokenizer",
+        "decoder",
     )
     operations: ClassVar[Mapping[str, Mapping[type | None, Callable[[ReferenceRequest], Result]]]]
 
@@ -459,8 +463,8 @@ def _prune_step(request: ReferenceRequest) -> Result:
 ReferenceAdapter.operations = {  # None stands for any model, and for none at all
     "normalize": {None: _normalize},
     "pre_tokenize": {None: _pre_tokenize},
-    "encode": {Bpe: _encode, WordPiece: _encode, Unigram: _encode},
-    "encode_batch": {Bpe: _encode_batch, WordPiece: _encode_batch, Unigram: _encode_batch},
+    "encode": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), _encode),
+    "encode_batch": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), _encode_batch),
     "decode": {None: _decode},
     "decode_stream": {None: _decode_stream},
     "train": {Bpe: _bpe_model, WordPiece: _wordpiece_model, Unigram: _unigram_model},

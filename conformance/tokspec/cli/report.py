@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
+from tokspec.base.display import terminal_width
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
+from tokspec.judge.diagnosis import group_failures
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
 from tokspec.report.github import write_annotations, write_outputs
@@ -30,7 +32,7 @@ FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one page that needs no other file."
 )
 @click.option("--compare", is_flag=True, help="Say what changed from the first report to the second.")
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
 def report_command(
     files: tuple[Path, ...], form: str, output: Path | None, html: Path | None, compare: bool, show: int
 ) -> int:
@@ -88,7 +90,10 @@ def _text(reports: Sequence[Report], show: int) -> str:
 
 
 def _shown(report: Report, show: int) -> list[list[str]]:
-    return [describe(result, f"{report.origin.again} --select {result.case.id}") for result in report.run.failed[:show]]
+    return [
+        describe(first, f"{report.origin.again} --select {first.case.id}", width=terminal_width(), alike=alike)
+        for first, *alike in (group.results for group in group_failures(report.run.failed)[:show])
+    ]
 
 
 def _lines(lines: Iterable[str]) -> str:

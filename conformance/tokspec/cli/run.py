@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,10 @@ from tokspec.cli.options import (
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
-from tokspec.judge.diagnosis import first_diverging_stage
+from tokspec.judge.diagnosis import FailureGroup, diagnose, first_diverging_stage, group_failures
 from tokspec.judge.runner import Run, run
-from tokspec.judge.verdicts import Verdict
+from tokspec.judge.scope import check_names, shortfalls
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import say, text
@@ -44,6 +45,9 @@ __all__ = ["refuse_one_file", "run_command"]
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
 
 
+_REQUIRE = "Fail unless every case of this profile, chapter or clause passes; may be given several times."
+
+
 @click.command("run", short_help="Judge an implementation.")
 @implementation_options
 @selection_options
@@ -55,14 +59,17 @@ _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
 @click.option("--max-failures", type=click.IntRange(min=1), metavar="N", help="End the run after N failing cases.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N", help=_JOBS)
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
+@click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.ndjson", help="Write a report.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), metavar="FILE.xml", help="Write JUnit's XML.")
 def run_command(
     known_failures: Path | None,
     update: bool,
     show: int,
+    verbose: bool,
     clauses: bool,
     report: Path | None,
     junit_file: Path | None,
@@ -83,7 +90,7 @@ def run_command(
     ratchet = Ratchet.of(known_failures, update)
     refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
     judging = Judging(ratchet=ratchet, **options)
-    finished, shown = judging.run(show)
+    finished, shown = judging.run(show, verbose)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
         write_whole(report, b"".join(ndjson(finished, came_from)))
@@ -122,6 +129,7 @@ class Judging:
     seed: int
     max_failures: int | None
     jobs: int = 1
+    required: tuple[str, ...] = ()
     fixtures_version: str | None = None
 
     @cached_property
@@ -129,8 +137,9 @@ class Judging:
         """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
-    def run(self, show: int) -> tuple[Run, list[list[str]]]:
+    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]]]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages."""
+        check_names(self.required)
         cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
@@ -145,7 +154,10 @@ class Judging:
                         progress=advance,
                     )
                 finished = self.ratchet.applied(self.verify_run(finished), self.known_cases())
-                return finished, self.describe(finished, show, session)
+                known = cases_of_version(self.suite, self.fixtures_version)
+                missing = shortfalls(finished, known, self.required)
+                finished = replace(finished, problems=(*finished.problems, *missing))
+                return self.diagnose(finished, show, every, session)
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
 
@@ -163,16 +175,21 @@ class Judging:
         with ProgressBar("verifying", WAYS) as advance:
             return verify_run(finished, self.target.open, self.seed, advance)
 
-    def describe(self, finished: Run, show: int, session: Session) -> list[list[str]]:
-        """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
-        failed = finished.failed[:show]
-        if not failed:
-            return []
+    def diagnose(self, finished: Run, show: int, every: bool, session: Session) -> tuple[Run, list[list[str]]]:
+        """Tell the cause of each failure, and describe one of each cause, or every one.
+
+        Each has the stage that diverges and the command that shows it alone.
+        """
+        if not finished.failed:
+            return finished, []
         # Imported here, so that a passing run does not wait for it.
         from tokspec.adapters.reference import ReferenceAdapter
 
         with InProcessSession(ReferenceAdapter()) as reference:
-            return [
+            finished = diagnose(finished, session, reference)
+            groups = group_failures(finished.failed)
+            shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]
+            return finished, [
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
@@ -180,8 +197,9 @@ class Judging:
                     if result.verdict is Verdict.FAIL
                     else "",
                     terminal_width(),
+                    alike,
                 )
-                for result in failed
+                for result, alike in shown
             ]
 
     def again(self) -> str:
@@ -190,3 +208,8 @@ class Judging:
         choices = "".join(f" --choice {shlex.quote(choice)}" for choice in self.choices)
         fixtures += f" --fixtures-version {self.fixtures_version}" if self.fixtures_version else ""
         return f"tokspec run{self.target.arguments()}{choices}{fixtures}{self.ratchet.arguments()}"
+
+
+def _split(group: FailureGroup) -> tuple[Result, list[Result]]:
+    first, *alike = group.results
+    return first, alike

@@ -12,7 +12,11 @@ from typing import Any, NamedTuple
 from tokspec.base.display import shorten
 from tokspec.judge.kinds import kind, kind_in
 
-__all__ = ["COMPARED", "Cause", "Seen", "cause_of_difference"]
+__all__ = ["CHOICE", "COMPARED", "Cause", "Seen", "cause_of_difference"]
+
+
+#: With what the cause of a case begins that passes under another option of a choice.
+CHOICE = "passes with "
 
 
 class Cause(NamedTuple):
@@ -110,6 +114,8 @@ def _cut(left: Sequence[Any], right: Sequence[Any], what: str, seen: Seen) -> tu
     for verb, whole, rest in (("puts", after, before), ("does not put", before, after)):
         if rest and whole.endswith(rest) and (put := whole.removesuffix(rest)) in _PUT_BEFORE:
             return f"{verb} {put!r} before a {what}", ""
+        if whole in _PUT_BEFORE and rest not in _PUT_BEFORE:
+            return f"{verb} {whole!r} before a {what}", ""
     return f"another {what}", kind_in(before[:1] or after[:1], text)
 
 

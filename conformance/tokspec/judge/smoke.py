@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from tokspec.adapter import Hello
 from tokspec.base.display import compact, did_you_mean, shorten
@@ -36,10 +36,10 @@ def try_adapter(session: Session) -> Iterator[Step]:
     answered: dict[str, Request] = {}
     for operation in hello.operations:
         if operation in QUESTIONS:
-            request, reply = _supported(session, operation)
-            if isinstance(reply, Answer):
-                answered[operation] = request
-            yield _operation(hello, request, reply)
+            asked = _asked(session, operation)
+            if requests := [each.request for each in asked if isinstance(each.reply, Answer)]:
+                answered[operation] = requests[0]
+            yield _operation(hello, asked)
     yield _twice(session, list(answered.values()))
     if "encode" in answered:
         yield _contradiction(session, answered["encode"])
@@ -79,30 +79,57 @@ def _choices(hello: Hello) -> Step:
     return Step("choices", True, note)
 
 
-def _supported(session: Session, operation: str) -> tuple[Request, Reply]:
-    """Ask about one kind of model after the other, until one is supported."""
+class _Asked(NamedTuple):
+    """A question about one kind of model, and the reply."""
+
+    kind: str
+    request: Request
+    reply: Reply
+
+
+def _asked(session: Session, operation: str) -> list[_Asked]:
+    """Ask about every kind of model."""
+    found = []
     for number, (model, input) in enumerate(QUESTIONS[operation]):
         request = Request(operation, f"smoke-{operation}-{number}", model, input)
-        reply = _ask(session, request)
-        if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
-            break
-    return request, reply
+        kind = f"{model.get('type', 'a model')}{' of bytes' if 'decoder' in model and model['type'] == 'bpe' else ''}"
+        found.append(_Asked(kind, request, _ask(session, request)))
+    return found
 
 
-def _operation(hello: Hello, request: Request, reply: Reply) -> Step:
-    asked = f"{compact(request.input)} →"
+def _operation(hello: Hello, asked: Sequence[_Asked]) -> Step:
+    """Judge the replies to an operation: what is wrong first; else an answer, and whatever is refused."""
+    operation = asked[0].request.operation
+    answered = any(isinstance(each.reply, Answer) for each in asked)
+    for each in asked:
+        if wrong := _complaint(hello, each, answered):
+            about = "" if each is asked[0] else f"{each.kind}: "
+            return Step(operation, False, f"{about}{compact(each.request.input)} → {wrong}")
+    refused = [each for each in asked if isinstance(each.reply, Refused)]
+    first = next((each for each in asked if isinstance(each.reply, Answer)), None)
+    if first is None or not isinstance(first.reply, Answer):
+        whys = "; ".join(dict.fromkeys(f"refused as unsupported: {_why(each)}" for each in asked))
+        return Step(operation, True, f"{compact(asked[0].request.input)} → {whys}")
+    note = f"{compact(first.request.input)} → {shorten(compact(first.reply.result), 80)}"
+    others = ", ".join(f"{each.kind} ({_why(each)})" for each in refused)
+    return Step(operation, True, f"{note}; unsupported: {others}" if others else note)
+
+
+def _why(asked: _Asked) -> str:
+    return (shorten(asked.reply.message) if isinstance(asked.reply, Refused) else "") or "without a message"
+
+
+def _complaint(hello: Hello, asked: _Asked, answered: bool) -> str:
+    """Say what is wrong with a reply, and what to do; ``answered`` is whether other kinds of models have answers."""
+    reply = asked.reply
     if isinstance(reply, Fault):
-        note = f"{asked} {reply.kind}: {reply.message}; run your program by hand with this input"
-        return Step(request.operation, False, note)
+        other = f"if it has no {asked.kind}, refuse that as unsupported in load, with the reason"
+        remedy = other if answered else "run your program by hand with this input"
+        return f"{reply.kind}: {reply.message}; {remedy}"
     if isinstance(reply, Refused):
-        right = reply.reason == "unsupported"
-        why = f"refused as {reply.reason}: {shorten(reply.message) or 'without a message'}"
-        remedy = "" if right else "; it has an answer, and what you do not offer is unsupported"
-        return Step(request.operation, right, f"{asked} {why}{remedy}")
-    wrong = next(_wrong(hello, request.operation, reply), "")
-    if wrong:
-        return Step(request.operation, False, f"{asked} {wrong}")
-    return Step(request.operation, True, f"{asked} {shorten(compact(reply.result), 80)}")
+        remedy = "it has an answer, and what you do not offer is unsupported"
+        return "" if reply.reason == "unsupported" else f"refused as {reply.reason}: {_why(asked)}; {remedy}"
+    return next(_wrong(hello, asked.request.operation, reply), "")
 
 
 def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
@@ -162,7 +189,7 @@ _SPLITTING = {"pre_tokenizer": {"type": "whitespace_split"}}
 #: A model whose merge makes a token that it does not have (BPE-MODEL-1).
 CONTRADICTORY: Mapping[str, Any] = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}
 
-#: A model and an input of each question; who does not support the first model is asked about the next.
+#: A model and an input of each question, for every kind of model that may be supported.
 QUESTIONS: Mapping[str, tuple[Question, ...]] = {
     "normalize": (({"normalizer": {"type": "lowercase"}}, {"text": "Hug"}),),
     "pre_tokenize": ((_SPLITTING, {"text": "hug bug"}),),

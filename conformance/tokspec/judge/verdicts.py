@@ -49,7 +49,8 @@ class Result:
 
     ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
     declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
-    extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them.
+    extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them. ``cause`` is
+    what it has in common with other failing cases, if it was looked for.
     """
 
     case: Case
@@ -59,6 +60,7 @@ class Result:
     reply: Reply | None = None
     difference: Difference | None = None
     rows: tuple[Result, ...] = ()
+    cause: str = ""
 
     @property
     def telling(self) -> tuple[Result, ...]:
@@ -97,7 +99,7 @@ def join_rows(case: Case, rows: Sequence[Result]) -> Result:
     joined = Result(case, Verdict.PASS, "", {}, rows=tuple(rows))
     worst = next(iter(joined.telling), None)
     if worst is None:
-        return joined
+        return replace(joined, detail=next((row.detail for row in rows if row.detail), ""))
     return replace(worst, case=case, detail=_of_rows(joined.telling, len(rows)), rows=joined.rows)
 
 
@@ -187,7 +189,12 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
     difference = _difference(compared, case)
     if difference is not None:
         return Result(case, Verdict.FAIL, "wrong answer", expected, reply, difference)
-    return Result(case, Verdict.UNSUPPORTED if lacking else Verdict.PASS, lacking, expected, reply)
+    verdict = Verdict.UNSUPPORTED if lacking and lacking != NO_SPANS else Verdict.PASS
+    return Result(case, verdict, lacking, expected, reply)
+
+
+#: What is said of a case that passes without the spans that it asks for.
+NO_SPANS = "gives no spans of this text"
 
 
 def _lacking(operation: str, hello: Hello, right: Mapping[str, Any], given: Mapping[str, Any]) -> str:
@@ -196,7 +203,11 @@ def _lacking(operation: str, hello: Hello, right: Mapping[str, Any], given: Mapp
     if not any(name in encoding for encoding, _ in pairs for name in hello.encode_fields):
         return f"{operation} returns only {', '.join(hello.encode_fields)}, and the case checks none of them"
     is_without = "spans" in hello.encode_fields and any("spans" in one and "spans" not in other for one, other in pairs)
-    return "gives no spans of this text" if is_without else ""
+    if is_without and not any(
+        name in encoding for encoding, _ in pairs for name in hello.encode_fields if name != "spans"
+    ):
+        return f"{NO_SPANS}, and the case checks nothing else"
+    return NO_SPANS if is_without else ""
 
 
 def _encodings(right: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Any]]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tokspec.base.display import compact, shorten, visible
+from tokspec.judge.causes import CHOICE
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer
 from tokspec.suite.specification import load_specification
 
-__all__ = ["brief", "describe"]
+__all__ = ["brief", "describe", "listed_ids"]
 
 #: How many items of a long list are shown before and after the first difference.
 AROUND = 5
@@ -20,15 +21,20 @@ AROUND = 5
 #: How many rows of a table are shown beside the worst.
 ROWS = 5
 
+#: How many cases of a cause are named.
+IDS = 4
+
 #: Where the second column begins.
 _MARGIN = 12
 
 
-def describe(result: Result, reproduce: str, stage: str = "", width: int = 0) -> list[str]:
+def describe(
+    result: Result, reproduce: str, stage: str = "", width: int = 0, alike: Sequence[Result] = ()
+) -> list[str]:
     """Return the lines that show a failing case.
 
     ``reproduce`` is the command that runs this case alone; ``stage`` names the first stage that diverges, if known;
-    ``width`` is that of a terminal, if it is shown on one.
+    ``width`` is that of a terminal, if it is shown on one; ``alike`` are other failing cases of the same cause.
     """
     case = result.case
     lines = [f"{result.verdict.value.upper()} {case.id}  ({case.file}:{case.line})"]
@@ -48,8 +54,25 @@ def describe(result: Result, reproduce: str, stage: str = "", width: int = 0) ->
         rows += list(_side_by_side(result, result.difference, width))
     rows += [("stage", stage)] if stage else []
     rows += [(f"row {row.case.row}", f"{shorten(compact(_input(row.case.input)), 40)}: {brief(row)}") for row in others]
+    if alike:
+        rows.append(("cause", f"of {len(alike) + 1} cases: {result.cause}"))
+        rows.append(("alike", listed_ids(alike)))
+    elif result.cause.startswith(CHOICE):
+        rows.append(("cause", result.cause))
     rows.append(("again", reproduce))
     return [visible(line) for line in (*lines, *(f"  {label:<9} {text}".rstrip() for label, text in rows))]
+
+
+def listed_ids(results: Sequence[Result]) -> str:
+    """List cases, the first of many.
+
+    >>> from types import SimpleNamespace
+    >>> listed_ids([SimpleNamespace(case=SimpleNamespace(id=letter)) for letter in "abcdef"])
+    'a, b, c, d and 2 more'
+    """
+    more = len(results) - IDS
+    shown = results if more <= 1 else results[:IDS]
+    return ", ".join(result.case.id for result in shown) + (f" and {more} more" if more > 1 else "")
 
 
 def brief(result: Result) -> str:

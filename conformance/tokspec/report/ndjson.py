@@ -130,8 +130,10 @@ def _result_record(result: Result) -> dict[str, Any]:
     record: dict[str, Any] = {"case": case.id, "operation": case.operation, "clauses": list(case.clauses)}
     record |= {"verdict": result.verdict.value, "file": case.file, "line": case.line}
     if result.verdict is Verdict.PASS:
-        return record
+        return {**record, "detail": result.detail} if result.detail else record
     record |= {"detail": result.detail, "why": case.why}
+    if result.cause:
+        record["cause"] = result.cause
     if result.expected and not result.rows:
         return record | _answer_record(result)
     rows = [
@@ -233,11 +235,11 @@ def _read_result(line: _NumberedLine, name: str) -> Result:
     verdict = Verdict(value["verdict"])
     if verdict is not Verdict.PASS and "expected" not in value and "rows" not in value:
         raise DataError("lacks the key expected", name, number)
-    case, detail = _read_case(value), value.get("detail", "")
+    case, detail, cause = _read_case(value), value.get("detail", ""), value.get("cause", "")
     if not value.get("rows"):
-        return _read_answer(case, verdict, detail, value, (name, number))
+        return replace(_read_answer(case, verdict, detail, value, (name, number)), cause=cause)
     rows = tuple(_read_row(case, row, (name, number)) for row in value["rows"])
-    return replace(rows[0], case=case, verdict=verdict, detail=detail, rows=rows)
+    return replace(rows[0], case=case, verdict=verdict, detail=detail, rows=rows, cause=cause)
 
 
 def _read_row(case: Case, value: Mapping[str, Any], place: tuple[str, int]) -> Result:

@@ -116,6 +116,7 @@ def compile_bundle(
         "errata": [asdict(erratum) for erratum in specification.errata.values()],
         "reasons": specification.reasons,
         "documents": specification.documents,
+        "profiles": specification.profiles,
         **({"models": _hex(models)} if models else {}),
         "cases": [_bundled(case) for case in suite.cases.values()],
     }
