@@ -239,7 +239,7 @@ def record(reply: Reply) -> dict[str, Any]:
 
 
 def write_known_failures(results: Sequence[Result], chance: random.Random, file: Path) -> None:
-    """List some cases: most as they fail, some otherwise, some past their date, and some that pass."""
+    """List all that is unsupported, and some cases: most as they fail, some otherwise, past their date, or passing."""
     lines = ["known_failures:" if results else "known_failures: []"]
     for result in results:
         has_surrogate = b'"hex"' in encode_line(
@@ -253,6 +253,11 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
         if chance.random() < 0.4:
             entry["expires"] = chance.choice(["2020-02-29", "2999-12-31", date.today().isoformat()])
         lines += [f'  - case: "{result.case.id}"', *(f'    {key}: "{value}"' for key, value in entry.items())]
+    listed = [result for result in results if result.verdict is Verdict.UNSUPPORTED]
+    passing = [result for result in results if result.verdict is Verdict.PASS and chance.random() < 0.1]
+    known = {line.split('"')[1] for line in lines if line.startswith("  - case:")}
+    cases = [result.case.id for result in (*listed, *passing) if result.case.id not in known]
+    lines += ["unsupported:", *(f'  - "{case}"' for case in cases)] if cases else []
     file.write_text("\n".join(lines) + "\n", "utf-8")
 
 
@@ -306,3 +311,25 @@ def test_recorded_replies_get_the_verdicts_of_the_harness(
     verdicts = recorded(tmp_path)
     assert verdicts.pop("the run") == "pass"
     assert {name: (verdicts.get(name), right) for name, right in wanted.items() if verdicts.get(name) != right} == {}
+
+
+@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@pytest.mark.parametrize(
+    "listed",
+    [
+        'known_failures:\n  - case: "no-such-case"\n    verdict: "fail"\n    digest: "0"\n    reason: "?"\n',
+        'known_failures: []\nunsupported:\n  - "no-such-case"\n',
+        "known_failures: []\nunsupported: []\n",
+    ],
+)
+def test_a_list_that_is_not_true_fails_the_run(
+    listed: str, recorded: Callable[[Path], dict[str, str]], tmp_path: Path
+) -> None:
+    replies = [*right_replies()]
+    replies[0] = Refused("unsupported", "as recorded")
+    recording = {"hello": write_hello(HELLO), "replies": [record(reply) for reply in replies]}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text(listed, "utf-8")
+    verdicts = recorded(tmp_path)
+    assert verdicts.pop("the run") not in ("pass", "unsupported", "known failure")
+    assert set(verdicts.values()) == {"pass", "unsupported"}

@@ -22,15 +22,20 @@ function canonical(value) {
   return JSON.stringify(value).replace(/[\x7f-\uffff]/g, escape);
 }
 
-/** Read the entries of a file by case. */
+/** Read a file: entries by case and, if it lists them, the cases that are unsupported. */
 export function readKnownFailures(file) {
-  const entries = [];
-  readFileSync(file, "utf8").split(/\r?\n/).forEach((line, index) => {
-    const [, dash, key, value] = /^ {2}(-| ) (\w+): (.+)$/.exec(line) ?? [];
-    if (dash === "-") entries.push({});
-    if (key && entries.length) entries.at(-1)[key] = value.startsWith('"') ? JSON.parse(value) : value;
-    else if (!/^(#.*|known_failures:( \[\])?|)$/.test(line))
+  const known = { entries: new Map(), unsupported: null };
+  let entry = {};
+  for (const [index, line] of (file ? readFileSync(file, "utf8") : "").split(/\r?\n/).entries()) {
+    const [, dash, key, written] = /^ {2}(-| ) (?:(\w+): )?(.+)$/.exec(line) ?? [];
+    const value = written?.startsWith('"') ? JSON.parse(written) : written;
+    if (dash === "-") entry = {};
+    if (/^unsupported:( \[\])?$/.test(line)) known.unsupported = new Set();
+    else if (key) entry[key] = value;
+    else if (dash === "-" && known.unsupported) known.unsupported.add(value);
+    else if (!/^( *#.*|known_failures:( \[\])?|)$/.test(line))
       throw new Error(`${file}:${index + 1}: is not a line as tokspec run --update-known-failures writes it`);
-  });
-  return new Map(entries.map((entry) => [entry.case, entry]));
+    if (key === "case") known.entries.set(value, entry);
+  }
+  return known;
 }
