@@ -332,4 +332,4 @@ def test_a_list_that_is_not_true_fails_the_run(
     (tmp_path / "known.yaml").write_text(listed, "utf-8")
     verdicts = recorded(tmp_path)
     assert verdicts.pop("the run") not in ("pass", "unsupported", "known failure")
-    assert set(verdicts.values()) == {"pass", "unsupported"}
+    assert {"pass", "unsupported"} < set(verdicts.values()) <= {"pass", "unsupported", "fail"}
