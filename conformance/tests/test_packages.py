@@ -86,6 +86,18 @@ def cargo(*arguments: str, **environment: str) -> dict[str, str]:
     return {name: reason or states[state](name) for name, state, reason in lines}
 
 
+def test_what_is_published_has_the_cases_and_no_tests() -> None:
+    packed = subprocess.run(
+        ["npm", "pack", "--dry-run", "--json"], cwd=PACKAGES / "npm", capture_output=True, text=True
+    )
+    files = [file["path"] for file in json.loads(packed.stdout)[0]["files"]]
+    assert sorted(files) == ["README.md", "cases.json", "compare.mjs", "index.mjs", "known.mjs", "package.json"]
+    listed = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
+    files = subprocess.run(listed, cwd=PACKAGES / "crate", capture_output=True, text=True).stdout.split()
+    assert {"Cargo.toml", "README.md", "cases.json", "src/lib.rs"} <= {*files}
+    assert [file for file in files if file.startswith(("tests/", "examples/", "target/"))] == []
+
+
 def test_node_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
     verdicts = node_test(PACKAGES / "npm" / "test" / "huggingface.test.mjs")
     assert verdicts.pop("the run") == "pass"
