@@ -37,7 +37,7 @@ export function register(adapter, { knownFailures, select = () => true } = {}) {
 }
 
 function describe({ clauses, why, model, operation, input, inputs, file, line }, verdict, detail) {
-  const asked = JSON.stringify({ model, operation, input, inputs });
+  const asked = JSON.stringify({ model, operation, input, inputs }).slice(0, 2000);
   return `${verdict}: ${detail}\n  ${clauses[0]}: ${why}\n  asked ${asked}\n  from ${file}:${line}`;
 }
 
