@@ -10,9 +10,11 @@ import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from itertools import islice
@@ -24,6 +26,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli.browse import write_models
 from tokspec.judge.known_failures import digest, read_known_failures
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
@@ -32,8 +35,9 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply, write_hello
 from tokspec.protocol.spans import convert_result
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
-from tokspec.suite.cases import Case
+from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import load_specification
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -75,11 +79,11 @@ def node_test(file: Path) -> dict[str, str]:
     return verdicts
 
 
-def cargo(*arguments: str, **environment: str) -> dict[str, str]:
+def cargo(*arguments: str, package: Path = PACKAGES / "crate", **environment: str) -> dict[str, str]:
     """Run a test of the crate and return the verdict of every case."""
     command = ["cargo", *arguments, "--", "--format=pretty"]
-    settings = {**os.environ, **environment}
-    done = subprocess.run(command, cwd=PACKAGES / "crate", capture_output=True, text=True, env=settings)
+    settings = {**os.environ, "CARGO_TARGET_DIR": str(PACKAGES / "crate" / "target"), **environment}
+    done = subprocess.run(command, cwd=package, capture_output=True, text=True, env=settings)
     failed = dict(re.findall(r"^---- (\S+) ----\n([a-z ]+):", done.stdout, re.MULTILINE))
     lines = re.findall(r"^test (.+?) +\.\.\. (ok|FAILED|ignored)(?: \(([a-z ]+):.*)?$", done.stdout, re.MULTILINE)
     states = {"ok": lambda name: "pass", "FAILED": lambda name: failed.get(name, "?")}
@@ -288,15 +292,15 @@ register({{ hello, load: () => null, operations }}, {{ knownFailures: "known.yam
 """
 
 
-def node_recorded(folder: Path) -> dict[str, str]:
+def node_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
     test = folder / "recorded.test.mjs"
-    test.write_text(NODE_RECORDED.format(index=(PACKAGES / "npm" / "index.mjs").as_uri()), "utf-8")
+    test.write_text(NODE_RECORDED.format(index=(packages / "npm" / "index.mjs").as_uri()), "utf-8")
     return node_test(test)
 
 
-def cargo_recorded(folder: Path) -> dict[str, str]:
+def cargo_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
     files = {"RECORDING": str(folder / "recording.json"), "KNOWN_FAILURES": str(folder / "known.yaml")}
-    return cargo("run", "--quiet", "--locked", "--example", "recorded", **files)
+    return cargo("run", "--quiet", "--offline", "--example", "recorded", package=packages / "crate", **files)
 
 
 @pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
@@ -345,3 +349,105 @@ def test_a_list_that_is_not_true_fails_the_run(
     verdicts = recorded(tmp_path)
     assert verdicts.pop("the run") not in ("pass", "unsupported", "known failure")
     assert {"pass", "unsupported"} < set(verdicts.values()) <= {"pass", "unsupported", "fail"}
+
+
+#: What the suite's cases do not show: pairs and overflowing parts beyond ASCII, batches, and tolerances.
+CASES = """
+about: "Cases for a test."
+source: [{rule: "a test"}]
+model: {type: "bpe", vocabulary: ["b"]}
+cases:
+  - {id: pair, clauses: [BPE-ENC-1], why: "It is needed for a test.", operation: encode, verified_by: ["hand: a test"],
+     input: {text: "🙂é", pair: "é🙂b"},
+     expect: {ids: [0, 0], spans: [[1, 2], [2, 3]], sequence_ids: [0, 1],
+              overflowing: [{ids: [0], spans: [[1, 2]], sequence_ids: [1]}]}}
+  - {id: batch, clauses: [BPE-ENC-1], why: "It is needed for a test.", operation: encode_batch, verified_by: ["hand: a test"],
+     input: {inputs: [{text: "🙂b"}, {text: "b"}]},
+     expect: {encodings: [{ids: [0], spans: [[1, 2]]}, {ids: [0], spans: [[0, 1]]}]}}
+  - {id: real, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, input: {word: "b"}, expect: {tokens: ["b"], score: 0.25}}
+  - {id: zero, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, input: {word: "b"}, expect: {tokens: ["b"], score: 0.0}}
+  - {id: wide, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, tolerance: {absolute: 0.1}, input: {word: "b"},
+     expect: {tokens: ["b"], score: 0.25}}
+  - {id: narrow, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, tolerance: {relative: 0.000000000001}, input: {word: "b"},
+     expect: {tokens: ["b"], score: 0.25}}
+"""
+
+
+def right_pair(unit: str) -> dict[str, Any]:
+    spans = {"utf16": ([[2, 3], [3, 4]], [[1, 3]]), "byte": ([[4, 6], [6, 7]], [[2, 6]])}[unit]
+    part = {"ids": [0], "spans": spans[1], "sequence_ids": [1]}
+    return {"ids": [0, 0], "spans": spans[0], "sequence_ids": [0, 1], "overflowing": [part]}
+
+
+#: Answers to these cases, and whether they are right.
+ANSWERS: Sequence[tuple[str, str, Any, bool]] = [
+    ("pair", "utf16", right_pair("utf16"), True),
+    ("pair", "byte", right_pair("byte"), True),
+    ("pair", "utf16", right_pair("byte"), False),
+    ("pair", "utf16", right_pair("utf16") | {"overflowing": right_pair("byte")["overflowing"]}, False),
+    ("pair", "utf16", right_pair("utf16") | {"overflowing": []}, False),
+    ("batch", "utf16", {"encodings": [{"ids": [0], "spans": [[2, 3]]}, {"ids": [0], "spans": [[0, 1]]}]}, True),
+    ("batch", "byte", {"encodings": [{"ids": [0], "spans": [[4, 5]]}, {"ids": [0], "spans": [[0, 1]]}]}, True),
+    ("batch", "byte", {"encodings": [{"ids": [0], "spans": [[2, 3]]}, {"ids": [0], "spans": [[0, 1]]}]}, False),
+    ("batch", "byte", {"encodings": [{"ids": [0]}, {"ids": [0], "spans": [[0, 1]]}]}, True),
+    ("batch", "byte", {"encodings": [{"ids": [0]}]}, False),
+    ("real", "byte", {"tokens": ["b"], "score": 0.25 + 9e-10}, True),
+    ("real", "byte", {"tokens": ["b"], "score": 0.25 + 2e-9}, False),
+    ("zero", "byte", {"tokens": ["b"], "score": 9e-10}, True),
+    ("zero", "byte", {"tokens": ["b"], "score": 2e-9}, False),
+    ("wide", "byte", {"tokens": ["b"], "score": 0.3}, True),
+    ("wide", "byte", {"tokens": ["b"], "score": 0.36}, False),
+    ("narrow", "byte", {"tokens": ["b"], "score": 0.25 + 2e-13}, True),
+    ("narrow", "byte", {"tokens": ["b"], "score": 0.25 + 2e-12}, False),
+]
+
+
+@pytest.fixture(scope="module")
+def other_packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Path]:
+    """Copy the packages, with other cases: one for each answer."""
+    folder = tmp_path_factory.mktemp("packages")
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures" / "cases.yaml").write_text(CASES, "utf-8")
+    cases = load_suite(folder / "fixtures").cases
+    numbered = [(f"{case}-{number}", cases[case]) for number, (case, *_) in enumerate(ANSWERS)]
+    suite = Suite({id: replace(case, id=id) for id, case in numbered})
+    unused = shutil.ignore_patterns("cases.json", "target")
+    for name in ("npm", "crate"):
+        shutil.copytree(PACKAGES / name, folder / name, ignore=unused)
+        models = {"tokspec": write_models(suite, "tokspec")}
+        write_bundle(folder / name / "cases.json", suite, load_specification(), models)
+    manifest = (folder / "crate" / "Cargo.toml").read_text("utf-8")
+    (folder / "crate" / "Cargo.toml").write_text(manifest.replace('"../..', f'"{ROOT}'), "utf-8")
+    return suite, folder
+
+
+@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@pytest.mark.parametrize("unit", ["utf16", "byte"])
+def test_spans_of_pairs_and_tolerances_are_judged_as_in_the_harness(
+    unit: str,
+    recorded: Callable[[Path, Path], dict[str, str]],
+    other_packages: tuple[Suite, Path],
+    tmp_path: Path,
+) -> None:
+    suite, folder = other_packages
+    fields = ("ids", "spans", "sequence_ids", "overflowing")
+    hello = replace(HELLO, choices={"offset_unit": unit}, encode_fields=fields)
+    refused = Refused("unsupported", "another unit")
+    replies = [Answer(answer) if each == unit else refused for _, each, answer, _ in ANSWERS]
+    recording = {"hello": write_hello(hello), "replies": [record(reply) for reply in replies]}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    choices = effective_choices(hello)
+    pairs = zip(suite.cases.values(), replies, strict=True)
+    harness = {case.id: judge(case, reply, hello, choices).verdict.value for case, reply in pairs}
+    stated = {
+        f"{case}-{number}": ("pass" if is_right else "fail") if each == unit else "unsupported"
+        for number, (case, each, _, is_right) in enumerate(ANSWERS)
+    }
+    verdicts = recorded(tmp_path, folder)
+    assert verdicts.pop("the run") == "pass"
+    assert verdicts == harness == stated
