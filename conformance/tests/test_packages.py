@@ -265,13 +265,14 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
             continue
         listed = Verdict.FAIL if result.verdict is Verdict.PASS else result.verdict
         seen = digest(result) if chance.random() < 0.8 else "0123456789abcdef"
-        entry = {"verdict": listed.value, "digest": seen, "reason": "A test."}
+        entry = {"verdict": listed.value, "digest": seen, "reason": 'A \\"test\\", verdict: it is.'}
         if chance.random() < 0.4:
             entry["expires"] = chance.choice(["2020-02-29", "2999-12-31", date.today().isoformat()])
-        lines += [f'  - case: "{result.case.id}"', *(f'    {key}: "{value}"' for key, value in entry.items())]
+        pairs = [f'{key}: "{value}"' for key, value in ({"case": result.case.id} | entry).items()]
+        lines.append(f"  - {{{', '.join(pairs)}}}" if chance.random() < 0.2 else "  - " + "\n    ".join(pairs))
     listed = [result for result in results if result.verdict is Verdict.UNSUPPORTED]
     passing = [result for result in results if result.verdict is Verdict.PASS and chance.random() < 0.1]
-    known = {line.split('"')[1] for line in lines if line.startswith("  - case:")}
+    known = {line.split('"')[1] for line in lines if line.startswith(("  - case:", "  - {case:"))}
     cases = [result.case.id for result in (*listed, *passing) if result.case.id not in known]
     lines += ["unsupported:", *(f'  - "{case}"' for case in cases)] if cases else []
     file.write_text("\n".join(lines) + "\n", "utf-8")

@@ -26,7 +26,9 @@ function canonical(value) {
 export function readKnownFailures(file) {
   const known = { entries: new Map(), unsupported: null };
   let entry = {};
-  for (const [index, line] of (file ? readFileSync(file, "utf8") : "").split(/\r?\n/).entries()) {
+  const inLines = (_, inner) => `  - ${inner.replace(/("(?:[^"\\]|\\.)*"), (?=\w+: )/g, "$1\n    ")}`;
+  const text = file ? readFileSync(file, "utf8").replace(/^ {2}- \{(.+)\}$/gm, inLines) : "";
+  for (const line of text.split(/\r?\n/)) {
     const [, dash, key, written] = /^ {2}(-| ) (?:(\w+): )?(.+)$/.exec(line) ?? [];
     const value = written?.startsWith('"') ? JSON.parse(written) : written;
     if (dash === "-") entry = {};
@@ -34,7 +36,7 @@ export function readKnownFailures(file) {
     else if (key) entry[key] = value;
     else if (dash === "-" && known.unsupported) known.unsupported.add(value);
     else if (!/^( *#.*|known_failures:( \[\])?|)$/.test(line))
-      throw new Error(`${file}:${index + 1}: is not a line as tokspec run --update-known-failures writes it`);
+      throw new Error(`${file}: tokspec run --update-known-failures does not write such a line: ${line}`);
     if (key === "case") known.entries.set(value, entry);
   }
   return known;

@@ -197,7 +197,11 @@ final class TokspecTest {
     Map<String, Map<String, String>> known = new HashMap<>();
     Map<String, String> entry = new HashMap<>();
     Pattern pattern = Pattern.compile("(?m)^  ([- ]) (\\w+): (.+)$");
-    Matcher lines = pattern.matcher(file == null ? "" : Files.readString(Path.of(file)));
+    Pattern inOneLine = Pattern.compile("(?m)^  - \\{(.+)\\}$");
+    String text = file == null ? "" : Files.readString(Path.of(file));
+    text = inOneLine.matcher(text).replaceAll(found -> Matcher.quoteReplacement("  - " + found.group(1)
+        .replaceAll("(\"(?:[^\"\\\\]|\\\\.)*\"), (\\w+: )", "$1\n    $2")));
+    Matcher lines = pattern.matcher(text);
     while (lines.find()) {
       String value = lines.group(3);
       if (lines.group(1).equals("-")) {
