@@ -140,3 +140,10 @@ def test_what_passes_without_its_spans_is_told() -> None:
         "",
         "mine 1.0 conforms: 3 cases = 3 pass",
     ]
+
+
+def test_reasons_of_one_case_stand_in_a_line_where_there_are_many() -> None:
+    details = ["no train", "no train", "no a", "no b", "no c"]
+    run = ended([result(Verdict.UNSUPPORTED, detail=detail) for detail in details])
+    assert reasons(run, 4) == reasons(run)
+    assert reasons(run, 3) == ["    2  no train", "    3  for as many other reasons, such as: no a"]

@@ -23,6 +23,9 @@ def say(lines: Iterable[str]) -> None:
     click.echo("\n".join(wrap(lines, terminal_width())))
 
 
+#: How many reasons for which cases are unsupported have a line.
+REASONS = 24
+
 #: How many causes that are not shown have a line.
 CAUSES = 20
 
@@ -68,10 +71,17 @@ def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
     return [*rows, ("all", _cells(run.results, shown))]
 
 
-def reasons(run: Run) -> list[str]:
-    """Say why cases are unsupported: each reason once, with its number of cases, the commonest first."""
-    counts = Counter(result.detail for result in run.results if result.verdict is Verdict.UNSUPPORTED)
-    return [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts.most_common()]
+def reasons(run: Run, most: int | None = None) -> list[str]:
+    """Say why cases are unsupported: each reason once, with its number of cases, the commonest first.
+
+    Where there are more than ``most`` reasons, those of one case stand in one line.
+    """
+    counts = Counter(result.detail for result in run.results if result.verdict is Verdict.UNSUPPORTED).most_common()
+    single = [reason for reason, count in counts if count == 1]
+    if most is None or len(counts) <= most or len(single) < 2:
+        return [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts]
+    shown = [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts if count > 1]
+    return [*shown, f"{len(single):>5}  for as many other reasons, such as: {visible(shorten(single[0]))}"]
 
 
 def _clause_rows(
@@ -95,7 +105,7 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
         yield from (*lines, "")
     if rest := list(_rest(group_failures(run.failed), len(shown))):
         yield from (*rest, "")
-    if unsupported := reasons(run):
+    if unsupported := reasons(run, REASONS):
         yield from ("unsupported, and why:", *unsupported, "")
     if notes := [*_notes(run)]:
         yield from (*notes, "")
