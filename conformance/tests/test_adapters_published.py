@@ -5,6 +5,7 @@ The Python packages are those of the extra ``published``; the others need ``npm 
 
 from __future__ import annotations
 
+from base64 import b64encode
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from tokspec.adapter import Refusal
 from tokspec.adapters.registry import open_session
 from tokspec.adapters.tokie import TokieAdapter
 from tokspec.cli import tokspec as group
@@ -58,7 +60,7 @@ IN_PYTHON = [
         "normalize",
         {"normalizer": {"type": "nfc"}},
         TEXT,
-        "has no such model, and of normalizers alone NFKC",
+        "has no such model, and of normalizers alone NFKC and character maps",
     ),
     Published(
         "subword-nmt",
@@ -237,3 +239,17 @@ def test_the_end_of_a_word() -> None:
     model = {**BPE, "vocabulary": ["u", "</w>", "u</w>"], "merges": [["u", "</w>"]]}
     message = "has </w> for the end of a word, which is a token of a merge of this model"
     assert ask("subword-nmt", "encode", model, TEXT) == Refused("unsupported", message)
+
+
+def test_a_character_map_of_sentencepiece() -> None:
+    pytest.importorskip("sentencepiece")
+    from tokspec.adapters.sentencepiece import SentencePieceAdapter
+    from tokspec.formats.sentencepiece_model import WHITE_SPACE
+
+    adapter = SentencePieceAdapter()
+    charsmap = b64encode(WHITE_SPACE).decode()
+    loaded = adapter.load("tokspec", {"normalizer": {"type": "precompiled", "charsmap": charsmap}})
+    assert adapter.run("normalize", loaded, {"text": "a\u3000  b"}) == {"text": "a   b"}
+    with pytest.raises(Refusal) as caught:
+        adapter.load("tokspec", {"normalizer": {"type": "precompiled", "charsmap": "aHVn"}})
+    assert str(caught.value) == "invalid_model: INTERNAL: Blob for normalization rule is broken."

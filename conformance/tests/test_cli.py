@@ -308,6 +308,7 @@ one-word  (one.yaml:5)
   The letters are merged, or not.
   BPE-ENC-1 (MUST) {clauses["BPE-ENC-1"].text}
     Source: {clauses["BPE-ENC-1"].source}
+    Profiles: documents, tokenizer.json, sentencepiece, tiktoken
   model     one-word:model {{"type": "bpe", "vocabulary": ["b", "u", "g", "ug"], "merges": [["u", "g"]]}}
   asked     encode {{"text": "bug"}}
   expected  bpe_merge_order=single_pass: {{"tokens": ["b", "ug"]}}
@@ -325,7 +326,10 @@ one-word  (one.yaml:5)
 def test_a_run_ends_after_so_many_failures(folder: Path, status_and_message: Call) -> None:
     (folder / "letters.py").write_text(LETTERS, "utf-8")
     status, output, _ = status_and_message("run", *ONE, "--impl", "letters:Letters", "--max-failures", "1")
-    assert (status, output.splitlines()[-1]) == (1, "letters 1 does not conform: 2 cases = 1 fail + 1 not run")
+    assert (status, output.splitlines()[-1]) == (
+        1,
+        "letters 1 does not conform: 1 of 2 cases asked = 1 fail, 1 not run",
+    )
     assert output.splitlines()[4:10] == [
         '  expected  tokens: "b" "ug"',
         '  actual    tokens: "b" "u"  "g"',
@@ -372,7 +376,7 @@ def environment(**changed: str) -> Mapping[str, str]:
 def test_any_encoding_of_the_output_will_do(run: Run, encoding: str, dots: list[bytes]) -> None:
     finished = run("run", *ONE, "--impl", "letters:Letters", env=environment(PYTHONIOENCODING=encoding))
     assert (finished.returncode, finished.stderr) == (1, b"")
-    assert any(b"\n04-bpe          " + dot + b"     2\n" in finished.stdout for dot in dots)
+    assert any(b"\n04-bpe             " + dot + b"     2  none\n" in finished.stdout for dot in dots)
 
 
 def test_the_poorest_locale_will_do(run: Run) -> None:

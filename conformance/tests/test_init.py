@@ -277,12 +277,18 @@ NOTHING_JUDGED = """\
 unsupported, and why:
     1  does not offer encode
 
-chapter  pass  unsupported
-04-bpe      ·            1
-all         ·            1
+chapter         pass  unsupported  held
+04-bpe             ·            1  none
+all                ·            1  none
+
+profile         pass  unsupported  held
+documents          ·            1  none
+tokenizer.json     ·            1  none
+sentencepiece      ·            1  none
+tiktoken           ·            1  none
 
 no case passed, and a run that shows nothing is not a pass
-mine 0.1 does not conform: 1 case = 1 unsupported
+mine 0.1 does not conform: 0 of 1 case asked = none, 1 unsupported
 """
 
 
@@ -302,14 +308,20 @@ VERDICTS = """\
 unsupported, and why:
     1  does not offer decode
 
-chapter      pass  fail  unsupported
-04-bpe          1     1            ·
-  BPE-ENC-1     1     1            ·
-  BPE-ENC-3     ·     1            ·
-07-decoding     ·     ·            1
-all             1     1            1
+chapter         pass  fail  unsupported  held
+04-bpe             1     1            ·  partial
+  BPE-ENC-1        1     1            ·  partial
+  BPE-ENC-3        ·     1            ·  none
+07-decoding        ·     ·            1  none
+all                1     1            1  partial
 
-mine 0.1 does not conform: 3 cases = 1 pass + 1 fail + 1 unsupported
+profile         pass  fail  unsupported  held
+documents          1     1            1  partial
+tokenizer.json     1     1            1  partial
+sentencepiece      1     1            ·  partial
+tiktoken           1     1            1  partial
+
+mine 0.1 does not conform: 2 of 3 cases asked = 1 pass + 1 fail, 1 unsupported
 """
 
 

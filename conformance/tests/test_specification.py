@@ -50,6 +50,9 @@ FAMILIES = [
     ("03-added-tokens", "ENC"),
     ("04-bpe", "BPE-TRAIN"),
     ("04-bpe", "BPE-ENC"),
+    ("04-bpe", "BPE-WHOLE"),
+    ("04-bpe", "BPE-AFFIX"),
+    ("04-bpe", "BPE-BYTES"),
     ("04-bpe", "BPE-BYTE"),
     ("04-bpe", "BPE-MODEL"),
     ("05-wordpiece", "WP-TRAIN"),
@@ -62,6 +65,7 @@ FAMILIES = [
     ("06-unigram", "UNI-SCORE"),
     ("06-unigram", "UNI-UNK"),
     ("06-unigram", "UNI-ENC"),
+    ("06-unigram", "UNI-BYTES"),
     ("06-unigram", "UNI-LOSS"),
     ("06-unigram", "UNI-PRUNE"),
     ("07-decoding", "DEC"),
@@ -87,6 +91,7 @@ FAMILIES = [
     ("12-lengths", "TRUNC"),
     ("12-lengths", "PAD"),
     ("13-patterns", "PATTERN"),
+    ("14-word-level", "WL"),
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.

@@ -33,7 +33,8 @@ export function difference(expected, actual, tolerance, path = "") {
 // Expected spans are in code points; convert them to the unit of the implementation (TERM-3).
 export function convertSpans(result, input, unit) {
   if (unit === "code_point") return result;
-  if (result.encodings) return { encodings: result.encodings.map((each, i) => convertSpans(each, input.inputs[i], unit)) };
+  if (result.encodings)
+    return { encodings: result.encodings.map((each, i) => convertSpans(each, input.inputs[i], unit)) };
   const tables = [input.text, input.pair].map((text = "") => {
     const starts = [0];
     for (const byte of Buffer.from(text.hex ?? text, text.hex ? "hex" : "utf8"))

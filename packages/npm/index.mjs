@@ -1,11 +1,13 @@
-// Judges a tokenizer by the cases of the tokspec suite, each as a test of node:test. docs/cases.md describes cases.json.
-import { createHash } from "node:crypto";
+// Judges a tokenizer by the cases of the tokspec suite, each as a test of node:test. docs/cases.md describes the cases.
+
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { comparable, convertSpans, difference } from "./compare.mjs";
+import { isAsListed, readKnownFailures } from "./known.mjs";
 export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
 
 const TRAINING = ["train", "training_trace", "training_state", "best_pair", "prune_step"];
+const SEVERITY = ["crash", "error", "fail", "unsupported", "pass"];
 const unsupported = (message) => ({ refused: { reason: "unsupported", message } });
 
 /** Register a test for each case that `select` takes. `knownFailures` is a file that `tokspec run` wrote. */
@@ -31,8 +33,8 @@ export function register(adapter, { knownFailures, select = () => true } = {}) {
   });
 }
 
-function describe({ clauses, why, model, operation, input, file, line }, verdict, detail) {
-  const asked = JSON.stringify({ model, operation, input });
+function describe({ clauses, why, model, operation, input, inputs, file, line }, verdict, detail) {
+  const asked = JSON.stringify({ model, operation, input, inputs });
   return `${verdict}: ${detail}\n  ${clauses[0]}: ${why}\n  asked ${asked}\n  from ${file}:${line}`;
 }
 
@@ -58,7 +60,8 @@ export function makeJudge({ hello, load, operations }, known = new Map()) {
   }
 
   async function loadModel(name) {
-    const written = hello.formats.map((format) => bundle.models[format]?.[name] ?? { unsupported: `no ${format} here` });
+    const none = { unsupported: "no models in this format are here" };
+    const written = hello.formats.map((format) => bundle.models[format]?.[name] ?? none);
     const first = written.findIndex((model) => "content" in model);
     if (first < 0) return unsupported(written.map((model) => model.unsupported).join("; "));
     return attempt(() => load(structuredClone(written[first].content), hello.formats[first]));
@@ -74,15 +77,28 @@ export function makeJudge({ hello, load, operations }, known = new Map()) {
     return attempt(async () => JSON.parse(JSON.stringify(await result()))); // as JSON carries it: NaN is null
   }
 
+  async function judgeQuestion(question) {
+    const reply = await ask(question);
+    const [verdict, detail] = judgeReply(question, reply, choices, hello.encode_fields ?? ["tokens"]);
+    return { verdict, detail, seen: [verdict, reply.ok ?? (reply.refused ? reply.refused.reason : "crash")] };
+  }
+
+  // A table comes to the worst of its rows, and is listed by all that fail.
+  async function judgeTable(one) {
+    const rows = [];
+    for (const [index, row] of one.inputs.entries()) rows.push([await judgeQuestion({ ...one, ...row }), index + 1]);
+    const failing = rows.filter(([{ verdict }]) => !["pass", "unsupported"].includes(verdict));
+    const [worst, row] = rows.toSorted(([one], [two]) => SEVERITY.indexOf(one.verdict) - SEVERITY.indexOf(two.verdict))[0];
+    const seen = failing.length ? failing.map(([result, number]) => [number, ...result.seen]) : worst.seen;
+    return { verdict: worst.verdict, detail: worst.detail && `row ${row}: ${worst.detail}`, seen };
+  }
+
   return async (one) => {
-    const reply = await ask(one);
-    const [verdict, detail] = judgeReply(one, reply, choices, hello.encode_fields ?? ["tokens"]);
+    const { verdict, detail, seen } = one.inputs ? await judgeTable(one) : await judgeQuestion(one);
     const entry = known.get(one.id);
     if (!entry || verdict === "unsupported") return { verdict, detail };
     if (verdict === "pass") return { verdict: "unexpected pass", detail: "passes, and is listed as failing" };
-    const today = new Date().toISOString().slice(0, 10);
-    const isListed = verdict === entry.verdict && digest(verdict, reply) === entry.digest;
-    if (isListed && !(entry.expires < today)) return { verdict: "known failure", detail: entry.reason };
+    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: entry.reason };
     return { verdict, detail: `${detail} (and not as it is listed)` };
   };
 }
@@ -118,33 +134,4 @@ function judgeReply(one, reply, choices, fields) {
   if (!differences.includes("")) return ["fail", `wrong answer: ${differences[0]}`];
   if (!seen.has("field")) return ["unsupported", `gives only ${fields.join(", ")}, and the case checks none of them`];
   return seen.has("no spans") ? ["unsupported", "gives no spans of this text"] : ["pass", ""];
-}
-
-// The digest of a known failure: of the verdict and of what was seen, as Python writes it.
-function digest(verdict, reply) {
-  const seen = reply.ok ?? (reply.refused ? reply.refused.reason : "crash");
-  return createHash("sha256").update(canonical([verdict, seen])).digest("hex").slice(0, 16);
-}
-
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical)}]`;
-  if (typeof value === "object" && value) {
-    const members = Object.keys(value).sort().map((key) => `${canonical(key)}:${canonical(value[key])}`);
-    return `{${members}}`;
-  }
-  if (value && Math.abs(value) < 1e-4) return value.toExponential().replace(/e-(\d)$/, "e-0$1");
-  const escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(/[\x7f-\uffff]/g, escape);
-}
-
-function readKnownFailures(file) {
-  const entries = [];
-  readFileSync(file, "utf8").split(/\r?\n/).forEach((line, index) => {
-    const [, dash, key, value] = /^ {2}(-| ) (\w+): (.+)$/.exec(line) ?? [];
-    if (dash === "-") entries.push({});
-    if (key && entries.length) entries.at(-1)[key] = value.startsWith('"') ? JSON.parse(value) : value;
-    else if (!/^(#.*|known_failures:( \[\])?|)$/.test(line))
-      throw new Error(`${file}:${index + 1}: is not a line as tokspec run --update-known-failures writes it`);
-  });
-  return new Map(entries.map((entry) => [entry.case, entry]));
 }

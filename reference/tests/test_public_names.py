@@ -28,6 +28,7 @@ def test_the_public_names_are_locked() -> None:
         "Truncation",
         "Unigram",
         "UnigramTraining",
+        "WordLevel",
         "WordPiece",
         "WordPieceTraining",
         "__version__",

@@ -179,7 +179,7 @@ def test_models(content: Any, expected: Tokenizer) -> None:
     assert from_mapping(content) == expected
 
 
-TYPES = "give one of bpe, wordpiece, unigram"
+TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,8 @@ TYPES = "give one of bpe, wordpiece, unigram"
         ({"vocabulary": ["a"]}, f"type None is unknown; {TYPES}"),
         (
             {"type": "bpe", "dropout": 0.1},
-            "a bpe model has no key 'dropout'; give only vocabulary, merges, unknown_token",
+            "a bpe model has no key 'dropout'; give only vocabulary, merges, unknown_token, fuse_unk, byte_fallback, "
+            "ignore_merges, continuing_prefix, end_of_word_suffix",
         ),
         ({"type": "bpe", "vocabulary": "ab"}, "'ab' is not a list"),
         ({"type": "bpe", "vocabulary": ["a", 1]}, "1 is not a string"),

@@ -16,6 +16,7 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``errors``             chapter 9
 ``post_processing``    chapter 11
 ``lengths``            chapter 12
+``word_level``         chapter 14
 ``pipeline``           the stages together: encode, decode, count words
 ``reading``            from plain values to a tokenizer
 =====================  ==================================================================
@@ -44,6 +45,7 @@ from tokref.values import (
     Tokenizer,
     Truncation,
     Unigram,
+    WordLevel,
     WordPiece,
 )
 from tokref.wordpiece import WordPieceTraining, train_wordpiece
@@ -67,6 +69,7 @@ __all__ = [
     "Truncation",
     "Unigram",
     "UnigramTraining",
+    "WordLevel",
     "WordPiece",
     "WordPieceTraining",
     "__version__",

@@ -21,7 +21,8 @@ from tokref.normalization import normalize
 from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import pre_tokenize
 from tokref.unigram import encode_unigram
-from tokref.values import AddedToken, Bpe, EncodedToken, Encoding, Token, Tokenizer, WordPiece, Words
+from tokref.values import AddedToken, Bpe, EncodedToken, Encoding, Token, Tokenizer, WordLevel, WordPiece, Words
+from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
 
 __all__ = ["Piece", "count_words", "decode", "decode_stream", "encode", "encode_inputs", "encode_pieces", "tokens_of"]
@@ -206,5 +207,7 @@ def _encode_piece(piece: AlignedText, tokenizer: Tokenizer, choices: Choices) ->
         return encode_bpe(piece, model, choices)
     if isinstance(model, WordPiece):
         return encode_wordpiece(piece, model)
+    if isinstance(model, WordLevel):
+        return encode_word_level(piece, model)
     assert model is not None
     return encode_unigram(piece, model, choices)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-from tokref.bpe import Target
+from tokref.bpe import Target, join_symbols
 from tokref.charsmap import CharacterMap, read_map
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
@@ -24,10 +24,12 @@ from tokref.values import (
     AddedToken,
     Bpe,
     Component,
+    Model,
     Padding,
     Tokenizer,
     Truncation,
     Unigram,
+    WordLevel,
     WordPiece,
     Words,
     number_tokens,
@@ -313,10 +315,19 @@ def _read_weights(value: Any) -> dict[str, float]:
 
 
 def _bpe(given: Mapping[str, Any]) -> Bpe:
-    readers = {"vocabulary": _read_vocabulary, "merges": _read_merges, "unknown_token": read_text}
+    readers: Mapping[str, Reader] = {
+        "vocabulary": _read_vocabulary,
+        "merges": _read_merges,
+        "unknown_token": read_text,
+        "fuse_unk": read_boolean,
+        "byte_fallback": read_boolean,
+        "ignore_merges": read_boolean,
+        "continuing_prefix": read_text,
+        "end_of_word_suffix": read_text,
+    }
     model = Bpe(**_read_keys("a bpe model", given, readers))
     for left, right in model.merges:  # BPE-MODEL-1
-        for token in (left, right, left + right):
+        for token in (left, right, join_symbols((left, right), model)):
             if token not in model.vocabulary:
                 _refuse(f"merge {(left, right)!r} needs {token!r}, which is not in the vocabulary")
     return model
@@ -337,10 +348,11 @@ def _unigram(given: Mapping[str, Any]) -> Unigram:
         "tokens": _read_weights,
         "weights": _read_option("frequency", "log_probability"),
         "unknown_token": read_text,
+        "byte_fallback": read_boolean,
     }
-    names = {"tokens": "weights", "weights": "kind", "unknown_token": "unknown_token"}
+    names = {"tokens": "weights", "weights": "kind"}
     found = _read_keys("a unigram model", given, readers)
-    model = Unigram(**{names[key]: value for key, value in found.items()})
+    model = Unigram(**{names.get(key, key): value for key, value in found.items()})
     if model.kind == "frequency":
         _check_frequencies(model)
     else:
@@ -366,10 +378,16 @@ def _check_logarithms(model: Unigram) -> None:
             _refuse(f"the probability of {token!r} is too large for floating point")
 
 
-_MODELS: Mapping[str, Callable[[Mapping[str, Any]], Bpe | WordPiece | Unigram]] = {
+def _wordlevel(given: Mapping[str, Any]) -> WordLevel:
+    readers: Mapping[str, Reader] = {"vocabulary": _read_vocabulary, "unknown_token": read_text}
+    return WordLevel(**_read_keys("a wordlevel model", given, readers))
+
+
+_MODELS: Mapping[str, Callable[[Mapping[str, Any]], Model]] = {
     "bpe": _bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,
+    "wordlevel": _wordlevel,
 }
 
 

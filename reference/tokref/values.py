@@ -18,12 +18,14 @@ __all__ = [
     "Component",
     "EncodedToken",
     "Encoding",
+    "Model",
     "Padding",
     "Pair",
     "Token",
     "Tokenizer",
     "Truncation",
     "Unigram",
+    "WordLevel",
     "WordPiece",
     "Words",
     "number_tokens",
@@ -88,6 +90,11 @@ class Bpe:
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     merges: tuple[Pair, ...] = ()
     unknown_token: str | None = None
+    fuse_unk: bool | None = None
+    byte_fallback: bool = False
+    ignore_merges: bool = False
+    continuing_prefix: str = ""
+    end_of_word_suffix: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,11 +114,23 @@ class Unigram:
     weights: Mapping[str, float] = field(default_factory=dict)
     kind: Literal["frequency", "log_probability"] = "frequency"
     unknown_token: str | None = None
+    byte_fallback: bool = False
 
     @property
     def vocabulary(self) -> Mapping[str, int]:
         """The tokens with their ids."""
         return number_tokens(self.weights)
+
+
+@dataclass(frozen=True)
+class WordLevel:
+    """A model that knows whole pieces only (``spec/14-word-level.md``)."""
+
+    vocabulary: Mapping[str, int] = field(default_factory=dict)
+    unknown_token: str = "<unk>"
+
+
+Model = Bpe | WordPiece | Unigram | WordLevel
 
 
 @dataclass(frozen=True)
@@ -164,7 +183,7 @@ class Padding:
 class Tokenizer:
     """A model and the stages around it. Without a model it can still normalize, pre-tokenize and decode."""
 
-    model: Bpe | WordPiece | Unigram | None = None
+    model: Model | None = None
     normalizer: Component | None = None
     pre_tokenizer: Component | None = None
     decoder: Component | None = None
@@ -185,7 +204,7 @@ class Tokenizer:
         return {**of_model, **{token.content: token.id for token in self.added_tokens if token.id is not None}}
 
 
-def unknown_token(model: Bpe | WordPiece | Unigram, symbols: str, start: int, end: int) -> Token:
+def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:
     """Return the unknown token for the part of the input from ``start`` to ``end``, whose text is ``symbols``.
 
     Raises:
@@ -194,7 +213,7 @@ def unknown_token(model: Bpe | WordPiece | Unigram, symbols: str, start: int, en
     token = model.unknown_token
     if token is None:
         raise InputError("unknown_symbol", f"{symbols!r} is unknown and the model has no unknown token")
-    if token not in model.vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2
+    if token not in model.vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2, WL-2
         message = f"{symbols!r} is unknown and the unknown token {token!r} is not in the vocabulary"
         raise InputError("unknown_symbol", message)
     return Token(token, model.vocabulary[token], start, end)

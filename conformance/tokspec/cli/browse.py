@@ -149,6 +149,7 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
     for clause in case.clauses:
         yield f"  {clause} ({clauses[clause].level}) {clauses[clause].text}"
         yield f"    Source: {clauses[clause].source}"
+        yield f"    Profiles: {', '.join(clauses[clause].profiles) or 'none'}"
     rows = [("model", f"{case.model.name} {compact(case.model.content)}")]
     for question in case.questions:
         number = f"#{question.row} " if question.row else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -13,6 +13,7 @@ from tokspec.base.files import write_whole
 from tokspec.judge.diagnosis import group_failures
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
+from tokspec.report.github import write_annotations, write_outputs
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
@@ -20,10 +21,12 @@ from tokspec.report.text import say, text
 
 __all__ = ["report_command"]
 
+FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
+
 
 @click.command("report", short_help="Show, convert or compare reports of runs.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.ndjson…")
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "junit"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
 @click.option(
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one page that needs no other file."
@@ -39,6 +42,7 @@ def report_command(
     tokspec report ours.ndjson                                as tokspec run showed it
     tokspec report *.ndjson --format markdown -o summary.md   for the summary of a job
     tokspec report ours.ndjson --html ours.html               a page to look at
+    tokspec report ours.ndjson --format annotations           errors that GitHub Actions shows, and outputs of a step
     tokspec report --compare before.ndjson after.ndjson       new, lost, fixed, still failing
 
     Exit status: 0 if every run conforms, 1 if one does not; with --compare 1 if something is new or lost. A report
@@ -92,8 +96,16 @@ def _shown(report: Report, show: int) -> list[list[str]]:
     ]
 
 
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
 _FORMS: Mapping[str, Callable[[Sequence[Report], int], str]] = {
     "text": _text,
     "markdown": lambda reports, show: markdown([(report.origin, report.run) for report in reports], show),
+    "annotations": lambda reports, show: _lines(
+        line for report in reports for line in write_annotations(report.run, report.origin, show)
+    ),
+    "outputs": lambda reports, show: _lines(line for report in reports for line in write_outputs(report.run)),
     "junit": lambda reports, show: junit([(report.origin, report.run) for report in reports]),
 }

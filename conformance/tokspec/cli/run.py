@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from tokspec.cli.options import (
 from tokspec.cli.progress import ProgressBar
 from tokspec.judge.diagnosis import FailureGroup, diagnose, first_diverging_stage, group_failures
 from tokspec.judge.runner import Run, run
+from tokspec.judge.scope import check_names, shortfalls
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
@@ -44,6 +45,9 @@ __all__ = ["refuse_one_file", "run_command"]
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
 
 
+_REQUIRE = "Fail unless every case of this profile, chapter or clause passes; may be given several times."
+
+
 @click.command("run", short_help="Judge an implementation.")
 @implementation_options
 @selection_options
@@ -58,6 +62,7 @@ _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are
 @click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
 @click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
+@click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.ndjson", help="Write a report.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), metavar="FILE.xml", help="Write JUnit's XML.")
 def run_command(
@@ -124,6 +129,7 @@ class Judging:
     seed: int
     max_failures: int | None
     jobs: int = 1
+    required: tuple[str, ...] = ()
     fixtures_version: str | None = None
 
     @cached_property
@@ -133,6 +139,7 @@ class Judging:
 
     def run(self, show: int, every: bool) -> tuple[Run, list[list[str]]]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages."""
+        check_names(self.required)
         cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
@@ -147,6 +154,9 @@ class Judging:
                         progress=advance,
                     )
                 finished = self.ratchet.applied(self.verify_run(finished), self.known_cases())
+                known = cases_of_version(self.suite, self.fixtures_version)
+                missing = shortfalls(finished, known, self.required)
+                finished = replace(finished, problems=(*finished.problems, *missing))
                 return self.diagnose(finished, show, every, session)
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None

@@ -11,7 +11,7 @@ from tokspec.judge.diagnosis import group_failures
 from tokspec.judge.runner import Run
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
-from tokspec.report.text import headline, reasons, rows
+from tokspec.report.text import headline, profile_rows, reasons, rows
 
 __all__ = ["markdown"]
 
@@ -43,13 +43,13 @@ def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
 
 
 def _table(run: Run) -> Iterator[str]:
-    (name, heads), *others = rows(run)
-    yield f"| {name} | {' | '.join(heads)} |"
-    yield "| --- |" + " ---: |" * len(heads)
-    for name, cells in others:
-        shown = name.strip() if name.startswith(" ") else f"**{name}**"
-        yield f"| {shown} | {' | '.join(cells)} |"
-    yield ""
+    for (name, heads), *others in (rows(run), profile_rows(run)):
+        yield f"| {name} | {' | '.join(heads)} |"
+        yield "| --- |" + " ---: |" * (len(heads) - 1) + " --- |"
+        for name, cells in others:
+            shown = name.strip() if name.startswith(" ") else f"**{name}**"
+            yield f"| {shown} | {' | '.join(cells)} |"
+        yield ""
 
 
 def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:

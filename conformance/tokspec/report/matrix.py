@@ -156,7 +156,8 @@ def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 
 def _chapters() -> list[str]:
-    return list(dict.fromkeys(clause.chapter for clause in load_specification().clauses.values()))[:-1]
+    """Name the chapters that implementations are held to: the protocol's belong to no profile."""
+    return list(dict.fromkeys(clause.chapter for clause in load_specification().clauses.values() if clause.profiles))
 
 
 def _head() -> list[str]:

@@ -4,7 +4,7 @@ A :class:`Case` knows what is expected; what an implementation is asked is its o
 
 The bundle is written when the wheel is built, for the installed package, and by ``tokspec cases --bundle`` for runners
 in other languages. Every case stands in it complete, with its model, its corpus, and its place in the fixtures.
-``fixtures/README.md`` describes the keys.
+``docs/cases.md`` describes the keys.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ def compile_bundle(
         "errata": [asdict(erratum) for erratum in specification.errata.values()],
         "reasons": specification.reasons,
         "documents": specification.documents,
+        "profiles": specification.profiles,
         **({"models": _hex(models)} if models else {}),
         "cases": [_bundled(case) for case in suite.cases.values()],
     }
@@ -168,9 +169,15 @@ def _bundled(case: Case) -> dict[str, Any]:
     raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
     raw |= {"model": case.model.content, "model_name": case.model.name}
     raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}
-    raw["inputs"] = tuple({"input": row.input, "outcome": row.outcome, "line": row.line} for row in case.rows)
+    raw["inputs"] = tuple(_bundled_row(row) for row in case.rows)
     needed = ("model",) if case.rows else ("model", "input")
     return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
+
+
+def _bundled_row(row: Case) -> dict[str, Any]:
+    options = needed_options(row.input)
+    raw = {"input": row.input, "outcome": row.outcome, "line": row.line}
+    return {**raw, "options": options} if options else raw
 
 
 def _hex(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Selecting cases by id, clause, operation, tag or file, with wildcards, and by version."""
+"""Selecting cases by id, clause, operation, tag, file or profile, with wildcards, and by version."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.suite.cases import Case, Suite
+from tokspec.suite.specification import load_specification
 
 __all__ = ["cases_of_version", "select"]
 
@@ -19,7 +20,13 @@ _KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
     "operation": lambda case: (case.operation,),
     "tag": lambda case: case.tags,
     "file": lambda case: (case.file,),
+    "profile": lambda case: _profiles(case),
 }
+
+
+def _profiles(case: Case) -> list[str]:
+    specification = load_specification()
+    return [profile for profile in specification.profiles if specification.is_of(profile, case.clauses)]
 
 
 def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequence[str] = ()) -> list[Case]:

@@ -11,6 +11,9 @@ use session::Session;
 pub use session::{Adapter, Refusal};
 use std::collections::{HashMap, HashSet};
 
+/// The verdicts of rows, the worst first.
+const SEVERITY: [&str; 5] = ["crash", "error", "fail", "unsupported", "pass"];
+
 /// Runs a test for each case. `known_failures` is the text of a file that `tokspec run` wrote, or empty.
 pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
     let bundle: Value = serde_json::from_str(include_str!("../cases.json")).expect("the bundle");
@@ -24,7 +27,7 @@ pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
         if verdict == "unsupported" && known.contains_key(id) {
             problems.push(format!("{id} is listed as failing, and is unsupported"));
         }
-        let asked = json!([case["model"], case["operation"], case["input"]]);
+        let asked = json!([case["model"], case["operation"], case["input"], case["inputs"]]);
         let why = text(&case["why"]);
         let lines = format!("{verdict}: {detail}\n  {why}\n  asked {asked}\n  from {}", case["file"]);
         trials.push(Trial::ignorable_test(id, move || match verdict {
@@ -69,15 +72,45 @@ impl<'a, A: Adapter> Judge<'a, A> {
     }
 
     fn judge(&mut self, case: &Value, known: Option<&known::Entry>) -> (&'static str, String) {
-        let reply = self.session.ask(case);
-        let (verdict, detail) = self.judge_reply(case, &reply);
+        let (verdict, detail, seen) = match case.get("inputs") {
+            Some(inputs) => self.judge_table(case, list(inputs)),
+            None => self.judge_question(case),
+        };
         match known {
             None => (verdict, detail),
             Some(_) if verdict == "unsupported" => (verdict, detail),
             Some(_) if verdict == "pass" => ("unexpected pass", "passes, and is listed as failing".into()),
-            Some(entry) if known::is_as_listed(entry, verdict, &reply) => ("known failure", entry["reason"].clone()),
+            Some(entry) if known::is_as_listed(entry, verdict, &seen) => ("known failure", entry["reason"].clone()),
             Some(_) => (verdict, detail + " (and not as it is listed)"),
         }
+    }
+
+    /// Judges each row; the table comes to the worst of them, and is listed by all that fail.
+    fn judge_table(&mut self, case: &Value, inputs: &[Value]) -> (&'static str, String, Value) {
+        let (mut rows, mut failing) = (Vec::new(), Vec::new());
+        for (number, row) in (1..).zip(inputs) {
+            let mut question = case.clone();
+            row.as_object().into_iter().flatten().for_each(|(key, value)| question[key] = value.clone());
+            let (verdict, detail, seen) = self.judge_question(&question);
+            if !["pass", "unsupported"].contains(&verdict) {
+                failing.push(json!([number, seen[0], seen[1]]));
+            }
+            rows.push((verdict, format!("row {number}: {detail}"), seen));
+        }
+        let severity = |verdict| SEVERITY.iter().position(|each| *each == verdict);
+        let (verdict, detail, seen) = rows.into_iter().min_by_key(|row| severity(row.0)).expect("a table has rows");
+        (verdict, detail, if failing.is_empty() { seen } else { failing.into() })
+    }
+
+    fn judge_question(&mut self, question: &Value) -> (&'static str, String, Value) {
+        let reply = self.session.ask(question);
+        let (verdict, detail) = self.judge_reply(question, &reply);
+        let seen = match reply {
+            Answer(result) => result,
+            Refused(Refusal(reason, _)) => json!(reason),
+            Crashed(_) => json!("crash"),
+        };
+        (verdict, detail, json!([verdict, seen]))
     }
 
     fn judge_reply(&self, case: &Value, reply: &Reply<Value>) -> (&'static str, String) {

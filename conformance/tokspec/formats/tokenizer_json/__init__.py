@@ -47,7 +47,7 @@ from tokspec.formats.tokenizer_json.components import (
     PRE_TOKENIZERS,
     TRUNCATION,
 )
-from tokspec.formats.tokenizer_json.fields import Form, at, object_at, optional, part, show, wrong
+from tokspec.formats.tokenizer_json.fields import Form, at, object_at, object_of, optional, part, show, wrong
 from tokspec.formats.tokenizer_json.models import read_added_tokens, read_model, write_added_tokens, write_model
 
 __all__ = ["read", "write", "write_legacy"]
@@ -57,8 +57,8 @@ Part: TypeAlias = Mapping[str, Any]
 
 #: The parts of a file that have a form of their own, each of which may be null or missing.
 _PARTS: Mapping[str, Form] = {
-    "truncation": optional(TRUNCATION),
-    "padding": optional(PADDING),
+    "truncation": optional(object_of(TRUNCATION)),
+    "padding": optional(object_of(PADDING)),
     "normalizer": optional(part(lambda: NORMALIZERS)),
     "pre_tokenizer": optional(part(lambda: PRE_TOKENIZERS)),
     "post_processor": optional(part(lambda: POST_PROCESSORS)),

@@ -215,7 +215,7 @@ def _write_item(item: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-_ITEMS = list_of(Form(_read_item, _write_item))
+_ITEMS = list_of(Form(_read_item, _write_item, _NAMED.values))
 _INSERTED = Component(
     "",
     "",
@@ -288,21 +288,19 @@ POST_PROCESSORS: Kinds = Kinds(
     )
 )
 
-TRUNCATION = object_of(
-    Component(
-        "",
-        "",
-        (
-            Field("max_length", "max_length", COUNT),
-            Field(
-                "strategy",
-                "strategy",
-                one_of({"LongestFirst": "longest_first", "OnlyFirst": "only_first", "OnlySecond": "only_second"}),
-            ),
-            Field("stride", "stride", COUNT),
-            Field("direction", "direction", _DIRECTIONS, absent="right"),
+TRUNCATION = Component(
+    "",
+    "",
+    (
+        Field("max_length", "max_length", COUNT),
+        Field(
+            "strategy",
+            "strategy",
+            one_of({"LongestFirst": "longest_first", "OnlyFirst": "only_first", "OnlySecond": "only_second"}),
         ),
-    )
+        Field("stride", "stride", COUNT),
+        Field("direction", "direction", _DIRECTIONS, absent="right"),
+    ),
 )
 
 
@@ -317,25 +315,24 @@ def _write_strategy(value: Any) -> Any:
 
 
 _FIXED = single([("Fixed", "fixed", COUNT)])
+_STRATEGIES = {"BatchLongest": "batch_longest", "Fixed": "fixed"}
 
-PADDING = object_of(
-    Component(
-        "",
-        "",
-        (
-            Field("strategy", "strategy", Form(_read_strategy, _write_strategy)),
-            Field("direction", "direction", _DIRECTIONS),
-            # A multiple of 0 is none.
-            Field(
-                "pad_to_multiple_of",
-                "pad_to_multiple_of",
-                Form(lambda value, key: optional(COUNT).read(value, key) or None),
-                absent=None,
-                unsaid=None,
-            ),
-            Field("pad_id", "id", ID),
-            Field("pad_type_id", "type_id", ID),
-            Field("pad_token", "token", TEXT),
+PADDING = Component(
+    "",
+    "",
+    (
+        Field("strategy", "strategy", Form(_read_strategy, _write_strategy, _STRATEGIES)),
+        Field("direction", "direction", _DIRECTIONS),
+        # A multiple of 0 is none.
+        Field(
+            "pad_to_multiple_of",
+            "pad_to_multiple_of",
+            Form(lambda value, key: optional(COUNT).read(value, key) or None),
+            absent=None,
+            unsaid=None,
         ),
-    )
+        Field("pad_id", "id", ID),
+        Field("pad_type_id", "type_id", ID),
+        Field("pad_token", "token", TEXT),
+    ),
 )

@@ -53,10 +53,14 @@ NOTHING: Any = object()
 
 @dataclass(frozen=True)
 class Form:
-    """What a value is: ``read`` takes it with its key, which an error names; ``write`` is the way back."""
+    """What a value is: ``read`` takes it with its key, which an error names; ``write`` is the way back.
+
+    ``values`` are all that it can be, as in the file, with what they are in the fixtures; nothing if they are many.
+    """
 
     read: Callable[[Any, str], Any]
     write: Callable[[Any], Any] = lambda value: value
+    values: Mapping[Any, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)
@@ -206,7 +210,7 @@ def object_at(value: Any, key: str) -> Mapping[str, Any]:
     return value
 
 
-def checked(what: str, is_one: Callable[[Any], bool]) -> Form:
+def checked(what: str, is_one: Callable[[Any], bool], *values: Any) -> Form:
     """Make the form of a value that stays as it is."""
 
     def read(value: Any, key: str) -> Any:
@@ -214,17 +218,17 @@ def checked(what: str, is_one: Callable[[Any], bool]) -> Form:
             raise wrong(f"is {show(value)}, which is not {what}", key)
         return value
 
-    return Form(read)
+    return Form(read, values={value: value for value in values})
 
 
 def _is_base64(value: Any) -> bool:
     try:
-        return isinstance(value, str) and bool(b64decode(value, validate=True))
+        return isinstance(value, str) and b64decode(value, validate=True) is not None
     except ValueError:
         return False
 
 
-BOOLEAN = checked("true or false", lambda value: type(value) is bool)
+BOOLEAN = checked("true or false", lambda value: type(value) is bool, False, True)
 TEXT = checked("a string", lambda value: isinstance(value, str))
 CHARACTER = checked("one character", lambda value: isinstance(value, str) and len(value) == 1)
 BASE64 = checked("base64", _is_base64)
@@ -238,6 +242,7 @@ def optional(form: Form) -> Form:
     return Form(
         lambda value, key: None if value is None else form.read(value, key),
         lambda value: None if value is None else form.write(value),
+        {None: None, **form.values} if form.values else {},
     )
 
 
@@ -250,7 +255,7 @@ def one_of(names: Mapping[str, str]) -> Form:
             raise wrong(f"is {show(value)}, which is not one of {', '.join(names)}", key)
         return names[value]
 
-    return Form(read, ours.__getitem__)
+    return Form(read, ours.__getitem__, names)
 
 
 def list_of(form: Form) -> Form:
@@ -261,7 +266,7 @@ def list_of(form: Form) -> Form:
             raise wrong("is no list", key)
         return [form.read(member, f"{key}[{index}]") for index, member in enumerate(value)]
 
-    return Form(read, lambda value: [form.write(member) for member in value])
+    return Form(read, lambda value: [form.write(member) for member in value], form.values)
 
 
 def single(forms: Sequence[tuple[str, str, Form]]) -> Form:
@@ -279,7 +284,7 @@ def single(forms: Sequence[tuple[str, str, Form]]) -> Form:
     def write(value: Mapping[str, Any]) -> dict[str, Any]:
         return {name: form.write(value[ours]) for name, (ours, form) in theirs.items() if ours in value}
 
-    return Form(read, write)
+    return Form(read, write, {name: ours for name, (ours, _) in theirs.items()})
 
 
 PATTERN = single([("String", "string", TEXT), ("Regex", "regex", TEXT)])

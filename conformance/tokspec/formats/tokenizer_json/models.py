@@ -35,7 +35,7 @@ from tokspec.formats.tokenizer_json.fields import (
     wrong,
 )
 
-__all__ = ["read_added_tokens", "read_model", "write_added_tokens", "write_model"]
+__all__ = ["ADDED_TOKEN", "MODELS", "read_added_tokens", "read_model", "write_added_tokens", "write_model"]
 
 
 def _read_merges(value: Any, key: str) -> list[list[str]]:
@@ -67,7 +67,7 @@ def _read_weighted(value: Any, key: str) -> list[list[Any]]:
 
 _VOCABULARY = Field("vocab", "vocabulary", Form(lambda value, key: by_id(value, FORMAT, key)))
 _AFFIX = Form(lambda value, key: optional(TEXT).read(value, key) or None)
-_FLAG = Form(lambda value, key: bool(optional(BOOLEAN).read(value, key)), bool)
+_FLAG = Form(lambda value, key: bool(optional(BOOLEAN).read(value, key)), bool, BOOLEAN.values)
 _DROPOUT = checked(
     "null or 0, and dropout chooses merges at random, which the specification does not cover",
     lambda value: value is None or (type(value) in (int, float) and value == 0),
@@ -106,7 +106,7 @@ _UNIGRAM = Component(
         Field("vocab", "tokens", Form(_read_weighted)),
     ),
 )
-_MODELS = Kinds((_BPE, _WORDPIECE, _WORDLEVEL, _UNIGRAM))
+MODELS = Kinds((_BPE, _WORDPIECE, _WORDLEVEL, _UNIGRAM))
 
 
 def read_model(part: Any) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def read_model(part: Any) -> dict[str, Any]:
     >>> read_model({"vocab": {"u": 0, "g": 4}, "merges": ["u g"]})
     {'type': 'bpe', 'vocabulary': [['u', 0], ['g', 4]], 'merges': [['u', 'g']]}
     """
-    found = read_part(_MODELS, {"type": _implied_type(part), **part} if isinstance(part, Mapping) else part, "model")
+    found = read_part(MODELS, {"type": _implied_type(part), **part} if isinstance(part, Mapping) else part, "model")
     if found["type"] == "unigram":
         found = _named_unknown(found)
     if "unknown_token" not in found and found.get("fuse_unk") is False:
@@ -162,10 +162,10 @@ def write_model(model: Mapping[str, Any]) -> dict[str, Any]:
             raise Unsupported(f"the unknown token {unknown!r} is not in the vocabulary, and {FORMAT} wants its id")
         said["unknown_token"] = None if unknown is None else ids.get(unknown)
         said["tokens"] = log_probabilities(model, FORMAT)
-    return write_part(_MODELS, said)
+    return write_part(MODELS, said)
 
 
-_ADDED = Component(
+ADDED_TOKEN = Component(
     "",
     "",
     (
@@ -199,7 +199,7 @@ def read_added_tokens(listed: Any, model: Mapping[str, Any]) -> dict[str, Any]:
     found, short = [], True
     for index, value in enumerate(_OBJECTS.read(listed, "added_tokens")):
         key = f"added_tokens[{index}]"
-        added = read_component(_ADDED, value, key)
+        added = read_component(ADDED_TOKEN, value, key)
         content, id = added["content"], added["id"]
         if not content:
             raise wrong("is empty", at(key, "content"))
@@ -230,4 +230,4 @@ def write_added_tokens(model: Mapping[str, Any]) -> list[dict[str, Any]]:
         if token["id"] is None:
             kind = "special" if token["content"] in model.get("special_tokens", ()) else "added"
             raise Unsupported(f"the {kind} token {token['content']!r} is not in the vocabulary")
-    return [write_component(_ADDED, token) for token in sorted(added, key=lambda token: token["id"])]
+    return [write_component(ADDED_TOKEN, token) for token in sorted(added, key=lambda token: token["id"])]
