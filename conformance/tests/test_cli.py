@@ -323,6 +323,21 @@ one-word  (one.yaml:5)
     assert '  refused   "unknown_symbol"' in refused
 
 
+def test_show_of_a_clause_names_its_profiles_and_cases(status_and_message: Call) -> None:
+    clause = load_specification().clauses["BPE-ENC-1"]
+    assert (
+        status_and_message("show", *ONE, "BPE-ENC-1")[1]
+        == f"""\
+BPE-ENC-1 (MUST)  spec/04-bpe.md:{clause.line}
+  {clause.text}
+  Source: {clause.source}
+  Profiles: documents, tokenizer.json, sentencepiece, tiktoken
+  one-word
+  no-word
+"""
+    )
+
+
 def test_a_run_ends_after_so_many_failures(folder: Path, status_and_message: Call) -> None:
     (folder / "letters.py").write_text(LETTERS, "utf-8")
     status, output, _ = status_and_message("run", *ONE, "--impl", "letters:Letters", "--max-failures", "1")

@@ -125,7 +125,7 @@ def replace_pattern(text: AlignedText, choices: Choices, pattern: Mapping[str, s
     place = 0
     for begin, end in [*find_matches(pattern, text.text, choices), (len(text.text),) * 2]:
         steps += [(text.text[copied], copied, copied + 1) for copied in range(place, begin)]
-        steps += [(content, begin, end)] if begin < end else []
+        steps += [(content, begin, end)] if begin < end else []  # NORM-REPLACE-2
         place = end
     return text.rewrite(steps)
 
@@ -150,7 +150,7 @@ def strip(text: AlignedText, choices: Choices, left: bool, right: bool) -> Align
 
 
 def apply_map(text: AlignedText, choices: Choices, charsmap: CharacterMap) -> AlignedText:
-    """Apply a character map of SentencePiece (NORM-MAP-2)."""
+    """Apply a character map of SentencePiece (NORM-MAP-2, NORM-MAP-4)."""
     return text.rewrite(charsmap.steps(text.text))
 
 

@@ -12,7 +12,7 @@ from tokspec.adapter import Hello
 from tokspec.adapters.registry import open_session
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run, run
-from tokspec.judge.verdicts import effective_choices, judge
+from tokspec.judge.verdicts import effective_choices, join_rows, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.matrix import Listed, MatrixRow
 from tokspec.site.build import build_site
@@ -78,7 +78,11 @@ def hostile_run(suite: Suite) -> Run:
     )
     choices = effective_choices(hello)
     cases = list(suite.cases.values())
-    results = tuple(judge(case, _hostile_reply(case, index), hello, choices) for index, case in enumerate(cases))
+    judged = [
+        [judge(question, _hostile_reply(question, index), hello, choices) for question in case.questions]
+        for index, case in enumerate(cases)
+    ]
+    results = tuple(join_rows(case, rows) if case.rows else rows[0] for case, rows in zip(cases, judged, strict=True))
     return Run(hello, choices, results, (HOSTILE[0], HOSTILE[6]))
 
 

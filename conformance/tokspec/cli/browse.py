@@ -17,7 +17,7 @@ from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
-from tokspec.suite.specification import load_specification
+from tokspec.suite.specification import Clause, load_specification
 
 __all__ = ["cases_command", "list_command", "show_command", "write_models"]
 
@@ -120,8 +120,21 @@ def write_models(suite: Suite, format: str) -> dict[str, Any]:
 @click.argument("case_id", metavar="CASE")
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
-    """Show a case: its clauses, model, input and outcome. The last line reproduces it."""
-    say(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures)))
+    """Show a case: its clauses, model, input and outcome. The last line reproduces it.
+
+    CASE may be a clause: its rule, source and profiles, and which cases ask about it.
+    """
+    suite = load_suite(fixtures)
+    clause = load_specification().clauses.get(case_id)
+    say(map(visible, _show_clause(clause, suite) if clause else _show(_one(suite, case_id), fixtures)))
+
+
+def _show_clause(clause: Clause, suite: Suite) -> Iterator[str]:
+    yield f"{clause.id} ({clause.level})  spec/{clause.chapter}.md:{clause.line}"
+    yield f"  {clause.text}"
+    yield f"  Source: {clause.source}"
+    yield f"  Profiles: {', '.join(clause.profiles) or 'none'}"
+    yield from (f"  {case.id}" for case in suite.cases.values() if clause.id in case.clauses)
 
 
 def _one(suite: Suite, wanted: str) -> Case:
