@@ -142,7 +142,7 @@ class ReferenceRequest:
 
     def pre_tokenize(self, text: str) -> list[tuple[str, int, int]]:
         """Return the pieces of a text with their spans."""
-        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer)
+        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer, self.choices)
         return [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
 
     def encode(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool) -> list[Encoding]:
