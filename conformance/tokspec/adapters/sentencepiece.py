@@ -33,7 +33,7 @@ CHOICES = {
 #: The normalizers that the library knows by name, without what it does to spaces.
 _NORMALIZERS = ("nfkc",)
 #: What its exceptions say when they are refusals.
-_INVALID = ("is already defined", "normalization rule is broken")
+_INVALID = ("is already defined", "normalization rule is broken", "Trie data size")
 
 #: How it decodes: a first mark is dropped, others are spaces, and runs of bytes become characters.
 _DECODERS: tuple[Mapping[str, Any], ...] = (
