@@ -24,6 +24,9 @@ __all__ = ["TokieAdapter"]
 CHOICES = {
     "bpe_pairs": "in_vocabulary",
     "bpe_unknown_without_token": "dropped_after_merging",
+    "merge_outside_vocabulary": "ignored",
+    "duplicate_token": "last_place",
+    "join_without_decoder": "nothing",
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
     "metaspace_leading_space": "removed",

@@ -197,7 +197,7 @@ _UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug
 _BARE_BPE, _BARE_WORDPIECE, _BARE_UNIGRAM = ({"type": name} for name in ("bpe", "wordpiece", "unigram"))
 _SPLITTING = {"pre_tokenizer": {"type": "whitespace_split"}}
 
-#: A model whose merge makes a token that it does not have (BPE-MODEL-1).
+#: A model whose merge makes a token that it does not have (BPE-MODEL-3).
 CONTRADICTORY: Mapping[str, Any] = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}
 
 #: A model and an input of each question, for every kind of model that may be supported.

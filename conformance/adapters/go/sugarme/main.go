@@ -31,6 +31,7 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 		},
 		"choices": map[string]string{
 			"bpe_merge_order": "lowest_rank",
+			"duplicate_token": "last_place",
 			"final_sigma":     "plain",
 			"offset_unit":     "byte",
 			"unigram_tie":     "earliest_start",

@@ -92,8 +92,13 @@ pub fn adapter() -> Adapter<Model> {
         "choices": {
             "bpe_merge_order": "lowest_rank",
             "bpe_unknown_without_token": "dropped_after_merging",
+            "duplicate_token": "last_place",
+            "join_without_decoder": "nothing",
+            "merge_outside_vocabulary": "ignored",
             "metaspace_leading_space": "removed",
             "unigram_tie": "earliest_start",
+            "unigram_unknown": "run",
+            "unigram_unknown_without_token": "dropped",
         },
     });
     let operations = &[("normalize", normalize as Operation<_>), ("encode", encode), ("decode", decode)];
