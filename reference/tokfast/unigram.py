@@ -14,7 +14,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import NamedTuple
 
-from tokfast.values import Part
+from tokfast.values import Part, byte_tokens
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, token_costs
@@ -130,51 +130,56 @@ class UnigramEncoder:
         self._start = _start(choices)
         self._trie = _Trie(costs)
         self._unknown_cost: float | None = None
-        self._fused_id: int | None = None  # of the token of which those in a row are one
         if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
             self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
-            self._fused_id = self._ids.get(model.unknown_token)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
-        starts, costs = self._trie.best_path(piece, self._unknown_cost)
-        if costs[-1] is None:  # UNI-UNK-1
-            return [self._unknown_part(piece, 0, len(piece)).id]
-        fused = self._fused_id
-        ids: list[int | None] = []
-        for begin, end in follow_back(starts):
-            id = self._ids.get(piece[begin:end])
-            if id is None:
-                id = self._unknown_part(piece[begin:end], begin, end).id
-            if fused is None or id != fused or ids[-1:] != [fused]:
-                ids.append(id)
-        return ids
+        return [part.id for part in self.parts(piece)]
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
         starts, costs = self._trie.best_path(piece, self._unknown_cost)
         if costs[-1] is None:  # UNI-UNK-1
-            return [self._unknown_part(piece, 0, len(piece))]
+            return self._unknown(piece, 0, len(piece))
         parts: list[Part] = []
-        for begin, end in follow_back(starts):
-            text, places = piece[begin:end], range(begin, end)
+        for begin, end in self._fuse_unknown(piece, follow_back(starts)):
+            text = piece[begin:end]
             id = self._ids.get(text)
-            part = Part(text, id, places) if id is not None else self._unknown_part(text, begin, end)
-            is_unknown = self._unknown_cost is not None and part.text == self._model.unknown_token
-            if is_unknown and parts and parts[-1].text == part.text:  # one with the unknown token before it
-                parts[-1] = parts[-1]._replace(last=places)
-            else:
-                parts.append(part)
+            parts += [Part(text, id, range(begin, end))] if id is not None else self._unknown(piece, begin, end)
         return parts
+
+    def _fuse_unknown(self, piece: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Make one range of unknown characters and unknown tokens that stand side by side (UNI-UNK-1)."""
+        if self._unknown_cost is None:
+            return ranges
+        fused: list[tuple[int, int]] = []
+        was_unknown = False
+        for begin, end in ranges:
+            text = piece[begin:end]
+            is_unknown = text not in self._ids or text == self._model.unknown_token
+            if is_unknown and was_unknown:
+                fused[-1] = fused[-1][0], end
+            else:
+                fused.append((begin, end))
+            was_unknown = is_unknown
+        return fused
+
+    def _unknown(self, piece: str, begin: int, end: int) -> list[Part]:
+        """Return the tokens of the bytes of unknown characters, or else the unknown token."""
+        if self._model.byte_fallback:
+            found = [(place, byte_tokens(piece[place], self._ids)) for place in range(begin, end)]
+            if all(tokens for _, tokens in found):  # UNI-BYTES-1, UNI-BYTES-2
+                return [Part(*token, range(place, place + 1)) for place, tokens in found for token in tokens]
+        token = self._model.unknown_token
+        if token is None or token not in self._ids:
+            unknown_token(self._model, piece[begin:end], begin, end)  # refuses
+        return [Part(token, self._ids[token], range(begin, end))]
 
     def segment(self, word: str) -> Segmentation:
         """Return the segmentation of the highest probability, as :func:`tokref.segment` does."""
         ranges, cost = self._trie.segment(word)
         return Segmentation(tuple(word[begin:end] for begin, end in ranges), _finite(self._start + cost))
-
-    def _unknown_part(self, symbols: str, begin: int, end: int) -> Part:
-        token = unknown_token(self._model, symbols, begin, end)
-        return Part(token.text, token.id, range(begin, end))
 
 
 def segment(word: str, model: Unigram, choices: Choices) -> Segmentation:
