@@ -40,7 +40,7 @@ class CharacterMapNormalizer:
         place, size, pairs = 0, len(text), self._pairs
         while place < size:
             found = pairs[text[place : place + 2]]
-            length, replacement = self._map.longest(text, place) if found is None else found
+            length, replacement = self._longest(text, place) if found is None else found
             steps.append((replacement, place, place + length))
             place += length
         return steps
@@ -49,8 +49,11 @@ class CharacterMapNormalizer:
         """Return how many characters are replaced or copied, and by what; None if what follows may change that."""
         if len(pair) == 2 and self._goes_on(pair):
             return None
-        length, replacement = self._map.longest(pair, 0)
-        return (length, replacement) if length else (1, pair[0])
+        return self._longest(pair, 0)
+
+    def _longest(self, text: str, place: int) -> tuple[int, str]:
+        length, replacement = self._map.longest(text, place)
+        return (length, replacement) if length else (1, text[place])
 
     def _goes_on(self, pair: str) -> bool:
         """Say whether a prefix of the map that is longer than the pair may begin with it."""

@@ -238,7 +238,6 @@ class FastTokenizer:
             rows = [(text, id, owners[begin], owners[end] + 1) for text, id, begin, end in rows]
         return _EncodedPiece(rows, parts, owners)
 
-
     # Decoding
 
     def _tokens_to_decode(self, tokens: Sequence[str], skip_special_tokens: bool) -> list[str]:

@@ -129,6 +129,7 @@ class UnigramEncoder:
         self._ids = model.vocabulary
         self._start = _start(choices)
         self._trie = _Trie(costs)
+        self._unknown_row: tuple[str, int | None] | None = None  # known when it was needed: it may be refused
         self._unknown_cost: float | None = None
         if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
             self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
@@ -171,10 +172,9 @@ class UnigramEncoder:
             found = [(place, byte_tokens(piece[place], self._ids)) for place in range(begin, end)]
             if all(tokens for _, tokens in found):  # UNI-BYTES-1, UNI-BYTES-2
                 return [Part(*token, range(place, place + 1)) for place, tokens in found for token in tokens]
-        token = self._model.unknown_token
-        if token is None or token not in self._ids:
-            unknown_token(self._model, piece[begin:end], begin, end)  # refuses
-        return [Part(token, self._ids[token], range(begin, end))]
+        if self._unknown_row is None:
+            self._unknown_row = unknown_token(self._model, piece[begin:end], begin, end)[:2]
+        return [Part(*self._unknown_row, range(begin, end))]
 
     def segment(self, word: str) -> Segmentation:
         """Return the segmentation of the highest probability, as :func:`tokref.segment` does."""
