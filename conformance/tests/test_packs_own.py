@@ -135,13 +135,13 @@ def test_another_model_is_described(tmp_path: Path) -> None:
 
 
 def test_the_library_is_asked_for_all_that_it_does(tmp_path: Path) -> None:
-    from tokspec.adapters.huggingface import PlainTokenizers, TokenizersAdapter
+    from tokspec.adapters.huggingface import TokenizersAdapter
 
     model = own(tmp_path, {**MODEL, "post_processor": TEMPLATE})
     found = []
-    for adapter in (PlainTokenizers(), TokenizersAdapter()):
-        with InProcessSession(adapter) as session:
-            (reply,) = Asker(session, model).replies([("encode", {"text": "UG ug"})])
+    for adds in (False, True):
+        with InProcessSession(TokenizersAdapter()) as session:
+            (reply,) = Asker(session, model, adds=adds).replies([("encode", {"text": "UG ug"})])
             assert isinstance(reply, Answer)
             found.append(reply.result["tokens"])
     assert found == [["ug", "ug"], ["<s>", "ug", "ug"]]

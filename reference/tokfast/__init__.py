@@ -15,9 +15,9 @@
 ``pipeline``           the stages together: encode, decode, count words
 =====================  ==========================================================================================
 
-Values, choices, errors, the reading of models, post-processing and lengths are tokref's. A tokenizer is prepared once, by :class:`FastTokenizer`;
-training and losses are functions with tokref's names. That tokfast agrees with tokref verifies neither: they share
-authors and types.
+Values, choices, errors, the reading of models, post-processing and lengths are tokref's. A tokenizer is prepared once,
+by :class:`FastTokenizer`; training and losses are functions with tokref's names. That tokfast agrees with tokref
+verifies neither: they share authors and types.
 
 >>> from tokref import Choices, from_mapping
 >>> wordpiece = from_mapping({"type": "wordpiece", "vocabulary": ["[UNK]", "hug", "##s"]})

@@ -132,7 +132,7 @@ class _MergeTable:
             self._tokens = {id: token for token, id in ids.items()}
             self._rank_of: Callable[[_Pair], int | None] = self._id_of_both
             self._merged: Sequence[int] = range(max(ids.values(), default=0) + 1)  # a rank is an id
-            self._has_turns = False
+            self._has_turns = self._takes_all_places = False
             return
         lefts, rights = zip(*model.merges, strict=True) if model.merges else ((), ())
         pairs: list[_Pair] = [*zip(map(ids.get, lefts), map(ids.get, rights), strict=True)]
@@ -142,6 +142,7 @@ class _MergeTable:
         joined = (join_symbols(pair, model) for pair in model.merges) if prefixed else map("".join, model.merges)
         self._merged = [ids[token] for token in joined]
         self._has_turns = choices.bpe_merge_order == "single_pass"
+        self._takes_all_places = choices.bpe_merge_places == "all" and not self._has_turns  # BPE-ENC-11
         for rank, pair in enumerate(pairs) if len(ranks) < len(pairs) else ():
             self._later_ranks.setdefault(pair, []).append(rank)
 
@@ -157,22 +158,26 @@ class _MergeTable:
         heapq.heapify(heap)
         while heap:
             rank, left = divmod(heapq.heappop(heap), size)
-            if ranks[left] != rank:
-                continue  # one of the two was merged since; what stands there now was put in by itself
-            right = ends[left]
-            end = ends[right]
-            ids[left], ends[left], starts[end] = merged[rank], end, left
-            ranks[left] = ranks[right] = None
-            for first, second in ((starts[left], left), (left, end)):
-                if first < 0 or second == size:
-                    continue
-                pair = ids[first], ids[second]
-                offered = rank_of(pair)
-                if self._has_turns and offered is not None and offered < rank:  # BPE-ENC-5: its turn has passed
-                    offered = next((later for later in self._later_ranks.get(pair, ()) if later > rank), None)
-                ranks[first] = offered
-                if offered is not None:
-                    heapq.heappush(heap, offered * size + first)
+            lefts = [left]
+            while self._takes_all_places and heap and heap[0] // size == rank:  # BPE-ENC-11
+                lefts.append(heapq.heappop(heap) % size)
+            for left in lefts:
+                if ranks[left] != rank:
+                    continue  # one of the two was merged since; what stands there now was put in by itself
+                right = ends[left]
+                end = ends[right]
+                ids[left], ends[left], starts[end] = merged[rank], end, left
+                ranks[left] = ranks[right] = None
+                for first, second in ((starts[left], left), (left, end)):
+                    if first < 0 or second == size:
+                        continue
+                    pair = ids[first], ids[second]
+                    offered = rank_of(pair)
+                    if self._has_turns and offered is not None and offered < rank:  # BPE-ENC-5: its turn has passed
+                        offered = next((later for later in self._later_ranks.get(pair, ()) if later > rank), None)
+                    ranks[first] = offered
+                    if offered is not None:
+                        heapq.heappush(heap, offered * size + first)
         tokens: list[tuple[int | None, int]] = []
         place = 0
         while place < size:

@@ -6,13 +6,14 @@ What turns bytes into text or replaces patterns is done here for all tokens of a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 
 from tokfast.patterns import compile_any, replace_matches
 from tokfast.values import Cache
 from tokref.choices import Choices
 from tokref.decoding import decode_parts
-from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
+from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
 from tokref.values import Component
 
 __all__ = ["Decoder"]
@@ -25,18 +26,22 @@ _BYTES = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
 class Decoder:
     """A decoder of tokref, or none, prepared for many lists of tokens.
 
-    >>> Decoder(Component("byte_level"), Choices()).join(["ä", "¾", "Ĩ"])
+    >>> Decoder(Component("byte_level"), None, Choices()).join(["ä", "¾", "Ĩ"])
     '來'
     """
 
-    def __init__(self, component: Component | None, choices: Choices) -> None:
+    def __init__(self, component: Component | None, pre_tokenizer: Component | None, choices: Choices) -> None:
+        if choices.metaspace_leading_space == "as_put":  # DEC-META-2
+            removes = puts_replacement(pre_tokenizer)
+            choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
+        self._separator = "" if choices.join_without_decoder == "nothing" else " "  # DEC-7
         self._step = None if component is None else _step(component, choices)
 
     def join(self, tokens: Sequence[str]) -> str:
         """Join tokens, as :func:`tokref.decoding.join_tokens` does."""
         if not tokens:  # DEC-2
             return ""
-        return " ".join(tokens) if self._step is None else "".join(self._step(tokens))  # DEC-1
+        return self._separator.join(tokens) if self._step is None else "".join(self._step(tokens))
 
     def stream(self, tokens: Iterable[str]) -> list[str]:
         """Return what becomes known of the text with each token (DEC-STREAM-1)."""

@@ -45,7 +45,7 @@ __all__ = ["FastTokenizer"]
 
 _ENCODERS: Mapping[type, Callable[[Any, Choices], Encoder]] = {
     Bpe: BpeEncoder,
-    WordPiece: lambda model, choices: WordPieceEncoder(model),
+    WordPiece: WordPieceEncoder,
     Unigram: UnigramEncoder,
     WordLevel: lambda model, choices: WordLevelEncoder(model),
 }
@@ -64,7 +64,7 @@ class FastTokenizer:
         self.choices = choices
         self._normalizer = Normalizer(tokenizer.normalizer, choices)
         self._pre_tokenizer = PreTokenizer(tokenizer.pre_tokenizer, choices)
-        self._decoder = Decoder(tokenizer.decoder, choices)
+        self._decoder = Decoder(tokenizer.decoder, tokenizer.pre_tokenizer, choices)
         self._ids = Cache(self._encode_piece_to_ids)
         self._pieces = Cache(self._encode_piece)
 

@@ -65,7 +65,7 @@ class _Trie:
         """Return, for each end position from 0, where the last token of the best segmentation starts, and its cost.
 
         Of equal costs the one whose last token starts first stays (UNI-SEG-3). With ``unknown_cost`` a character that
-        is not a token by itself may stand for an unknown token (UNI-UNK-1).
+        is not a token by itself may stand for an unknown token (UNI-UNK-3).
         """
         size, longest, root = len(word), self._longest, self._root
         starts = [0] * (size + 1)
@@ -130,8 +130,9 @@ class UnigramEncoder:
         self._start = _start(choices)
         self._trie = _Trie(costs)
         self._unknown_row: tuple[str, int | None] | None = None  # known when it was needed: it may be refused
+        self._without_token = "error" if model.unknown_token is not None else choices.unigram_unknown_without_token
         self._unknown_cost: float | None = None
-        if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
+        if choices.unigram_unknown == "run":  # UNI-UNK-3
             self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
 
     def ids(self, piece: str) -> list[int | None]:
@@ -140,20 +141,23 @@ class UnigramEncoder:
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
-        starts, costs = self._trie.best_path(piece, self._unknown_cost)
-        if costs[-1] is None:  # UNI-UNK-1
+        unknown_cost = None if self._model.unknown_token is None else self._unknown_cost
+        starts, costs = self._trie.best_path(piece, unknown_cost)
+        if costs[-1] is None and self._without_token != "error":  # UNI-UNK-4
+            unknown_cost = self._unknown_cost
+            starts, costs = self._trie.best_path(piece, unknown_cost)
+        if costs[-1] is None:  # UNI-UNK-3
             return self._unknown(piece, 0, len(piece))
+        ranges = follow_back(starts)
         parts: list[Part] = []
-        for begin, end in self._fuse_unknown(piece, follow_back(starts)):
+        for begin, end in ranges if unknown_cost is None else self._fuse_unknown(piece, ranges):
             text = piece[begin:end]
             id = self._ids.get(text)
             parts += [Part(text, id, range(begin, end))] if id is not None else self._unknown(piece, begin, end)
         return parts
 
     def _fuse_unknown(self, piece: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Make one range of unknown characters and unknown tokens that stand side by side (UNI-UNK-1)."""
-        if self._unknown_cost is None:
-            return ranges
+        """Make one range of unknown characters and unknown tokens that stand side by side (UNI-UNK-3)."""
         fused: list[tuple[int, int]] = []
         was_unknown = False
         for begin, end in ranges:
@@ -167,11 +171,13 @@ class UnigramEncoder:
         return fused
 
     def _unknown(self, piece: str, begin: int, end: int) -> list[Part]:
-        """Return the tokens of the bytes of unknown characters, or else the unknown token."""
+        """Return the tokens of the bytes of unknown characters, or else what stands for them."""
         if self._model.byte_fallback:
             found = [(place, byte_tokens(piece[place], self._ids)) for place in range(begin, end)]
             if all(tokens for _, tokens in found):  # UNI-BYTES-1, UNI-BYTES-2
                 return [Part(*token, range(place, place + 1)) for place, tokens in found for token in tokens]
+        if self._without_token != "error":  # UNI-UNK-4
+            return [Part(piece[begin:end], None, range(begin, end))] if self._without_token == "kept" else []
         if self._unknown_row is None:
             self._unknown_row = unknown_token(self._model, piece[begin:end], begin, end)[:2]
         return [Part(*self._unknown_row, range(begin, end))]
@@ -238,7 +244,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = dict.fromkeys(sorted(increases, key=increases.__getitem__)[:number])  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3
+    return tuple(removed), replace(model, weights=left, ids=None)  # UNI-PRUNE-3
 
 
 def initial_vocabulary(words: Words, size: int) -> Unigram:

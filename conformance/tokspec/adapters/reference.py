@@ -142,7 +142,7 @@ class ReferenceRequest:
 
     def pre_tokenize(self, text: str) -> list[tuple[str, int, int]]:
         """Return the pieces of a text with their spans."""
-        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer)
+        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer, self.choices)
         return [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
 
     def encode(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool) -> list[Encoding]:
@@ -256,7 +256,7 @@ class ReferenceAdapter:
         if format != "tokspec":
             raise Unsupported(f"reads models in the format tokspec, not {format!r}")
         try:
-            return tokref.from_mapping(content)
+            return tokref.from_mapping(content, self._choices)
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
 

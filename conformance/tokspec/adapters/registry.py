@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,7 +159,6 @@ def open_session(
     limits: Limits | None = None,
     in_process: bool = False,
     jobs: int = 1,
-    instead: Mapping[str, str] | None = None,
 ) -> Session:
     """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
 
@@ -170,7 +169,6 @@ def open_session(
         in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
             reference always does.
         jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
-        instead: adapters that are to stand for others, by their targets.
 
     Raises:
         DataError: neither or both are given, or what is named cannot be found or started.
@@ -182,7 +180,6 @@ def open_session(
         words = _words(command or "")
         return _start_jobs(lambda waits: _program_session(words, limits, waits), jobs)
     found = impl if isinstance(impl, FoundAdapter) else find(impl)
-    found = replace(found, target=(instead or {}).get(found.target, found.target))
     if in_process or (found.is_ours and jobs == 1):
         return InProcessSession(found.make())
     return _start_jobs(lambda waits: found.serve(limits or Limits(), waits), jobs)

@@ -119,9 +119,9 @@ class Checking:
         """Ask, and give what it came to; what makes a difference likely is said before."""
         cases, own = self.cases, find_model(self.pack, self.model, self.format, changed=True)
         try:
-            adds = self.pack.header.special_tokens == "added"
-            with opened(self.target, adds=adds) as session:
-                asker = Asker(session, own)
+            adds = self.pack.header.special_tokens == "added" and may_be_wanted(self.target.impl)
+            with opened(self.target) as session:
+                asker = Asker(session, own, adds=adds)
                 choices = effective_choices(session.hello)
                 self._introduce(own, session.hello.name)
                 with ProgressBar("checking", sum(self.pack.counts.values())) as advance:

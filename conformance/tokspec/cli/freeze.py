@@ -49,8 +49,8 @@ def freeze_command(target: Target, model: Path, format: str | None, sources: Sou
     own = read_user_model(model, format)
     trouble = Trouble()
     try:
-        with opened(target, adds=adds) as session:
-            asker = Asker(session, own)
+        with opened(target) as session:
+            asker = Asker(session, own, adds=adds)
             left_out = asker.leave_out()
             with ProgressBar("freezing", None) as advance:
                 inputs = all_inputs(asker, parts_of(own), sources)

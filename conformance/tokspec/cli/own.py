@@ -84,7 +84,7 @@ def source_options(command: _Command) -> _Command:
     return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_SOURCES), with_sources))
 
 
-def opened(target: Target, *, adds: bool = False) -> Session:
+def opened(target: Target) -> Session:
     """Start an implementation that is to be given a file of the user's own.
 
     Raises:
@@ -93,4 +93,4 @@ def opened(target: Target, *, adds: bool = False) -> Session:
     """
     limits = replace(target.limits, reply_bytes=LIMITS.reply_bytes)
     impl = None if target.program else target.impl or DEFAULT
-    return open_own(impl, target.program, limits, adds=adds, in_process=target.in_process)
+    return open_own(impl, target.program, limits, in_process=target.in_process)

@@ -14,7 +14,7 @@ from tokspec.formats.user_model import UserModel
 from tokspec.packs.record import OPERATIONS, Record, input_of
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.sessions.limits import Limits
-from tokspec.sessions.session import Session
+from tokspec.sessions.session import Session, plain_input
 from tokspec.suite import schema
 
 __all__ = ["BATCH", "LIMITS", "Asked", "Asker", "batches", "in_batches", "may_be_wanted", "open_own", "why_malformed"]
@@ -26,13 +26,8 @@ _CHARACTERS = 256 * 1024
 #: The name under which the model is loaded.
 _MODEL = "own"
 
-#: Adapters that are asked with somebody's own file: without what post-processors add, and with it.
-_OWN: Mapping[str, tuple[str, str]] = {
-    "tokspec.adapters.huggingface:TokenizersAdapter": (
-        "tokspec.adapters.huggingface:PlainTokenizers",
-        "tokspec.adapters.huggingface:TokenizersAdapter",
-    ),
-}
+#: Adapters that give somebody's own file to their library whole, and can be asked for what its post-processor adds.
+_WHOLE = ("tokspec.adapters.huggingface:TokenizersAdapter",)
 
 #: What a process is allowed where the command line does not say it: the longest line is the answer to the longest text,
 #: whatever becomes of it.
@@ -52,28 +47,23 @@ def may_be_wanted(impl: str | None) -> bool:
     >>> may_be_wanted("reference"), may_be_wanted(None)
     (False, False)
     """
-    return impl is not None and find(impl).target in _OWN
+    return impl is not None and find(impl).target in _WHOLE
 
 
-def open_own(
-    impl: str | None, command: str | None, limits: Limits, *, adds: bool = False, in_process: bool = False
-) -> Session:
+def open_own(impl: str | None, command: str | None, limits: Limits, *, in_process: bool = False) -> Session:
     """Start an implementation that is to be given a file of one's own.
 
     Args:
         impl: an adapter, as :func:`tokspec.adapters.registry.find` takes it.
         command: or a program.
         limits: what its process is allowed.
-        adds: whether the special tokens of a post-processor are wanted, of an implementation of which they
-            :func:`may_be_wanted`; another one is asked as it is.
         in_process: whether it runs in this process.
 
     Raises:
         DataError: it cannot be found or started.
         AdapterFault: it did not say ``hello`` properly.
     """
-    instead = {target: adding if adds else plain for target, (plain, adding) in _OWN.items()}
-    return open_session(impl, command, limits=limits, in_process=in_process, instead=instead)
+    return open_session(impl, command, limits=limits, in_process=in_process)
 
 
 def why_malformed(operation: str, answer: Answer) -> str:
@@ -109,13 +99,18 @@ class Asked:
 class Asker:
     """One implementation with one model. What it was asked is never more than a batch at a time.
 
+    ``adds`` says whether the special tokens of a post-processor are wanted.
+
     Raises:
         DataError: the model cannot be loaded, with the implementation's reason.
         AdapterFault: it misbehaved when it was to load it.
     """
 
-    def __init__(self, session: Session, own: UserModel, operations: Sequence[str] = OPERATIONS) -> None:
+    def __init__(
+        self, session: Session, own: UserModel, operations: Sequence[str] = OPERATIONS, *, adds: bool = False
+    ) -> None:
         self._session = session
+        self._adds = adds
         self.own = own
         self.operations = tuple(each for each in operations if each in session.hello.operations)
 
@@ -145,9 +140,12 @@ class Asker:
 
     def replies(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
         """Return the reply to each operation with its input, in order."""
-        requests = [Request(operation, _MODEL, self.own, input) for operation, input in asked]
+        requests = [Request(operation, _MODEL, self.own, self._input(operation, input)) for operation, input in asked]
         found = dict(self._session.ask(requests))
         return [found[index] for index in range(len(requests))]
+
+    def _input(self, operation: str, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        return plain_input(self.hello, input["text"], adds=self._adds) if operation == "encode" else input
 
     def about(
         self,

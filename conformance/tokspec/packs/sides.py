@@ -34,6 +34,7 @@ class Side:
     pack: Pack | None = None
     session: Session | None = None
     own: UserModel | None = None
+    adds: bool = False
 
     @property
     def unit(self) -> str:
@@ -72,14 +73,14 @@ def open_sides(
 def _asked(word: str, own: UserModel | None, adds: bool, stack: ExitStack) -> Side:
     impl, command = (None, word) if " " in word or _is_program(word) else (word, None)
     try:
-        session = stack.enter_context(open_own(impl, command, LIMITS, adds=adds))
+        session = stack.enter_context(open_own(impl, command, LIMITS))
     except AdapterFault as fault:
         raise DataError(f"cannot be asked: {fault}", key=word) from None
     name = f"{session.hello.name} {session.hello.version}".strip()
     shown = name if word == session.hello.name else f"{name} ({word})"
     if adds and not may_be_wanted(impl):
         shown += ", asked as it is: whether it adds special tokens is its own"
-    return Side(shown, session=session, own=own)
+    return Side(shown, session=session, own=own, adds=adds and may_be_wanted(impl))
 
 
 def _is_pack(word: str) -> bool:
@@ -128,7 +129,7 @@ def _inputs(pack: Pack) -> Iterator[Input]:
 def _asker(side: Side, other: Pack | None) -> Asker | None:
     """Return who is asked, with the side's own model, or else with that of the pack on the other side."""
     own = side.own or (find_model(other) if other else None)
-    return Asker(side.session, own) if side.session and own else None
+    return Asker(side.session, own, adds=side.adds) if side.session and own else None
 
 
 def _passing(records: Iterable[Record], progress: Callable[[Record], None]) -> Iterator[Record]:

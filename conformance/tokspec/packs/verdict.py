@@ -24,7 +24,12 @@ from tokspec.suite.cases import Case
 __all__ = ["cases_of", "run_of"]
 
 #: The clause that says what each operation is.
-_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-1"}
+_CLAUSES: Mapping[str, str] = {
+    "normalize": "NORM-1",
+    "pre_tokenize": "PRE-1",
+    "encode": "ENC-1",
+    "decode": "DEC-7",
+}
 
 #: What is expected where it makes no difference.
 _NOTHING: Mapping[str, Any] = {"expect": {}}

@@ -18,7 +18,7 @@ from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.sessions.adapter_server import describe_exception
 from tokspec.sessions.limits import Limits
-from tokspec.sessions.session import Session
+from tokspec.sessions.session import Session, plain_input
 from tokspec.sweep.marker import LOADING, PROGRAM, Marker
 
 __all__ = ["LocalSide", "Outcome", "ProgramSide", "Side", "Trouble", "hello_of", "open_side"]
@@ -144,7 +144,8 @@ def _encoder(adapter: Adapter, model: Any, field: str) -> Callable[[str], list[A
     quick: Callable[[Any], Callable[[str], list[Any]]] | None = getattr(adapter, "encoder", None)
     if quick is not None and field == "ids":
         return quick(model)
-    return lambda text: list(adapter.run("encode", model, {"text": text})[field])
+    hello = adapter.hello()
+    return lambda text: list(adapter.run("encode", model, plain_input(hello, text))[field])
 
 
 def _trouble(error: BaseException) -> Trouble:
@@ -181,7 +182,8 @@ class ProgramSide:
         self._marker.move(first, self._stage)
         outcomes: list[Outcome] = [Trouble("unsupported", "the text is longer than a reply may be")] * len(texts)
         asked = [place for place, text in enumerate(texts) if len(text) < LONGEST_ASKED]
-        requests = [Request("encode", "model", self._model, {"text": texts[place]}) for place in asked]
+        hello = self._session.hello
+        requests = [Request("encode", "model", self._model, plain_input(hello, texts[place])) for place in asked]
         for index, reply in self._session.ask(requests):
             outcomes[asked[index]] = _outcome(reply, self._field)
         self._marker.move(-1, 0)
