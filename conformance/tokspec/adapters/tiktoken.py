@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import version
-from itertools import accumulate
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
@@ -31,7 +30,7 @@ CHOICES = {
     "offset_unit": "code_point",
 }
 
-#: What every program of ranks has: ids with holes, a piece that is a token taken whole, and tokens with ids beside them.
+#: What every program of ranks has: ids with holes, whole pieces before merges, and tokens beside the vocabulary.
 COMPONENTS = ("vocabulary_ids", "model/bpe/ignore_merges", "added_tokens/content", "added_tokens/id")
 
 #: The longest text of which all parts are made tokens.

@@ -41,16 +41,9 @@ _REASONS = {
     "Unigram vocab is empty": "invalid_model",
 }
 
-#: What the library does something about. It passes over what is not among them: of splits it knows those of some
-#: published models, and the ids of a vocabulary have to be its places.
-COMPONENTS = (
-    "added_tokens",
-    "model/bpe/ignore_merges",
-    "model/unigram/byte_fallback",
-    "post_processor",
-    "truncation",
-    "padding",
-)
+#: What the library does something about. It passes over what is not among them: of splits and templates it knows those of
+#: some published models, and the ids of a vocabulary have to be its places.
+COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fallback")
 
 
 class TokieAdapter:
@@ -129,7 +122,7 @@ class TokieAdapter:
 
 def _encoding(encoding: Any, names: Mapping[int, str]) -> dict[str, Any]:
     return {
-        "tokens": [names[id] for id in encoding.ids],
+        "tokens": [names.get(id, "") for id in encoding.ids],
         "ids": encoding.ids,
         "type_ids": encoding.type_ids,
         "attention_mask": encoding.attention_mask,
