@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from tokspec.base.display import compact, shorten
@@ -76,9 +77,8 @@ def tokens_of(neutral: Mapping[str, Any]) -> dict[int, str]:
 def _parts_of_object(content: Mapping[str, Any]) -> ModelParts:
     model = content["model"]
     vocab = model.get("vocab") or {}
-    rows = (
-        enumerate(row[0] for row in vocab) if isinstance(vocab, list) else ((id, token) for token, id in vocab.items())
-    )
+    ids = {row[0]: id for id, row in enumerate(vocab)} if isinstance(vocab, list) else vocab
+    vocabulary = {id: token for token, id in sorted(ids.items(), key=itemgetter(1))}
     added = [token for token in content.get("added_tokens") or [] if isinstance(token, dict)]
     special = {token["id"]: token["content"] for token in added}
     settings = {key: value for key, value in content.items() if key not in ("model", "added_tokens", "version")}
@@ -87,7 +87,7 @@ def _parts_of_object(content: Mapping[str, Any]) -> ModelParts:
         settings["model"]["scores"] = digest(vocab)
     flags = {f"added_tokens.{token['content']}": _flags(token) for token in added}
     merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in model.get("merges") or []]
-    return ModelParts({**dict(sorted(rows)), **special}, merges, special, {**_flatten(settings), **flags})
+    return ModelParts({**vocabulary, **special}, merges, special, {**_flatten(settings), **flags})
 
 
 def _flags(token: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Recordings: what a side answered to many texts with a user's model, to be compared with later.
 
-A recording is NDJSON, compressed if its name says so: a header, a line for each text, and a footer with their number and
-the SHA-256 of all lines before. It is the same, byte for byte, whenever the same is recorded; one that was cut off or
-edited is refused. It is evidence of what was answered, not of what is right.
+A recording is NDJSON, compressed if its name says so: a header, a line for each text, and a footer with their number
+and the SHA-256 of all lines before. It is the same, byte for byte, whenever the same is recorded; one that was cut off
+or edited is refused. It is evidence of what was answered, not of what is right.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def read_recording(file: Path, name: str = "") -> Recording:
     """
     name = name or str(file)
     sha256, number, previous, header = hashlib.sha256(), 0, b"", b""
-    for number, line in _lines(file, name):
+    for number, line in _lines(file, name):  # noqa: B007, its last value is used
         header = header or line
         sha256.update(previous)
         previous = line
@@ -237,22 +237,22 @@ def read_recording(file: Path, name: str = "") -> Recording:
         raise _no_recording(header, file, name)
     value = json.loads(header) if _is_json(header) else {}
     if value.get("tokspec_recording") != FORMAT:
-        found = (
-            f"is of version {shorten(compact(value.get('tokspec_recording')))} of the format" if value else "is no JSON"
-        )
+        version = shorten(compact(value.get("tokspec_recording")))
+        found = f"is of version {version} of the format" if value else "is no JSON"
         raise DataError(f"{found}, and this suite reads version {FORMAT}; record it again", name, 1)
     values = _value(header, "header", 1, name)
     if not previous.startswith(b'{"records": '):
         raise DataError(f"ends without its footer: it was cut off; {_AGAIN}", name, number)
     footer = _value(previous, "footer", number, name)
-    if footer["records"] != number - 2:
+    count = number - 2
+    if footer["records"] != count:
         raise DataError(
-            f"says that there are {footer['records']} records, and there are {number - 2}; {_AGAIN}", name, number
+            f"says that there are {footer['records']} records, and there are {count}; {_AGAIN}", name, number
         )
     if footer["sha256"] != sha256.hexdigest():
         raise DataError(_find_edit(file, name), name)
     given = {each.name: values[each.name] for each in fields(Header)}
-    return Recording(file, name, Header(**{**given, "operations": tuple(given["operations"])}), number - 2)
+    return Recording(file, name, Header(**{**given, "operations": tuple(given["operations"])}), count)
 
 
 def _is_json(line: bytes) -> bool:

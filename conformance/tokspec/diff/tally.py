@@ -267,7 +267,7 @@ def _share(outcome: Outcome) -> float:
 
 
 def _seen(reply: Reply) -> Any:
-    """Return what of a reply makes a difference another one: what a fault says besides has addresses and times in it."""
+    """Return what of a reply tells two differences apart: the message of a fault names addresses and times."""
     written = write_reply(reply)
     return written.get("result") or written.get("refused") or written.get("fault")
 
