@@ -50,11 +50,11 @@ class Bar:
 
 
 class ProgressBar(Bar):
-    """A bar that advances by one whenever it is called, whatever it is told; without a total it shows the count."""
+    """A bar that advances whenever it is called, whatever it is told; without a total it shows the count."""
 
-    def __call__(self, *done: object) -> None:
+    def __call__(self, *done: object, by: int = 1) -> None:
         if self._bar:
-            self._bar.advance(self._task)
+            self._bar.advance(self._task, by)
 
 
 def _may_be_seen() -> bool:

@@ -120,7 +120,7 @@ class Asker:
         self.model = model
         self.operations = tuple(each for each in OPERATIONS if each in session.hello.operations)
         takes_option = "add_special_tokens" in getattr(session.hello, "encode_options", ())
-        self._options = {"encode": {"add_special_tokens": adds}} if takes_option else {}
+        self.options: Mapping[str, Mapping[str, Any]] = {"encode": {"add_special_tokens": adds}} if takes_option else {}
 
     @property
     def hello(self) -> Hello:
@@ -149,7 +149,7 @@ class Asker:
     def ask(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
         """Return the reply to each operation with its input, in order."""
         requests = [
-            Request(operation, "own", self.model, {**input, **self._options.get(operation, {})})
+            Request(operation, "own", self.model, {**input, **self.options.get(operation, {})})
             for operation, input in asked
         ]
         found = dict(self._session.ask(requests))

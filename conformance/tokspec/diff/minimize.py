@@ -1,9 +1,9 @@
 """From a difference on a real text and model to a case of ten lines: delta debugging of the input and of the model.
 
-An input is a sequence of characters or ids, a model a sequence of tokens, merges, stages and options: one function makes
-all of them small. Of a model goes first what the text cannot touch: tokens that are no part of it at any stage, and the
-merges of these. Each candidate is given to both sides, and taken if the difference has the same cause. What comes of it
-depends on the sides alone, unless it takes too long.
+An input is a sequence of characters or ids, a model a sequence of tokens, merges, stages and options: one function
+makes all of them small. Of a model goes first what the text cannot touch: tokens that are no part of it at any stage,
+and the merges of these. Each candidate is given to both sides, and taken if the difference has the same cause. What
+comes of it depends on the sides alone, unless it takes too long.
 """
 
 from __future__ import annotations
@@ -138,6 +138,8 @@ class Minimizer:
         if not field or not self._shows(cause, [(None, {field: value})])[0]:
             return None
         value = self._minimize_input(cause, None, field, value)
+        if not self._shows(cause, [(None, {field: value})], exempt=True)[0]:
+            return None
         small = Small(cause, {field: value}, self._outcome)
         if self._models[0].sha256 != self._models[1].sha256:
             return replace(small, why="the sides have different models")
@@ -323,7 +325,7 @@ def _with_possible_merges(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(model: Mapping[str, Any]) -> list[Any]:
-    """Return what of a model can be left out: (key, index) of rows and of members of stages, (key, None) of the rest."""
+    """Return what of a model can be left out: (key, index) of rows and members of stages, (key, None) of the rest."""
     parts: list[Any] = []
     for key, value in model.items():
         if key in _LISTS:

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 import jsonschema_rs
 
 from tokspec import __version__
+from tokspec.adapter import Hello
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError
 from tokspec.base.files import open_whole
@@ -90,6 +91,12 @@ class Header:
     def who(self) -> str:
         """The name and the version of whoever answered."""
         return f"{self.implementation['name']} {self.implementation['version']}".strip()
+
+    @property
+    def hello(self) -> Hello:
+        """A description of whoever answered, as far as it is recorded."""
+        given = {name: self.implementation[name] for name in ("name", "version", "language")}
+        return Hello(**given, operations=self.operations, choices=self.choices)
 
 
 def header_of(asker: Asker, special_tokens: str, inputs: Mapping[str, Any]) -> Header:

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 from tokspec.base.errors import DataError
 from tokspec.diff.causes import Outcome, compare_replies
-from tokspec.diff.inputs import BadText, read_part
+from tokspec.diff.inputs import BadText, Text, read_part
 from tokspec.diff.sides import Encoder, open_encoder
 from tokspec.diff.tally import Tally
 from tokspec.diff.units import Header, Unit, find_done, read_header, read_model, read_result, write_result
