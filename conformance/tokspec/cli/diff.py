@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -135,7 +135,11 @@ class _Diff:
     reports: tuple[Path, ...]
     junit_file: Path | None
     saved: Path | None
-    progress: Progress = field(default_factory=Progress)
+
+    @cached_property
+    def progress(self) -> Progress:
+        """What happened to units of files."""
+        return Progress()
 
     def run(self) -> int:
         """Compare, and report."""
@@ -384,8 +388,9 @@ class _Diff:
             write_whole(self.junit_file, junit([(came_from, run)]))
         groups = summary.tally.causes
         for number, explained in summary.explained.items() if self.saved else ():
-            if self.saved and (file := save(explained, self.saved, summary.names, groups[number].example.place)):
-                click.echo(visible(f"wrote {file}"))
+            case = self.saved and save(explained, self.saved, summary.names, groups[number].example.place)
+            if case:
+                click.echo(visible(f"wrote {case}"))
         for fault in dict.fromkeys(self.progress.faults):
             click.echo(visible(f"not done: {fault}"), err=True)
         if self.ratchet.file and not self.ratchet.update and not run.conforms:

@@ -196,8 +196,8 @@ def _describe_cut(a: Sequence[Any], b: Sequence[Any], what: str, text: str) -> t
     """Compare two segmentations: one has more at an end; or at the first difference, one item begins the other."""
     if not (a and b):
         return f"{'B' if a else 'A'} has no {what}s", ""
-    for side, longer, shorter in (("B", list(b), list(a)), ("A", list(a), list(b))):
-        if ends := _describe_ends(longer, shorter):
+    for side, more, fewer in (("B", list(b), list(a)), ("A", list(a), list(b))):
+        if ends := _describe_ends(more, fewer):
             return f"{side} has more {what}s {ends}", ""
     at = _first(a, b)
     left, right = (items[at] if at < len(items) else "" for items in (a, b))

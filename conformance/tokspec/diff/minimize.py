@@ -23,8 +23,9 @@ from tokspec.sessions.session import Session
 
 __all__ = ["Minimizer", "Small", "minimize_sequence"]
 
-#: Candidates, and seconds, for one cause; and candidates that are asked at once.
+#: Candidates, and seconds, for one cause, and candidates where a side crashes; and those that are asked at once.
 _CANDIDATES = 1500
+_WITH_FAULTS = 100
 _SECONDS = 20.0
 _AT_ONCE = 16
 
@@ -134,6 +135,9 @@ class Minimizer:
         """Make the example of a cause small, in its input and its model; None if it does not show the cause again."""
         self._left, self._until = _CANDIDATES, time.monotonic() + _SECONDS
         cause, input = group.cause, group.example.input
+        faults = [each["fault"] for each in (group.example.a, group.example.b) if each and "fault" in each]
+        if faults:  # each candidate that shows one may cost a process, or its time
+            self._left = 0 if "timeout" in faults else _WITH_FAULTS
         ((field, value),) = [(name, input[name]) for name in ("text", "ids", "tokens") if name in input] or [("", "")]
         if not field or not self._shows(cause, [(None, {field: value})])[0]:
             return None

@@ -286,7 +286,8 @@ def _record_again(file: Path, name: str) -> str:
         if number > 20 or key == "records:\n":
             break
         said[key] = json.loads(value) if _is_json(value.encode()) else value.strip().strip('"')
-    who = said.get("implementation", {}).get("name", "NAME")
+    name = said.get("implementation", {}).get("name", "NAME")
+    who = "reference" if name == "tokref" else name
     new = f"{without_compression(file.name).rpartition('.')[0]}.ndjson{'.gz' if file.name.endswith('.gz') else ''}"
     words = ["tokspec", "record", who, *said.get("inputs", {}).get("files", ()), "--model"]
     words += [said.get("model", {}).get("file", "FILE"), "-o", new]
@@ -349,12 +350,12 @@ def _value(line: bytes, part: str, number: int, name: str) -> Any:
         raise DataError(f"is nested too deep; was it edited? {_AGAIN}", name, number) from None
     validator = _validator(part)
     try:
-        error = next(validator.iter_errors(value), None)
+        wrong = next(validator.iter_errors(value), None)
     except UnicodeEncodeError:  # the validator cannot take a lone surrogate
-        error = next(validator.iter_errors(json.loads(json.dumps(value).replace("\\ud", "\\ue"))), None)
-    if error is not None:
-        message = shorten(error.message, 240)
-        raise DataError(f"{message}; was it edited? {_AGAIN}", name, number, ".".join(map(str, error.instance_path)))
+        wrong = next(validator.iter_errors(json.loads(json.dumps(value).replace("\\ud", "\\ue"))), None)
+    if wrong is not None:
+        message = shorten(wrong.message, 240)
+        raise DataError(f"{message}; was it edited? {_AGAIN}", name, number, ".".join(map(str, wrong.instance_path)))
     return value
 
 

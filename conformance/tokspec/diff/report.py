@@ -138,20 +138,20 @@ def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[t
 def _answers(operation: str, input: Mapping[str, Any], a: Any, b: Any) -> Iterator[tuple[str, str]]:
     """Show both answers as a failing case shows the expected and the actual one."""
     outcome = compare_replies(operation, input, a, b)
-    expected = {"expect": a.result} if isinstance(a, Answer) else {"error": _said(a)}
+    expected = {"expect": a.result if isinstance(a, Answer) else _said(a)}
     result = Result(bare_case("", operation, input), Verdict.FAIL, _said(b), expected, b, outcome.difference)
     names = {"expected": "A", "actual": "B", "problem": "B", "input": "input", "": ""}
     is_aligned = outcome.difference is not None
     for line in describe(result, "")[1:]:
         label, text = line[2:12].strip(), line[12:]
         if label in names and not (label == "problem" and isinstance(b, Answer)) and not text.startswith("(shown"):
-            yield names[label], text if label or is_aligned else ""
+            yield names[label], "(was not asked)" if text == "{}" else text if label or is_aligned else ""
 
 
 def _said(reply: Any) -> str:
     if isinstance(reply, Answer):
         return "answers"
-    return reply.reason if isinstance(reply, Refused) else f"{reply.kind}: {reply.message}"
+    return f"refuses as {reply.reason}" if isinstance(reply, Refused) else f"{reply.kind}: {reply.message}"
 
 
 def _counts(summary: Summary) -> Iterator[str]:

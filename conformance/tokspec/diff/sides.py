@@ -98,7 +98,7 @@ def open_side(side: Side, limits: Limits, *, adds: bool = False, in_process: boo
     """
     limits = replace(limits, reply_bytes=_REPLY_BYTES)
     try:
-        if side.choices is not None and side.impl in WITH_CHOICES:
+        if side.choices is not None and side.impl is not None and side.impl in WITH_CHOICES:
             return InProcessSession(WITH_CHOICES[side.impl](side.choices))
         instead = _ADDING if adds else None
         return open_session(side.impl, side.command, limits=limits, in_process=in_process, instead=instead)
@@ -257,7 +257,7 @@ def _reply_of(error: BaseException) -> Refused | Fault:
 class _SessionEncoder:
     """A program, or an adapter in another environment: many requests in flight, with limits of their own."""
 
-    seconds = None
+    seconds: float | None = None
 
     def __init__(self, described: Mapping[str, Any], content: Any, field: str, limits: Limits) -> None:
         self._field = field

@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tokspec.base.errors import DataError
-from tokspec.diff.causes import Outcome, compare_replies
+from tokspec.diff.causes import compare_replies
 from tokspec.diff.inputs import BadText, Text, read_part
 from tokspec.diff.sides import Encoder, open_encoder
 from tokspec.diff.tally import Tally
 from tokspec.diff.units import Header, Unit, find_done, read_header, read_model, read_result, write_result
-from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.sessions.adapter_server import describe_exception, take_streams
 from tokspec.sessions.limits import Limits, ProcessFamily
@@ -145,12 +144,11 @@ class _Worker:
             if one == other and isinstance(one, list):
                 tally.note_same(SECTION, [text], len(one))
             else:
-                replies = [self._reply(index, text, each) for index, each in enumerate((one, other))]
+                outcome = compare_replies(
+                    "encode", {"text": text}, self._reply(0, text, one), self._reply(1, text, other)
+                )
                 tokens = (one, other) if isinstance(one, list) and isinstance(other, list) else ((), ())
-                tally.note(SECTION, place, text, [self._compare(text, *replies)], tokens)
-
-    def _compare(self, text: str, a: Reply, b: Reply) -> Outcome:
-        return compare_replies("encode", {"text": text}, a, b)
+                tally.note(SECTION, place, text, [outcome], tokens)
 
     def _encode(self, index: int, texts: Sequence[str]) -> list[Any]:
         self._announce(index, sum(map(len, texts)))
@@ -287,12 +285,10 @@ class UnitRunner:
 
     def _finding(self, unit: Unit, number: int, death: Death) -> Tally:
         """Return the tally of a text that ends the process."""
-        message = next(iter(self._ask(unit, number, number + 1, 1, "place")))
-        replies: list[Reply] = [Answer({}), Answer({})]
-        replies[death.side or 0] = death.fault
+        (message,) = self._ask(unit, number, number + 1, 1, "place")
+        a, b = (death.fault, Answer({})) if death.side == 0 else (Answer({}), death.fault)
         tally, text = Tally(), message["text"]
-        outcome = Outcome("encode", {"text": text[:_SHOWN]}, *replies, Verdict(death.fault.kind), death.fault.message)
-        tally.note(SECTION, message["place"], text, [outcome])
+        tally.note(SECTION, message["place"], text, [compare_replies("encode", {"text": text[:_SHOWN]}, a, b)])
         return tally
 
     def _ask(
