@@ -114,6 +114,9 @@ class DaskEngine(LocalEngine):
     def processors(self) -> int:
         return sum(map(int, self._client.nthreads().values()))
 
+    def submit(self, folder: str, unit: Mapping[str, Any]) -> Any:
+        return super().submit(os.path.abspath(folder), unit)
+
     def result(self, future: Any) -> Done:
         try:
             return super().result(future)
@@ -143,7 +146,7 @@ class RayEngine:
         return int(self._ray.cluster_resources().get("CPU", 1))
 
     def submit(self, folder: str, unit: Mapping[str, Any]) -> Any:
-        return self._task.remote(folder, unit)
+        return self._task.remote(os.path.abspath(folder), unit)
 
     def wait(self, futures: Sequence[Any]) -> Iterable[Any]:
         done: list[Any] = self._ray.wait(list(futures), num_returns=1)[0]
@@ -201,7 +204,7 @@ def run_units(folder: Path, units: Sequence[Unit], engine: Engine, note: Callabl
     progress, done = Progress(), find_done(folder, units)
     waiting = [unit for unit in units if unit.id not in done]
     try:
-        with closing(engine), closing(_submit(str(folder.absolute()), waiting, engine)) as running:
+        with closing(engine), closing(_submit(str(folder), waiting, engine)) as running:
             for unit, each in running:
                 if each.fault:
                     progress.faults.append(each.fault)

@@ -1,4 +1,4 @@
-"""What the tests of sweeps share: a corpus, the command, and a look at what a sweep leaves behind."""
+"""What the tests of comparisons share: a corpus, the command, and a look at what it leaves behind."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -17,11 +18,11 @@ import pytest
 PROGRAM = Path(__file__).parents[1] / "programs" / "trouble.py"
 MODEL = '{"type": "bpe", "vocabulary": ["a"], "merges": []}'
 LOADED = ("--model", "model.json", "--format", "tokspec")
-SIDES = ("--impl", "trouble:Troubled", "--against", "trouble:Sound", *LOADED)
+SIDES = ("trouble:Troubled", "trouble:Sound", *LOADED)
 
 
 class Place:
-    """A folder with implementations and a model, in which sweeps are started."""
+    """A folder with implementations and a model, in which comparisons are started."""
 
     loaded = LOADED
 
@@ -35,9 +36,9 @@ class Place:
         (self.folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
     def start(self, *arguments: str, sides: tuple[str, ...] = SIDES, **options: object) -> subprocess.Popen[str]:
-        """Start a sweep; ``sides`` are who is compared, with which model."""
+        """Start a comparison; ``sides`` are who is compared, with which model."""
         return subprocess.Popen(
-            [sys.executable, "-m", "tokspec", "sweep", *sides, *arguments],
+            [sys.executable, "-m", "tokspec", "diff", *sides, *arguments],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -46,7 +47,7 @@ class Place:
         )
 
     def run(self, *arguments: str, sides: tuple[str, ...] = SIDES, **options: object) -> tuple[int, str, str]:
-        """Run a sweep, and give its exit status and what it printed."""
+        """Run a comparison, and give its exit status and what it printed."""
         process = self.start(*arguments, sides=sides, **options)
         out, err = process.communicate(timeout=120)
         return process.returncode, out, err
@@ -68,7 +69,7 @@ class Place:
             time.sleep(0.02)
 
     def processes(self) -> list[psutil.Process]:
-        """Return the processes that a sweep in this folder has left: they work in it, or for it."""
+        """Return the processes that a comparison in this folder has left: they work in it, or for it."""
         found = []
         for process in psutil.process_iter(["cmdline", "cwd", "environ"]):
             words = " ".join(process.info["cmdline"] or ())
@@ -77,16 +78,17 @@ class Place:
                 found.append(process)
         return found
 
-    def cells(self) -> list[psutil.Process]:
+    def workers(self) -> list[psutil.Process]:
         """Return the processes in which both sides are asked."""
-        return [each for each in self.processes() if "tokspec.sweep.cell" in " ".join(each.cmdline())]
+        return [each for each in self.processes() if "tokspec.diff.worker" in " ".join(each.cmdline())]
 
     def kill(self, process: psutil.Process) -> None:
         """End a process from outside."""
-        process.send_signal(signal.SIGKILL)
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
 
     def wait_until_gone(self) -> None:
-        """Wait until nothing is left of a sweep."""
+        """Wait until nothing is left of a comparison."""
         end = time.monotonic() + 30
         while left := self.processes():
             assert time.monotonic() < end, [(each.pid, each.ppid(), each.status(), each.cmdline()) for each in left]
@@ -95,7 +97,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Return a folder for sweeps in which nothing may be left running."""
+    """Return a folder for comparisons in which nothing may be left running."""
     made = Place(tmp_path)
     yield made
     made.wait_until_gone()

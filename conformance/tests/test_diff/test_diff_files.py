@@ -87,9 +87,9 @@ def test_nothing_differs_and_nothing_is_done_twice(place: Any) -> None:
         0,
         "tokens: 6 and 6; 0 (0 %) differ\ntroubled 1 and sound 1 agree on 2 documents, 6 bytes\n",
     )
-    before = place.times("tokspec-sweep")
+    before = place.times("tokspec-diff")
     assert place.run("texts.txt")[0] == 0
-    assert place.times("tokspec-sweep") == before
+    assert place.times("tokspec-diff") == before
 
 
 def test_results_are_no_inputs(place: Any) -> None:
@@ -119,7 +119,7 @@ def test_a_folder_belongs_to_one_comparison(place: Any) -> None:
     assert place.run("texts.txt") == (
         2,
         "",
-        "tokspec: tokspec-sweep: has the results of a sweep with other implementations or models; "
+        "tokspec: tokspec-diff: has the results of a sweep with other implementations or models; "
         "give another folder with --output\n",
     )
 
@@ -132,7 +132,7 @@ def test_a_plan_can_be_looked_at_first(place: Any) -> None:
         "troubled 1 against sound 1, comparing ids",
         "1 file, 5.0 kB, in 5 units",
     ]
-    assert not (place.folder / "tokspec-sweep").exists()
+    assert not (place.folder / "tokspec-diff").exists()
 
 
 def test_a_cause_becomes_a_fixture(place: Any) -> None:
@@ -202,7 +202,7 @@ def test_the_model_of_a_pack(place: Any) -> None:
         ),
         (
             ("texts.txt", "--address", "here"),
-            "tokspec: --address: the built-in engine works on this machine; an address is for --engine ray or dask\n",
+            "tokspec: --address: the local engine works on this machine; an address is for --engine ray or dask\n",
         ),
         (
             ("texts.txt", "--report", "found.html"),

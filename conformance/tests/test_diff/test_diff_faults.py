@@ -20,22 +20,22 @@ UNITS = ("--unit-mb", "0.0012")
 
 @pytest.fixture
 def undisturbed(place: Any, slow_lines: Callable[[int], list[str]]) -> dict[str, bytes]:
-    """Return the results of a sweep to which nothing happens."""
+    """Return the results of a comparison to which nothing happens."""
     place.write("texts.txt", slow_lines(600))
-    assert place.run("texts.txt", *UNITS, "-o", "undisturbed", "--workers", "4")[0] == 1
+    assert place.run("texts.txt", *UNITS, "-o", "undisturbed", "--jobs", "4")[0] == 1
     return place.results("undisturbed")
 
 
 def test_a_killed_worker(place: Any, undisturbed: dict[str, bytes]) -> None:
-    """The unit is done again, no document is blamed, and the result is the same."""
-    process = place.start("texts.txt", *UNITS, "-o", "killed", "--workers", "2")
+    """The unit is done again, no text is blamed, and the result is the same."""
+    process = place.start("texts.txt", *UNITS, "-o", "killed", "--jobs", "2")
     for count in (1, 4):
         place.wait_for_results("killed", count)
         before = place.times("killed")
-        for cell in place.cells():
-            place.kill(cell)
+        for worker in place.workers():
+            place.kill(worker)
     assert process.communicate(timeout=60)[0].splitlines()[-1] == (
-        "troubled 1 and sound 1 differ in 1 of 600 documents (0.167 %), 5.1 kB"
+        "A and B differ in 1 (0.167 %) of 600 inputs, 5.1 kB; 1 (0.0198 %) of 5,052 tokens differ"
     )
     assert place.results("killed") == undisturbed
     assert before.items() <= place.times("killed").items()
@@ -43,7 +43,7 @@ def test_a_killed_worker(place: Any, undisturbed: dict[str, bytes]) -> None:
 
 def test_a_killed_driver(place: Any, undisturbed: dict[str, bytes]) -> None:
     """Its processes end, and the next start does what is left and nothing else."""
-    process = place.start("texts.txt", *UNITS, "-o", "driver", "--workers", "2")
+    process = place.start("texts.txt", *UNITS, "-o", "driver", "--jobs", "2")
     place.wait_for_results("driver", 2)
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -57,7 +57,7 @@ def test_a_killed_driver(place: Any, undisturbed: dict[str, bytes]) -> None:
 
 def test_an_interruption(place: Any, undisturbed: dict[str, bytes]) -> None:
     """It prints what it has, and the same command goes on."""
-    process = place.start("texts.txt", *UNITS, "-o", "again", "--workers", "1")
+    process = place.start("texts.txt", *UNITS, "-o", "again", "--jobs", "1")
     place.wait_for_results("again", 2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -74,19 +74,19 @@ def _limit() -> None:
 
 
 def test_a_file_that_cannot_grow(place: Any) -> None:
-    """A result that does not fit is not there at all, and the sweep ends."""
+    """A result that does not fit is not there at all, and the comparison ends."""
     place.write("a.txt", ["one"] * 500)
-    (place.folder / "b.txt").write_bytes(b"\xff\n" * 1000)
-    units = ("a.txt", "b.txt", "--unit-mb", "0.002", "--workers", "1")
+    place.write("b.txt", ["x" * 2000 + "Q"])  # whose answers are in the result
+    units = ("a.txt", "b.txt", "--unit-mb", "0.002", "--jobs", "1")
     status, _, err = place.run(*units, preexec_fn=_limit)
-    (there,) = place.results("tokspec-sweep")
+    (there,) = place.results("tokspec-diff")
     assert status == 2
-    assert err.startswith("not done: tokspec-sweep/results/")
+    assert err.startswith("not done: tokspec-diff/results/")
     assert err.endswith(".json: cannot be written: File too large\n")
-    assert place.run(*units)[0] == 0
-    assert place.run(*units, "-o", "undisturbed")[0] == 0
-    assert there in place.results("tokspec-sweep")
-    assert place.results("tokspec-sweep") == place.results("undisturbed")
+    assert place.run(*units)[0] == 1
+    assert place.run(*units, "-o", "undisturbed")[0] == 1
+    assert there in place.results("tokspec-diff")
+    assert place.results("tokspec-diff") == place.results("undisturbed")
 
 
 @pytest.fixture
@@ -104,31 +104,31 @@ def small_disk(place: Any) -> Any:
 def test_a_disk_that_fills_up(place: Any, small_disk: Path) -> None:
     """What was written is whole; with room again, what is left is done."""
     for number in range(6):
-        (place.folder / f"{number}.txt").write_bytes(b"one\n" + b"\xff\n" * 398)
-    units = [*(f"{number}.txt" for number in range(6)), "--unit-mb", "0.0008", "--workers", "2"]
-    status, _, err = place.run(*units, "-o", "disk/sweep")
+        place.write(f"{number}.txt", ["one", "x" * 300 + "Q"])
+    units = [*(f"{number}.txt" for number in range(6)), "--unit-mb", "0.0002", "--jobs", "2"]
+    status, _, err = place.run(*units, "-o", "disk/diff")
     assert status == 2
     assert err.endswith(": cannot be written: No space left on device\n")
-    whole = place.results("disk/sweep")
+    whole = place.results("disk/diff")
     subprocess.run(["mount", "-o", "remount,size=10m", str(small_disk)], check=True)
-    assert place.run(*units, "-o", "disk/sweep")[0] == 0
-    assert place.run(*units, "-o", "undisturbed")[0] == 0
+    assert place.run(*units, "-o", "disk/diff")[0] == 1
+    assert place.run(*units, "-o", "undisturbed")[0] == 1
     assert 0 < len(whole) < 6
-    assert whole.items() <= place.results("disk/sweep").items()
-    assert place.results("disk/sweep") == place.results("undisturbed")
+    assert whole.items() <= place.results("disk/diff").items()
+    assert place.results("disk/diff") == place.results("undisturbed")
 
 
 def test_a_truncated_input(place: Any, undisturbed: dict[str, bytes]) -> None:
     """Units of a file that has become shorter are not done; when it is whole again, they are."""
     file = place.folder / "texts.txt"
     data, times = file.read_bytes(), file.stat().st_mtime_ns
-    process = place.start("texts.txt", *UNITS, "-o", "cut", "--workers", "1")
+    process = place.start("texts.txt", *UNITS, "-o", "cut", "--jobs", "1")
     place.wait_for_results("cut", 2)
     file.write_bytes(data[:100])
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert set(err.splitlines()) == {
-        f"not done: texts.txt: has changed since the plan was made: it had {len(data)} bytes and has 100"
+        f"not done: texts.txt: has changed since it was found: it had {len(data)} bytes and has 100"
     }
     file.write_bytes(data)
     os.utime(file, ns=(times, times))
@@ -138,14 +138,14 @@ def test_a_truncated_input(place: Any, undisturbed: dict[str, bytes]) -> None:
     assert before.items() <= place.times("cut").items()
 
 
-def test_one_sweep_at_a_time(place: Any, slow_lines: Callable[[int], list[str]]) -> None:
+def test_one_comparison_at_a_time(place: Any, slow_lines: Callable[[int], list[str]]) -> None:
     place.write("texts.txt", slow_lines(60_000))  # which takes minutes, so that the second start finds the first
-    process = place.start("texts.txt", *UNITS, "--workers", "1")
-    place.wait_for_results("tokspec-sweep", 1)
+    process = place.start("texts.txt", *UNITS, "--jobs", "1")
+    place.wait_for_results("tokspec-diff", 1)
     assert place.run("texts.txt", *UNITS) == (
         2,
         "",
-        "tokspec: tokspec-sweep: is in use by another sweep; wait for it, or give another folder\n",
+        "tokspec: tokspec-diff: is in use by another comparison; wait for it, or give another folder\n",
     )
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
