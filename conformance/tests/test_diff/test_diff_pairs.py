@@ -1,121 +1,101 @@
-"""Records side by side: which belong together, what is left over, and what two packs have to say to each other."""
+"""Records side by side: which belong together, what is left over, and what two sides are held to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
+from tokspec.diff import compare
+from tokspec.diff.answers import Input, Record
+from tokspec.diff.compare import _compare, _pair_up
+from tokspec.diff.tally import Tally
 from tokspec.judge.verdicts import Verdict
-from tokspec.packs.pairs import Unpaired, compared, paired
-from tokspec.packs.record import Input, Record
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
 
 def records(section: str, *texts: str) -> list[Record]:
-    return [Record(Input(section, str(number), text), {}) for number, text in enumerate(texts)]
+    return [Record(Input(section, str(number), text)) for number, text in enumerate(texts)]
 
 
-def names(pairs: list[tuple[Record, Record]]) -> list[tuple[str, str, str]]:
-    return [(left.input.text, left.input.name, right.input.name) for left, right in pairs]
+def paired(a: list[Record], b: list[Record]) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
+    """Return each pair as its text and both names, and how many texts have one side alone."""
+    tally = Tally()
+    pairs = [(left.input.text, left.input.name, right.input.name) for left, right in _pair_up(a, b, tally)]
+    return pairs, tally.left
 
 
 def test_the_same_texts_meet_at_once() -> None:
-    unpaired = Unpaired()
     texts = records("texts/words", "a", "b", "a")
-    assert names(list(paired(texts, texts, unpaired))) == [("a", "0", "0"), ("b", "1", "1"), ("a", "2", "2")]
-    assert (unpaired.first, unpaired.second) == (0, 0)
+    assert paired(texts, texts) == ([("a", "0", "0"), ("b", "1", "1"), ("a", "2", "2")], {})
 
 
 def test_what_one_side_alone_has_is_counted() -> None:
-    unpaired = Unpaired()
-    pairs = paired(records("texts/words", "a", "b", "c"), records("texts/words", "c", "d", "a", "e"), unpaired)
-    assert sorted(names(list(pairs))) == [("a", "0", "2"), ("c", "2", "0")]
-    assert (unpaired.first, unpaired.second) == (1, 2)
+    pairs, left = paired(records("texts/words", "a", "b", "c"), records("texts/words", "c", "d", "a", "e"))
+    assert sorted(pairs) == [("a", "0", "2"), ("c", "2", "0")]
+    assert left == {"texts of A alone": 1, "texts of B alone": 2}
 
 
 def test_a_text_that_is_there_several_times_has_as_many_others() -> None:
-    unpaired = Unpaired()
-    pairs = paired(records("texts/words", "a", "a", "b", "a"), records("texts/words", "b", "a", "a"), unpaired)
-    assert sorted(names(list(pairs))) == [("a", "0", "1"), ("a", "1", "2"), ("b", "2", "0")]
-    assert (unpaired.first, unpaired.second) == (1, 0)
+    pairs, left = paired(records("texts/words", "a", "a", "b", "a"), records("texts/words", "b", "a", "a"))
+    assert sorted(pairs) == [("a", "0", "1"), ("a", "1", "2"), ("b", "2", "0")]
+    assert left == {"texts of A alone": 1}
 
 
-def test_parts_are_read_in_step_however_many_texts_each_has() -> None:
+def test_sections_are_read_in_step_however_many_texts_each_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "_WAITING", 5)
     mine = [f"mine {number}" for number in range(10)]
     first = records("vocabulary/alone", *map(str, range(100))) + records("inputs/a.txt", *mine)
     second = records("texts/words", "x") + records("vocabulary/alone", "5") + records("inputs/b.txt", *mine)
-    unpaired = Unpaired()
-    found = [left.input.text for left, _ in paired(first, second, unpaired, waiting=5)]
-    assert (found, unpaired.first, unpaired.second) == (["5", *mine], 99, 1)
+    pairs, left = paired(first, second)
+    assert [text for text, _, _ in pairs] == ["5", *mine]
+    assert left == {"texts of A alone": 99, "texts of B alone": 1}
 
 
-def test_those_that_wait_longest_are_let_go() -> None:
-    unpaired = Unpaired()
-    first, second = records("texts/words", "a", "b", "c"), records("texts/words", "x", "y", "z", "c", "b", "a")
-    assert names(list(paired(first, second, unpaired, waiting=2))) == [("c", "2", "3"), ("b", "1", "4")]
-    assert (unpaired.first, unpaired.second) == (1, 4)
+def test_those_that_wait_longest_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "_WAITING", 2)
+    pairs, left = paired(records("texts/words", "a", "b", "c"), records("texts/words", "x", "y", "z", "c", "b", "a"))
+    assert pairs == [("c", "2", "3"), ("b", "1", "4")]
+    assert left == {"texts of A alone": 1, "texts of B alone": 4}
 
 
 def test_long_texts_do_not_wait_in_numbers() -> None:
-    unpaired = Unpaired()
     long = ["a" * 3_000_000, "b" * 3_000_000]
-    pairs = paired(records("texts/words", *long), records("inputs/a", *long), unpaired)
-    assert [(left.input.name, right.input.name) for left, right in pairs] == [("1", "1")]
-    assert (unpaired.first, unpaired.second) == (1, 1)
+    pairs, left = paired(records("texts/words", *long), records("inputs/a", *long))
+    assert [names for _, *names in pairs] == [["1", "1"]]
+    assert left == {"texts of A alone": 1, "texts of B alone": 1}
 
 
-BUG = {"tokens": ["bug"], "ids": [3], "spans": [[0, 3]]}
+BUG = {"encode": Answer({"tokens": ["bug"], "ids": [3], "spans": [[0, 3]]})}
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "verdicts"),
+    ("a", "b", "verdicts"),
     [
-        ({"results": {"encode": BUG}}, {"results": {"encode": BUG}}, {"encode": Verdict.PASS}),
-        ({"results": {"encode": BUG}}, {"results": {"encode": {"ids": [3]}}}, {"encode": Verdict.PASS}),
-        ({"results": {"encode": BUG}}, {"results": {"encode": {"ids": [4]}}}, {"encode": Verdict.FAIL}),
-        ({"results": {"encode": {"ids": [3]}}}, {"results": {"encode": BUG}}, {"encode": Verdict.PASS}),
+        (BUG, BUG, {"encode": Verdict.PASS}),
+        (BUG, {"encode": Answer({"ids": [4]})}, {"encode": Verdict.FAIL}),
         (
-            {"results": {"encode": {"ids": [3]}}},
-            {"results": {"encode": {"tokens": ["bug"]}}},
-            {"encode": Verdict.UNSUPPORTED},
-        ),
-        (
-            {"results": {"encode": BUG, "decode": {"text": "bug"}}},
-            {"results": {"encode": {**BUG, "ids": [4]}, "decode": {"text": "gub"}}},
+            {**BUG, "decode": Answer({"text": "bug"})},
+            {"encode": Answer({"ids": [4]}), "decode": Answer({"text": "gub"})},
             {"encode": Verdict.FAIL},
         ),
         (
-            {"results": {"normalize": {"text": "bug"}, "pre_tokenize": {"pieces": []}}},
-            {"results": {"normalize": {"text": "pug"}, "pre_tokenize": {"pieces": [["pug", 0, 3]]}}},
+            {"normalize": Answer({"text": "bug"}), "pre_tokenize": Answer({"pieces": []})},
+            {"normalize": Answer({"text": "pug"}), "pre_tokenize": Answer({"pieces": [["pug", 0, 3]]})},
             {"normalize": Verdict.FAIL},
         ),
-        ({"results": {"encode": BUG}}, {"refused": {"encode": "unknown_symbol"}}, {"encode": Verdict.ERROR}),
-        ({"results": {"encode": BUG}}, {"unanswered": {"encode": "crash"}}, {"encode": Verdict.CRASH}),
-        ({"results": {"encode": BUG}}, {"unanswered": {"encode": "unsupported"}}, {"encode": Verdict.UNSUPPORTED}),
-        ({"results": {"encode": BUG}}, {}, {"encode": Verdict.UNSUPPORTED}),
-        ({"unanswered": {"encode": "crash"}}, {"results": {"encode": BUG}}, {"encode": Verdict.FAIL}),
-        ({"unanswered": {"encode": "crash"}}, {"unanswered": {"encode": "crash"}}, {"encode": Verdict.PASS}),
-        ({"unanswered": {"encode": "unsupported"}}, {"results": {"encode": BUG}}, {}),
-        ({}, {"results": {"encode": BUG}}, {}),
-        ({"refused": {"encode": "unknown_symbol"}}, {"results": {"encode": BUG}}, {"encode": Verdict.FAIL}),
+        (BUG, {"encode": Refused("unknown_symbol", "")}, {"encode": Verdict.ERROR}),
+        (BUG, {"encode": Fault("crash", "")}, {"encode": Verdict.CRASH}),
+        (BUG, {}, {"encode": Verdict.UNSUPPORTED}),
+        ({"encode": Refused("unsupported", "")}, BUG, {}),
+        ({}, BUG, {}),
     ],
 )
-def test_packs_are_held_to_each_other(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], verdicts: Mapping[str, Verdict]
+def test_recordings_are_held_to_each_other(
+    a: Mapping[str, Reply], b: Mapping[str, Reply], verdicts: Mapping[str, Verdict]
 ) -> None:
-    sides = [Record(Input("texts/words", "bug", "bug"), **{"results": {}, **side}) for side in (expected, actual)]
-    findings = compared([(sides[0], sides[1])], "code_point", "code_point")
-    assert {operation: next(iter(tally.verdicts)) for (operation, _), tally in findings.tallies.items()} == verdicts
-    assert findings.texts == 1
-
-
-def test_spans_are_compared_in_one_unit() -> None:
-    sides = [
-        Record(Input("texts/emoji", "one", "🙂b"), {"encode": {"tokens": ["b"], "spans": [span]}})
-        for span in ([1, 2], [2, 3], [4, 5])
-    ]
-    for second, unit in ((sides[1], "utf16"), (sides[2], "byte")):
-        assert compared([(sides[0], second)], unit, "code_point").texts_that_differ == 0
-        assert compared([(second, sides[0])], "code_point", unit).texts_that_differ == 0
-        assert compared([(sides[0], second)], "code_point", "code_point").texts_that_differ == 1
+    """Operations are compared that were asked with the same, and B is not held to what A does not offer."""
+    one, other = (Record(Input("texts/words", "bug", "bug"), replies) for replies in (a, b))
+    ((left, right),) = _pair_up([one], [other], Tally())
+    found = _compare(left, right, ("code_point", "code_point"))
+    assert {outcome.operation: outcome.verdict for outcome in found} == verdicts

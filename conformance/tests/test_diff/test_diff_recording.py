@@ -1,4 +1,4 @@
-"""A pack as a file: the same bytes for the same answers, YAML for whoever reads it, and one error for each wrong edit."""
+"""A recording as a file: the same bytes for the same answers, and one error with file and line for each wrong edit."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ import hashlib
 import json
 import lzma
 import re
+import shutil
+import time
+import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from tokspec.base.errors import DataError
-from tokspec.packs.header import Header
-from tokspec.packs.notation import read_value, write_value
-from tokspec.packs.reading import read_pack
-from tokspec.packs.record import Input, Record
-from tokspec.packs.writing import write_pack
+from tokspec.diff.answers import Input, Record
+from tokspec.diff.recording import LONGEST_LINE, Header, is_recording, read_recording, write_recording
+from tokspec.protocol.messages import Answer, Fault, Refused
 
 HASH = "0" * 64
 HEADER = Header(
@@ -37,77 +36,80 @@ HEADER = Header(
 )
 RECORDS = [
     Record(
-        Input("texts/words", "bug", "Bug"),
-        {"normalize": {"text": "bug"}, "encode": {"tokens": ["b", "ug"], "ids": [0, 4]}},
+        Input("texts/words", "bug", "Bug é"),
+        {"normalize": Answer({"text": "bug"}), "encode": Answer({"tokens": ["b", "ug"], "ids": [0, 4]})},
+        2,
     ),
     Record(
         Input("texts/emoji", "hidden", 'a\u200d\ufeff\x85\u2028\U0001f600\U000e0041\x7f"\\/'),
-        {},
-        {"encode": "unknown_symbol"},
+        {"encode": Refused("unknown_symbol", "")},
+        3,
     ),
-    Record(Input("inputs/a.txt", "3", ""), {"encode": {"tokens": ["\ud800"], "ids": [None], "spans": [[0, 0]]}}),
+    Record(
+        Input("inputs/a.txt", "3", ""),
+        {
+            "encode": Answer({"tokens": ["\ud800"], "ids": [None], "spans": [[0, 0]]}),
+            "normalize": Refused("unsupported", ""),
+            "decode": Fault("crash", "is recorded"),
+        },
+        4,
+    ),
 ]
+
+#: Recordings of the format before this one, as they were made when it was new.
+DATA = Path(__file__).parents[1] / "data" / "packs"
 
 
 @pytest.fixture
-def pack(tmp_path: Path) -> Path:
-    file = tmp_path / "pack.yaml"
-    write_pack(file, HEADER, iter(RECORDS))
+def recording(tmp_path: Path) -> Path:
+    file = tmp_path / "a.ndjson"
+    write_recording(file, HEADER, iter(RECORDS))
     return file
 
 
-def test_what_is_written_is_read_again(pack: Path) -> None:
-    read = read_pack(pack)
-    assert (read.header, read.counts) == (HEADER, {"texts/words": 1, "texts/emoji": 1, "inputs/a.txt": 1})
-    assert [record.input for record in read.records()] == [record.input for record in RECORDS]
-    assert [(record.results, record.refused) for record in read.records()] == [
-        (record.results, record.refused) for record in RECORDS
+def test_what_is_written_is_read_again(recording: Path) -> None:
+    read = read_recording(recording)
+    assert (read.header, read.count) == (HEADER, 3)
+    assert list(read.records()) == RECORDS
+
+
+def test_the_lines_are_these(recording: Path) -> None:
+    header, *records, footer = recording.read_text("utf-8").splitlines()
+    assert header.startswith('{"tokspec_recording": 1, "suite": "0.1.0", "fixtures": ')
+    assert records == [
+        '{"from": "texts/words:bug", "text": "Bug é", "normalized": "bug", "tokens": ["b", "ug"], "ids": [0, 4]}',
+        '{"from": "texts/emoji:hidden", "text": "a\\u200d\\ufeff\\u0085\\u2028\\ud83d\\ude00\\udb40\\udc41\\u007f\\"\\\\/", '
+        '"refused": {"encode": "unknown_symbol"}}',
+        '{"from": "inputs/a.txt:3", "text": "", "tokens": ["\\ud800"], "ids": [null], "spans": [[0, 0]], '
+        '"refused": {"normalize": "unsupported"}, "faults": {"decode": "crash"}}',
     ]
-    assert [record.line for record in read.records()] == [12, 13, 14]
+    before = recording.read_bytes().removesuffix(f"{footer}\n".encode())
+    assert json.loads(footer) == {"records": 3, "sha256": hashlib.sha256(before).hexdigest()}
 
 
-def test_the_lines_are_these(pack: Path) -> None:
-    lines = pack.read_text("utf-8").splitlines()
-    assert lines[:2] == ["tokspec_pack: 2", 'suite: "0.1.0"']
-    assert lines[10:13] == [
-        "records:",
-        '- {"from": "texts/words:bug", "text": "Bug", "normalized": "bug", "tokens": ["b", "ug"], "ids": [0, 4], "crc": "aa8b29cf"}',
-        '- {"from": "texts/emoji:hidden", "text": "a\\u200d\\ufeff\\u0085\\u2028😀\U000e0041\\u007f\\"\\\\/", '
-        '"refused": {"encode": "unknown_symbol"}, "crc": "753d636b"}',
-    ]
-    for line in lines[11:14]:
-        body, _, crc = line.rpartition(', "crc": ')
-        assert crc == f'"{zlib.crc32(body.encode()):08x}"}}'
-    assert lines[14:15] == ['counts: {"texts/words": 1, "texts/emoji": 1, "inputs/a.txt": 1}']
-
-
-def test_other_programs_read_it_as_yaml(pack: Path) -> None:
-    read = yaml.safe_load(pack.read_text("utf-8"))
-    assert read["records"][1]["text"] == RECORDS[1].input.text
-    assert read["implementation"] == {"name": "mytok", "version": "1", "language": "C"}
-    assert list(read) == [*HEADER.values(), "records", "counts", "sha256"]
-
-
-def test_the_same_gives_the_same_bytes_also_compressed(tmp_path: Path, pack: Path) -> None:
-    first, second = tmp_path / "one.yaml.gz", tmp_path / "two.yaml.gz"
+def test_the_same_gives_the_same_bytes_also_compressed(tmp_path: Path, recording: Path) -> None:
+    first, second = tmp_path / "one.ndjson.gz", tmp_path / "two.ndjson.gz"
     for file in (first, second):
-        write_pack(file, HEADER, iter(RECORDS))
+        write_recording(file, HEADER, iter(RECORDS))
     assert first.read_bytes() == second.read_bytes()
-    assert gzip.decompress(first.read_bytes()) == pack.read_bytes()
+    assert gzip.decompress(first.read_bytes()) == recording.read_bytes()
 
 
-def test_nothing_is_left_of_a_pack_that_was_not_finished(tmp_path: Path, pack: Path) -> None:
-    before = pack.read_bytes()
+def test_nothing_is_left_of_a_recording_that_was_not_finished(tmp_path: Path, recording: Path) -> None:
+    before = recording.read_bytes()
 
     def records() -> Iterator[Record]:
         yield RECORDS[0]
         raise DataError("answers no text")
 
     with pytest.raises(DataError, match="answers no text"):
-        write_pack(pack, HEADER, records())
-    assert (pack.read_bytes(), [file.name for file in tmp_path.iterdir()]) == (before, ["pack.yaml"])
-    with pytest.raises(DataError, match=r"none/pack\.yaml: cannot be written: No such file or directory$"):
-        write_pack(tmp_path / "none" / "pack.yaml", HEADER, iter(RECORDS))
+        write_recording(recording, HEADER, records())
+    assert (recording.read_bytes(), [file.name for file in tmp_path.iterdir()]) == (before, ["a.ndjson"])
+    with pytest.raises(DataError, match=r"none/a\.ndjson: cannot be written: No such file or directory$"):
+        write_recording(tmp_path / "none" / "a.ndjson", HEADER, iter(RECORDS))
+    long = Record(Input("inputs/a.txt", "1", "a"), {"normalize": Answer({"text": "a" * LONGEST_LINE})})
+    with pytest.raises(DataError, match=r"^inputs/a\.txt:1: is answered with more than 16 MB; leave it out$"):
+        write_recording(recording, HEADER, [long])
 
 
 @pytest.mark.parametrize(
@@ -115,230 +117,134 @@ def test_nothing_is_left_of_a_pack_that_was_not_finished(tmp_path: Path, pack: P
     [("gz", lambda data: gzip.compress(data, 1)), ("bz2", bz2.compress), ("xz", lzma.compress), ("zst", None)],
 )
 def test_it_may_be_packed_otherwise_renamed_and_moved(
-    pack: Path, ending: str, compress: Callable[[bytes], bytes] | None
+    recording: Path, ending: str, compress: Callable[[bytes], bytes] | None
 ) -> None:
     if compress is None:
         compress = pytest.importorskip("backports.zstd").compress
-    moved = pack.parent / "else" / f"other.{ending}"
+    moved = recording.parent / "else" / f"other.ndjson.{ending}"
     moved.parent.mkdir()
-    moved.write_bytes(compress(pack.read_bytes()))
-    assert read_pack(moved).header == HEADER
-    moved.write_bytes(compress(pack.read_bytes())[:-6])
-    with pytest.raises(
-        DataError, match=r"other\.\w+:\d+: is cut off: its compressed data has no end; take it from where"
-    ):
-        read_pack(moved)
+    moved.write_bytes(compress(recording.read_bytes()))
+    assert is_recording(str(moved))
+    assert read_recording(moved).header == HEADER
+    moved.write_bytes(compress(recording.read_bytes())[:-6])
+    with pytest.raises(DataError, match=r"other\.ndjson\.\w+:\d+: is cut off: its compressed data has no end; take it"):
+        read_recording(moved)
 
 
-def test_line_ends_of_another_system_are_no_change(pack: Path) -> None:
-    pack.write_bytes(pack.read_bytes().replace(b"\n", b"\r\n"))
-    assert read_pack(pack).header == HEADER
+def test_line_ends_of_another_system_are_no_change(recording: Path) -> None:
+    recording.write_bytes(recording.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_recording(recording).header == HEADER
 
 
-def test_wherever_it_is_cut_off_it_is_refused(pack: Path) -> None:
-    data = pack.read_bytes()
-    for length in [*range(0, len(data) - 1, 7), len(data) - 2]:
-        pack.write_bytes(data[:length])
+def test_wherever_it_is_cut_off_it_is_refused(recording: Path) -> None:
+    data = recording.read_bytes()
+    for length in [*range(0, len(data) - 1, 7), len(data) - 1]:
+        recording.write_bytes(data[:length])
         with pytest.raises(DataError) as caught:
-            read_pack(pack, "pack.yaml")
-        assert re.match(r"pack\.yaml(:\d+)?: ", str(caught.value)), length
+            read_recording(recording, "a.ndjson")
+        assert re.match(r"a\.ndjson(:\d+)?: ", str(caught.value)), length
         assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_line_without_end_is_refused_before_it_is_decompressed(tmp_path: Path) -> None:
+    """A file of 3 MB holds a line of 3 GB."""
+    file = tmp_path / "a.ndjson.gz"
+    compress = zlib.compressobj(1, wbits=31)
+    with file.open("wb") as stream:
+        stream.write(compress.compress(b'{"tokspec_recording": 1, "suite": "'))
+        zeros = bytes(1024**2)
+        for _ in range(3 * 1024):
+            stream.write(compress.compress(zeros))
+        stream.write(compress.flush())
+    tracemalloc.start()
+    begin = time.process_time()
+    with pytest.raises(DataError) as caught:
+        read_recording(file, "a.ndjson.gz")
+    seconds, (_, peak) = time.process_time() - begin, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert str(caught.value) == "a.ndjson.gz:1: is longer than 16 MB, as no line of a recording is"
+    assert peak < 5 * LONGEST_LINE
+    assert seconds < 2
 
 
 def edited(old: str, new: str) -> Callable[[bytes], bytes]:
     return lambda data: data.replace(old.encode(), new.encode(), 1)
 
 
-UNDO = "undo the edit, or freeze again"
-WHOLE = "take it from where it is whole, or freeze again"
-NEITHER = f"is neither a key with its value nor a record; was it edited, or cut off? {UNDO}"
-HASHES = f"is not that of the lines before: the header or the counts were changed, or whole records exchanged; {UNDO}"
+AGAIN = "take it from where it is whole, or record it again"
+CHANGED = f"p: was changed after it was written: its digest is another; {AGAIN}"
 EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "nothing": (lambda data: b"", f"p: is empty; {WHOLE}"),
-    "not a pack": (
+    "nothing": (lambda data: b"", f"p: is empty; {AGAIN}"),
+    "not a recording": (
         lambda data: b"a: 1\n" + data,
-        "p:1: is no pack: it does not begin with tokspec_pack; tokspec freeze writes one",
+        "p:1: is no recording: its first line is no header; tokspec record writes one",
     ),
     "of another version": (
-        edited("tokspec_pack: 2", "tokspec_pack: 3"),
-        "p:1: tokspec_pack: is of version 3 of the format, and this suite reads 1 and 2; use the version of tokspec "
-        "that made it, or freeze again",
+        edited('"tokspec_recording": 1', '"tokspec_recording": 7'),
+        "p:1: is of version 7 of the format, and this suite reads version 1; record it again",
     ),
-    "a version that is a text": (
-        edited("tokspec_pack: 2", 'tokspec_pack: "2"'),
-        'p:1: tokspec_pack: is of version "2" of the format, and this suite reads 1 and 2; use the version of tokspec '
-        "that made it, or freeze again",
+    "a header that is no JSON": (
+        edited('{"tokspec_recording": 1,', '{"tokspec_recording": 1'),
+        "p:1: is no JSON, and this suite reads version 1; record it again",
     ),
-    "a version that is no number": (
-        edited("tokspec_pack: 2", "tokspec_pack: true"),
-        f"p:1: tokspec_pack: true is none of 1, 2; {UNDO}",
+    "a key that is not known": (
+        edited('"suite"', '"suit"'),
+        f'p:1: "suite" is a required property; was it edited? {AGAIN}',
     ),
-    "a key that is not known": (edited("suite:", "suit:"), f"p:2: suit: is an unknown key; {UNDO}"),
-    "a key that is gone": (
-        lambda data: re.sub(rb"choices: .*\n", b"", data),
-        f"p:10: lacks the key choices; {UNDO}",
+    "a header that was changed": (edited('"version": "1"', '"version": "2"'), CHANGED),
+    "a text that was changed": (edited('"text": "Bug é"', '"text": "bug é"'), CHANGED),
+    "a space that was added": (edited('"text": "Bug é",', '"text":  "Bug é",'), CHANGED),
+    "records in another order": (
+        lambda data: re.sub(rb'(\{"from": "texts/words.*\n)(\{"from": "texts/emoji.*\n)', rb"\2\1", data),
+        CHANGED,
     ),
-    "a key that is there twice": (
-        edited('suite: "0.1.0"\n', 'suite: "0.1.0"\nsuite: "0.1.0"\n'),
-        f"p:3: suite: is there twice, first in line 2; {UNDO}",
-    ),
-    "a key that is there twice in a value": (
-        edited('{"name": "mytok"', '{"name": "a", "name": "mytok"'),
-        f"p:5: implementation: has a key twice; was it edited, or cut off? {UNDO}",
-    ),
-    "a value that is gone": (edited('suite: "0.1.0"', "suite:"), f"p:2: {NEITHER}"),
-    "a hash that is none": (
-        edited(f'fixtures: "{HASH}', 'fixtures: "abc'),
-        f'p:3: fixtures: "abc" does not match "^[0-9a-f]{{64}}$"; {UNDO}',
-    ),
-    "a model without its hash": (
-        lambda data: re.sub(rb', "sha256": "0+"\}', b"}", data, count=1),
-        f"p:7: model: lacks the key sha256; {UNDO}",
-    ),
-    "a choice that is no text": (
-        edited('"offset_unit": "byte"', '"offset_unit": 8'),
-        f'p:6: choices.offset_unit: 8 is not of type "string"; {UNDO}',
-    ),
-    "an operation that is none": (
-        edited('["normalize", "encode"]', '["normalise", "encode"]'),
-        f'p:9: operations.0: "normalise" is none of normalize, pre_tokenize, encode, decode; {UNDO}',
-    ),
-    "a header that was changed": (edited('"version": "1"', '"version": "2"'), f"p:16: sha256: {HASHES}"),
-    "counts that were changed": (
-        edited('{"texts/words": 1, "texts/emoji": 1', '{"texts/words": 0, "texts/emoji": 2'),
-        f"p:16: sha256: {HASHES}",
-    ),
-    "counts that are no number": (
-        edited('"inputs/a.txt": 1}', '"inputs/a.txt": "1"}'),
-        f'p:15: counts.inputs/a.txt: "1" is not of type "integer"; {UNDO}',
-    ),
-    "a key behind the records": (
-        edited("sha256: ", "made_by: 3\nsha256: "),
-        f"p:16: made_by: is an unknown key; {UNDO}",
-    ),
-    "a hash of something else": (
-        lambda data: re.sub(rb'\nsha256: ".*"', b'\nsha256: "md5"', data),
-        f'p:16: sha256: "md5" does not match "^[0-9a-f]{{64}}$"; {UNDO}',
-    ),
-    "YAML that is no JSON": (
-        edited('suite: "0.1.0"', "suite: 0.1.0"),
-        f"p:2: suite: is no JSON at character 11 (Extra data); was it edited, or cut off? {UNDO}",
-    ),
-    "YAML of another kind": (
-        lambda data: yaml.safe_dump(yaml.safe_load(data.decode("utf-8")), sort_keys=False).encode("utf-8"),
-        f"p:2: suite: is no JSON at character 11 (Extra data); was it edited, or cut off? {UNDO}",
-    ),
-    "a text that was changed": (
-        edited('"text": "Bug"', '"text": "bug"'),
-        f"p:12: crc: was changed after it was written: its checksum is another; {UNDO}",
-    ),
-    "a space that was added": (
-        edited('"text": "Bug",', '"text":  "Bug",'),
-        f"p:12: crc: was changed after it was written: its checksum is another; {UNDO}",
-    ),
-    "a space at the end of a line": (
-        edited('"aa8b29cf"}\n', '"aa8b29cf"} \n'),
-        f"p:12: crc: was changed after it was written: its checksum is another; {UNDO}",
-    ),
-    "a checksum that is gone": (edited(', "crc": "aa8b29cf"', ""), f"p:12: lacks the key crc; {UNDO}"),
     "an id that is a word": (
         edited("[0, 4]", '[0, "4"]'),
-        f'p:12: ids.1: "4" is not of types "null", "integer"; {UNDO}',
-    ),
-    "a span of one number": (edited("[[0, 0]]", "[[0]]"), f"p:14: spans.0: [0] has less than 2 items; {UNDO}"),
-    "a key of a record that is misspelt": (edited('"tokens"', '"token"'), f"p:12: token: is an unknown key; {UNDO}"),
-    "a place without a number": (
-        edited('"inputs/a.txt:3"', '"inputs/a.txt"'),
-        f'p:14: from: "inputs/a.txt" does not match "^(?s:.+):[^:]*$"; {UNDO}',
-    ),
-    "a reason that is none": (
-        edited("unknown_symbol", "unknown"),
-        'p:13: refused.encode: "unknown" is none of unknown_symbol, no_segmentation, unknown_id, invalid_model, '
-        f"invalid_input; {UNDO}",
-    ),
-    "a number that is none": (
-        edited("[0, 4]", "[0, NaN]"),
-        f"p:12: holds the number NaN, which JSON does not have; was it edited, or cut off? {UNDO}",
-    ),
-    "a number without end": (
-        edited("[0, 4]", "[0, 1e400]"),
-        f"p:12: holds the number 1e400, which JSON does not have; was it edited, or cut off? {UNDO}",
+        f'p:2: ids.1: "4" is not of types "null", "integer"; was it edited? {AGAIN}',
     ),
     "a line that is wrapped": (
-        edited('"text": "Bug"', '"text": "Bu\ng"'),
-        f"p:12: is no JSON at character 42 (Invalid control character); was it edited, or cut off? {UNDO}",
+        edited('"Bug é"', '"Bu\ng é"'),
+        f"p:6: says that there are 3 records, and there are 4; {AGAIN}",
     ),
     "a comma that is gone": (
-        edited('"ids": [0, 4]', '"ids": [0 4]'),
-        f"p:12: is no JSON at character 100 (Expecting ',' delimiter); was it edited, or cut off? {UNDO}",
+        edited("[0, 4]", "[0 4]"),
+        f"p:2: is no JSON at character 100 (Expecting ',' delimiter); was it edited? {AGAIN}",
     ),
     "a record that is gone": (
-        lambda data: re.sub(rb'- \{"from": "texts/emoji.*\n', b"", data),
-        f"p:14: counts: says that there are 3 records, and there are 2; {WHOLE}",
+        lambda data: re.sub(rb'\{"from": "texts/emoji.*\n', b"", data),
+        f"p:4: says that there are 3 records, and there are 2; {AGAIN}",
     ),
     "a record that is there twice": (
-        lambda data: re.sub(rb'(- \{"from": "texts/emoji.*\n)', rb"\1\1", data),
-        f"p:16: counts: says that there are 3 records, and there are 4; {WHOLE}",
-    ),
-    "records in another order": (
-        lambda data: re.sub(rb'(- \{"from": "texts/words.*\n)(- \{"from": "texts/emoji.*\n)', rb"\2\1", data),
-        f"p:16: sha256: {HASHES}",
+        lambda data: re.sub(rb'(\{"from": "texts/emoji.*\n)', rb"\1\1", data),
+        f"p:6: says that there are 3 records, and there are 4; {AGAIN}",
     ),
     "a record behind the end": (
-        lambda data: data + b'- {"from": "texts/words:bug", "text": "bug", "crc": "00000000"}\n',
-        f"p:17: is a record where none may be; was a line moved? {UNDO}",
+        lambda data: data + b'{"from": "texts/words:bug", "text": "bug"}\n',
+        f"p:6: ends without its footer: it was cut off; {AGAIN}",
     ),
-    "a record among the keys": (
-        lambda data: data.replace(b"records:\n", b"").replace(b"counts:", b"records:\ncounts:"),
-        f"p:11: is a record where none may be; was a line moved? {UNDO}",
+    "two recordings in one": (
+        lambda data: data + data,
+        f"p:10: says that there are 3 records, and there are 8; {AGAIN}",
     ),
-    "two packs in one": (lambda data: data + data, f"p:17: tokspec_pack: is there twice, first in line 1; {UNDO}"),
-    "a comment": (edited("records:\n", "# ours\nrecords:\n"), f"p:11: {NEITHER}"),
-    "an empty line": (edited("records:\n", "\nrecords:\n"), f"p:11: {NEITHER}"),
-    "an empty line at the end": (lambda data: data + b"\n", f"p:17: {NEITHER}"),
-    "a mark of a conflict": (
-        edited("- {", "<<<<<<< HEAD\n- {"),
-        f"p:12: {NEITHER}",
-    ),
-    "records that are moved in": (
-        lambda data: data.replace(b"\n- ", b"\n  - "),
-        f"p:12: {NEITHER}",
-    ),
-    "a record without its mark": (
-        edited('- {"from": "texts/emoji', '{"from": "texts/emoji'),
-        f"p:13: {NEITHER}",
+    "an empty line": (
+        lambda data: data + b"\n",
+        f"p:6: ends without its footer: it was cut off; {AGAIN}",
     ),
     "bytes that are no text": (
-        lambda data: data.replace(b'"Bug"', b'"B\xff"'),
-        f"p:12: is not UTF-8; was it edited, or cut off? {UNDO}",
+        lambda data: data.replace(b'"bug"', b'"b\xff"'),
+        f"p:2: is not UTF-8; was it edited? {AGAIN}",
     ),
     "within a record": (
         lambda data: data[: data.index(b'"ids"')],
-        f"p:12: ends within a line: it was cut off; {WHOLE}",
-    ),
-    "within its header": (
-        lambda data: data[: data.index(b"model: ")],
-        f"p: ends within its header, after 6 lines: it was cut off; {WHOLE}",
-    ),
-    "without its end": (
-        lambda data: data[: data.index(b"counts:")],
-        f"p: ends after 3 records and without its end: it was cut off; {WHOLE}",
+        f"p:2: ends within a line: it was cut off; {AGAIN}",
     ),
     "without its last line": (
-        lambda data: data[: data.index(b"sha256: ")],
-        f"p: ends after 3 records and without its end: it was cut off; {WHOLE}",
-    ),
-    "a byte-order mark": (
-        lambda data: b"\xef\xbb\xbf" + data,
-        "p:1: is no pack: it does not begin with tokspec_pack; tokspec freeze writes one",
-    ),
-    "another encoding": (
-        lambda data: data.decode("utf-8").encode("utf-16"),
-        "p:1: is no pack: it does not begin with tokspec_pack; tokspec freeze writes one",
+        lambda data: data[: data.index(b'{"records"')],
+        f"p:4: ends without its footer: it was cut off; {AGAIN}",
     ),
     "a nesting without end": (
-        lambda data: data.replace(b'"Bug"', b"[" * 100_000),
-        f"p:12: is nested too deep; was it edited, or cut off? {UNDO}",
+        lambda data: data.replace(b'"Bug \xc3\xa9"', b"[" * 100_000),
+        f"p:2: is nested too deep; was it edited? {AGAIN}",
     ),
     "compression that the name does not tell": (
         gzip.compress,
@@ -352,29 +258,35 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_each_wrong_edit_is_one_line_with_file_line_and_key(pack: Path, edit: str) -> None:
+def test_each_wrong_edit_is_one_line_with_file_and_line(recording: Path, edit: str) -> None:
     change, message = EDITS[edit]
-    pack.write_bytes(change(pack.read_bytes()))
+    recording.write_bytes(change(recording.read_bytes()))
     with pytest.raises(DataError) as caught:
-        read_pack(pack, "p")
+        read_recording(recording, "p")
     assert str(caught.value) == message
 
 
-def test_a_checksum_that_was_made_for_a_wrong_record_does_not_make_it_right(pack: Path) -> None:
-    line = b'- {"from": "texts/words:bug", "text": 3'
-    crc = b', "crc": "%08x"}\n' % zlib.crc32(line)
-    data = re.sub(rb'- \{"from": "texts/words.*\n', lambda match: line + crc, pack.read_bytes())
-    body = data[: data.index(b"sha256: ")]
-    pack.write_bytes(body + f'sha256: "{hashlib.sha256(body).hexdigest()}"\n'.encode())
-    read = read_pack(pack, "p")
-    with pytest.raises(DataError, match=r'^p:12: text: 3 is not of type "string"; undo the edit, or freeze again$'):
+def test_a_digest_that_was_made_for_a_wrong_record_does_not_make_it_right(recording: Path) -> None:
+    lines = recording.read_bytes().splitlines(keepends=True)
+    lines[1] = b'{"from": "texts/words:bug", "text": 3}\n'
+    digest = hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+    recording.write_bytes(b"".join(lines[:-1]) + f'{{"records": 3, "sha256": "{digest}"}}\n'.encode())
+    read = read_recording(recording, "p")
+    with pytest.raises(DataError) as caught:
         list(read.records())
+    assert str(caught.value) == f'p:2: text: 3 is not of type "string"; was it edited? {AGAIN}'
 
 
 @pytest.mark.parametrize(
-    "value", ["a\ud800b", {"hex": 1}, ["\ud800", {"a": "\udfff"}], "\U0001f600\U00010000", 1.5, None]
+    ("name", "command"),
+    [
+        ("pack-1.yaml.gz", "tokspec record tokenizers --model tokenizer.json -o pack-1.ndjson.gz"),
+        ("pack-2.yaml.gz", "tokspec record reference --model tokenizer.json -o pack-2.ndjson.gz"),
+    ],
 )
-def test_any_value_is_read_as_it_was_written(value: Any) -> None:
-    line = write_value(value)
-    assert (read_value(line.encode()), line.isprintable()) == (value, True)
-    assert json.loads(line) == value or "hex" in line
+def test_a_recording_of_an_earlier_format_is_refused_with_the_command(tmp_path: Path, name: str, command: str) -> None:
+    shutil.copy(DATA / name, tmp_path)
+    assert is_recording(str(tmp_path / name))
+    with pytest.raises(DataError) as caught:
+        read_recording(tmp_path / name, name)
+    assert str(caught.value) == f"{name}:1: is a recording of an earlier format; make it anew: {command}"

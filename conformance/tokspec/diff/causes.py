@@ -147,7 +147,7 @@ def _describe_text(a: _Result, b: _Result, difference: Difference, text: str) ->
         return "another character", kind(before)
     if not before or (after and left[at:].endswith(right[at + 1 :]) and len(left) < len(right)):
         return "B has more characters", kind(after)
-    if not after or right[at:].endswith(left[at + 1 :]):
+    if len(left) > len(right):
         return "A has more characters", kind(before)
     return "other characters", kind(before)
 

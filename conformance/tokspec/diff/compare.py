@@ -9,10 +9,21 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from heapq import merge
 from itertools import chain
 
-from tokspec.diff.answers import OPERATIONS, Asker, Input, Record, answer, answer_as, decode_tokens, input_of
+from tokspec.diff.answers import (
+    OPERATIONS,
+    Asker,
+    Input,
+    Record,
+    answer,
+    answer_as,
+    decode_tokens,
+    input_of,
+    is_unsupported,
+)
 from tokspec.diff.causes import Outcome, compare_replies
 from tokspec.diff.models import ModelParts, parts_of
 from tokspec.diff.recording import Recording
@@ -114,22 +125,18 @@ def _ask_as(asker: Asker | Recording, records: Iterable[Record]) -> Iterator[tup
     """Return each record with what an implementation answers to the same requests."""
     if isinstance(asker, Recording):
         raise TypeError("a recording cannot be asked")
-    for record, replies in answer_as(asker, records):
-        for operation in record.replies.keys() - replies.keys():
-            replies[operation] = Refused("unsupported", "is not offered")
-        yield record, Record(record.input, replies)
+    return ((record, Record(record.input, replies)) for record, replies in answer_as(asker, records))
 
 
 def _compare(one: Record, other: Record, units: tuple[str, str]) -> Iterator[Outcome]:
-    """Compare the operations that both were asked with the same input; what neither of them offers is nothing."""
+    """Compare the operations that A answers; what A does not offer B is not held to."""
+    leader = other if other.line and not one.line else one
     for operation in OPERATIONS:
-        if operation in one.replies and operation in other.replies:
-            input = input_of(operation, one if operation in ("normalize", "encode") else _leader(one, other))
-            yield compare_replies(operation, input or {}, one.replies[operation], other.replies[operation], units)
-
-
-def _leader(one: Record, other: Record) -> Record:
-    return other if other.line and not one.line else one
+        reply = one.replies.get(operation)
+        if reply is not None and not is_unsupported(reply):
+            input = input_of(operation, leader) or {}
+            found = other.replies.get(operation) or Refused("unsupported", "is not offered")
+            yield compare_replies(operation, input, reply, found, units)
 
 
 def _pair_up(a: Iterable[Record], b: Iterable[Record], tally: Tally) -> Iterator[tuple[Record, Record]]:
@@ -192,12 +199,8 @@ class _Waiting:
 
 
 def _with_same_inputs(one: Record, other: Record) -> tuple[Record, Record]:
-    same = {operation for operation in OPERATIONS if input_of(operation, one) == input_of(operation, other)}
-    pair = []
-    for record in (one, other):
-        replies = {operation: reply for operation, reply in record.replies.items() if operation in same}
-        pair.append(Record(record.input, replies, record.line))
-    return pair[0], pair[1]
+    same = {name: reply for name, reply in one.replies.items() if input_of(name, one) == input_of(name, other)}
+    return replace(one, replies=same), other
 
 
 def compare_cases(
