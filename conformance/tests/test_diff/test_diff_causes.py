@@ -172,7 +172,7 @@ def test_the_first_stage_that_differs_and_the_shortest_text_are_what_is_shown() 
         tally.note("texts/words", f"texts/words:{text}", text, outcomes, ([1], [2]))
     assert (tally.texts, tally.different, tally.tokens, tally.different_tokens) == (3, 3, [3, 3], 3)
     assert [(str(group.cause), group.example.text, group.texts, group.first) for group in tally.causes] == [
-        ("decode: other characters, at letters (latin)", "Bug", 3, "texts/words:Bugs"),
+        ("decode: A has more characters, at letters (latin)", "Bug", 3, "texts/words:Bugs"),
         ("normalize: another character, at letters (latin)", "Bug", 3, "texts/words:Bugs"),
     ]
     assert tally.sections["encode/texts/words"].different == 3

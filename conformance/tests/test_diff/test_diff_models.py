@@ -12,13 +12,11 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.cli.own import BadTexts
+from tokspec.diff.answers import Asker
+from tokspec.diff.models import compare_summaries, parts_of, summarize
+from tokspec.diff.sides import adds_on_request
 from tokspec.formats.user_model import read_user_model
-from tokspec.packs.asking import Asker, may_be_wanted
-from tokspec.packs.checking import other_model
-from tokspec.packs.summary import parts_of, summary
 from tokspec.protocol.messages import Answer
-from tokspec.records import BadRecord
 from tokspec.sessions.in_process import InProcessSession
 
 pytestmark = pytest.mark.slow
@@ -101,7 +99,7 @@ def test_what_is_no_model_is_refused(tmp_path: Path, name: str, content: str, me
 
 
 def test_a_model_in_short(tmp_path: Path) -> None:
-    found = summary(own(tmp_path, MODEL))
+    found = summarize(own(tmp_path, MODEL))
     assert {key: value for key, value in found.items() if key not in ("sha256", "vocabulary", "merges")} == {
         "file": "tokenizer.json",
         "format": "tokenizer.json",
@@ -116,20 +114,20 @@ def test_a_model_in_short(tmp_path: Path) -> None:
     }
     assert (found["vocabulary"]["size"], found["merges"]["size"]) == (4, 1)
     joined = {**MODEL, "model": {**MODEL["model"], "merges": ["u g"]}}
-    assert summary(own(tmp_path, joined))["merges"] == found["merges"]
+    assert summarize(own(tmp_path, joined))["merges"] == found["merges"]
 
 
 def test_another_model_is_described(tmp_path: Path) -> None:
-    recorded = summary(own(tmp_path, MODEL))
-    assert other_model(recorded, own(tmp_path, MODEL)) == []
+    recorded = summarize(own(tmp_path, MODEL))
+    assert compare_summaries(recorded, summarize(own(tmp_path, MODEL))) == []
     other = own(tmp_path, {**MODEL, "normalizer": {"type": "NFC"}, "added_tokens": []}, "other.json.tokenizer.json")
-    assert other_model(recorded, other) == [
-        "the model is another file: other.json.tokenizer.json, and the pack was made with tokenizer.json",
-        "other vocabulary: 4 tokens in the pack, 3 here",
-        "its merges are the same: 1 merge",
-        'normalizer.type: "Lowercase" in the pack, "NFC" here',
-        'added_tokens.<s>: "special" in the pack, nothing here',
-        'special token 3: "<s>" in the pack, nothing here',
+    assert compare_summaries(recorded, summarize(other)) == [
+        "another file: tokenizer.json in A, other.json.tokenizer.json in B",
+        "vocabulary: not the same, 4 in A, 3 in B",
+        "merges: the same, 1",
+        'special token 3: "<s>" → nothing',
+        'settings: normalizer.type: "Lowercase" → "NFC"',
+        'settings: added_tokens.<s>: "special" → nothing',
     ]
 
 
@@ -140,12 +138,12 @@ def test_the_library_is_asked_for_all_that_it_does(tmp_path: Path) -> None:
     found = []
     for adapter in (TokenizersAdapter(), AddingTokenizers()):
         with InProcessSession(adapter) as session:
-            (reply,) = Asker(session, model).replies([("encode", {"text": "UG ug"})])
+            (reply,) = Asker(session, model).ask([("encode", {"text": "UG ug"})])
             assert isinstance(reply, Answer)
             found.append(reply.result["tokens"])
     assert found == [["ug", "ug"], ["<s>", "ug", "ug"]]
-    assert may_be_wanted("tokenizers")
-    assert not may_be_wanted("reference")
+    assert adds_on_request("tokenizers")
+    assert not adds_on_request("reference")
 
 
 def test_stages_that_a_model_has_not_are_left_out(tmp_path: Path) -> None:
@@ -153,7 +151,7 @@ def test_stages_that_a_model_has_not_are_left_out(tmp_path: Path) -> None:
 
     with InProcessSession(TokenizersAdapter()) as session:
         asker = Asker(session, own(tmp_path, {**MODEL, "normalizer": None}))
-        assert asker.leave_out() == {"normalize": "offers normalizers alone, and the model has none"}
+        assert asker.drop_missing_stages() == {"normalize": "offers normalizers alone, and the model has none"}
         assert asker.operations == ("pre_tokenize", "encode", "decode")
 
 
@@ -172,15 +170,4 @@ class Silent:
 def test_who_offers_nothing_is_asked_nothing(tmp_path: Path) -> None:
     with InProcessSession(Silent()) as session:
         asker = Asker(session, own(tmp_path, MODEL))
-        assert (asker.operations, asker.leave_out(), asker.replies([])) == ((), {}, [])
-
-
-def test_texts_that_are_none_are_counted_by_file(capsys: pytest.CaptureFixture[str]) -> None:
-    bad = BadTexts()
-    for number, file in enumerate(("a.jsonl", "b.jsonl", "a.jsonl"), start=1):
-        bad(BadRecord("is not JSON", file, number, 10))
-    bad.say()
-    assert capsys.readouterr().err.splitlines() == [
-        "a.jsonl: 2 records are no texts and were left out, first a.jsonl:1: is not JSON (at byte 10)",
-        "b.jsonl: 1 record is no text and was left out, first b.jsonl:2: is not JSON (at byte 10)",
-    ]
+        assert (asker.operations, asker.drop_missing_stages(), asker.ask([])) == ((), {}, [])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.packs import regression  # here, because pytester forgets what is first imported in a run
+from tokspec.diff import regression  # here, because pytester forgets what is first imported in a run
 from tokspec.texts import load_texts
 
 pytestmark = pytest.mark.slow
@@ -34,25 +34,27 @@ def test_the_first_run_writes_later_ones_compare_and_a_flag_writes_anew(
     pytester.makepyfile(test_mine=TESTS)
     first = pytester.runpytest("-p", "no:cacheprovider")
     first.assert_outcomes(failed=1)
-    pack = pytester.path / "test_mine" / "test_words.yaml"
-    first.stdout.fnmatch_lines(["*File not found in data directory, created:*", f"*{pack}*"])
-    written = pack.read_bytes()
-    assert b'- {"from": "inputs/test:1", "text": "a bug", "tokens": ["a", "bug"], "crc": ' in written
+    recording = pytester.path / "test_mine" / "test_words.ndjson"
+    first.stdout.fnmatch_lines(["*File not found in data directory, created:*", f"*{recording}*"])
+    written = recording.read_bytes()
+    assert b'{"from": "inputs/test:1", "text": "a bug", "tokens": ["a", "bug"]}\n' in written
     pytester.runpytest().assert_outcomes(passed=1)
     monkeypatch.setenv("OTHERWISE", "bug")
     second = pytester.runpytest()
     second.assert_outcomes(failed=1)
     second.stdout.fnmatch_lines(
         [
-            "E *tokenize was recorded in test_words.yaml, and of * texts 1 * differ",
-            "E *DIFFERENT encode: another token, at letters (latin)",
+            "E *A  tokenize as recorded in test_words.ndjson",
+            "E *1. encode: another token, at letters (latin)",
             'E *input     encode "a bug"',
-            'E *first     tokens[[]1[]]: expected "bug", actual "BUG"',
+            'E *A         tokens: "a" "bug"',
+            'E *B         tokens: "a" "BUG"',
+            "E *A and B differ in 1 (*",
         ]
     )
-    assert pack.read_bytes() == written
+    assert recording.read_bytes() == written
     pytester.runpytest("--force-regen").assert_outcomes(failed=1)
-    assert pack.read_bytes() != written
+    assert recording.read_bytes() != written
     pytester.runpytest().assert_outcomes(passed=1)
 
 
@@ -62,7 +64,9 @@ def test_texts_that_are_new_or_gone_are_a_difference(pytester: pytest.Pytester) 
     pytester.makepyfile(test_mine=TESTS.replace('"no bugs"', '"other", "texts"'))
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E *texts that only the pack has: 1; that only the test has: 2"])
+    result.stdout.fnmatch_lines(
+        ["E *not compared: 2 times: texts of B alone", "E *not compared: 1 time: texts of A alone"]
+    )
 
 
 def test_a_tokenizer_that_fails_where_it_answered_is_a_difference(pytester: pytest.Pytester) -> None:
@@ -79,9 +83,9 @@ def tokenize(text):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "E *DIFFERENT encode: crash: is recorded",
+            "E *1. encode: B crashes: is recorded",
             'E *input     encode "no bugs"',
-            "not answered: encode of 1 text, first inputs/test:2: crash: LookupError: no bugs here (*)",
+            "not answered: 1 text, first inputs/test:2: encode: crash: LookupError: no bugs here (*)",
         ]
     )
 
@@ -90,8 +94,8 @@ def test_what_was_a_fault_and_still_is_one_is_the_same(pytester: pytest.Pytester
     pytester.makepyfile(test_mine=TESTS.replace("text.split()]", "text.split() if [True][text.startswith('no')]]"))
     pytester.runpytest()
     pytester.runpytest().assert_outcomes(passed=1)
-    pack = pytester.path / "test_mine" / "test_words.yaml"
-    assert '"text": "no bugs", "unanswered": {"encode": "crash"}' in pack.read_text("utf-8")
+    recording = pytester.path / "test_mine" / "test_words.ndjson"
+    assert '"text": "no bugs", "faults": {"encode": "crash"}' in recording.read_text("utf-8")
 
 
 def test_an_object_that_does_less_is_a_difference(pytester: pytest.Pytester) -> None:
@@ -112,10 +116,10 @@ def test_words(tokenizer_regression):
     pytester.makepyfile(test_mine=both.replace("def decode", "def undo"))
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E *not answered any more: *  decode: is not recorded"])
+    result.stdout.fnmatch_lines(["E *not compared: * times: decode: B: is not offered"])
 
 
-def test_objects_of_libraries_and_commands_are_frozen_too(pytester: pytest.Pytester) -> None:
+def test_objects_of_libraries_and_commands_are_recorded_too(pytester: pytest.Pytester) -> None:
     model = {"type": "WordLevel", "vocab": {"a": 0, "bug": 1, "?": 2}, "unk_token": "?"}
     content = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}, "added_tokens": []}
     Path(pytester.path / "tokenizer.json").write_text(json.dumps(content))
@@ -146,5 +150,5 @@ def test_objects_of_libraries_and_commands_are_frozen_too(pytester: pytest.Pytes
         ]
     )
     folder = pytester.path / "test_mine"
-    assert {file.name for file in folder.iterdir()} == {"test_object.yaml.gz", "test_installed.yaml"}
-    assert '"from": "vocabulary/alone:1", "text": "bug"' in (folder / "test_installed.yaml").read_text("utf-8")
+    assert {file.name for file in folder.iterdir()} == {"test_object.ndjson.gz", "test_installed.ndjson"}
+    assert '"from": "vocabulary/alone:1", "text": "bug"' in (folder / "test_installed.ndjson").read_text("utf-8")

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
@@ -80,18 +79,19 @@ class TokenizerRegression:
         with _session(tokenizer, impl, command) as session:
             asker = Asker(session, _model(tokenizer, model))
             asker.drop_missing_stages()
-            own = (Input("inputs/test", str(number), text) for number, text in enumerate(texts, 1))
-            found = chain(
-                default_inputs(asker, MADE, vocabulary=vocabulary),
-                file_inputs(map(str, inputs), Reading(), Tally()),
-                own,
-            )
+            own = [Input("inputs/test", str(number), text) for number, text in enumerate(texts, 1)]
+            files = [str(file) for file in inputs]
+
+            def write(file: Path) -> None:  # again where the file is written anew
+                made = default_inputs(asker, MADE, vocabulary=vocabulary)
+                _write(file, asker, chain(made, file_inputs(files, Reading(), Tally()), own))
+
             perform_regression_check(
                 datadir=self._request.getfixturevalue("datadir"),
                 original_datadir=self._request.getfixturevalue("original_datadir"),
                 request=self._request,
                 check_fn=_compare,
-                dump_fn=partial(_write, asker=asker, inputs=found),
+                dump_fn=write,
                 extension=".ndjson.gz" if compressed else ".ndjson",
                 basename=basename,
             )
