@@ -16,7 +16,7 @@ from tokspec.diff.recording import read_recording
 
 pytestmark = pytest.mark.slow
 
-DATA = Path(__file__).parents[1] / "data" / "packs"
+DATA = Path(__file__).parents[1] / "data" / "recordings"
 
 #: Takes tabs for a letter, and crashes on three ids.
 WRONG = """

@@ -57,7 +57,7 @@ RECORDS = [
 ]
 
 #: Recordings of the format before this one, as they were made when it was new.
-DATA = Path(__file__).parents[1] / "data" / "packs"
+DATA = Path(__file__).parents[1] / "data" / "recordings"
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""What a sweep costs: every engine against a bare loop over the same two implementations, on one file.
+"""What a comparison of files costs: every engine against a bare loop over the same two implementations, on one file.
 
-    python conformance/bench/sweep_engines.py TEXT MODEL --impl tokenizers --against tiktoken --megabytes 1000
+    python conformance/bench/diff_engines.py TEXT MODEL --impl tokenizers --against tiktoken --megabytes 1000
 
 repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes that all
 processes have for themselves at their peak, and how it compares with the first, which is the bare loop. That decodes
@@ -27,7 +27,7 @@ import psutil
 
 from tokspec.adapters.registry import find
 from tokspec.formats.user_model import read_user_model
-from tokspec.sweep.models import content_for
+from tokspec.diff.models import write_for
 
 LOOK_SECONDS = 0.5
 
@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--impl", default="tokenizers")
     parser.add_argument("--against", default="tiktoken")
     parser.add_argument("--megabytes", type=int, default=1000)
-    parser.add_argument("--runs", default="bare,builtin-1,builtin-2,ray-2,dask-2")
+    parser.add_argument("--runs", default="bare,local-1,local-2,ray-2,dask-2")
     parser.add_argument("--bare", action="store_true", help="only the loop, over TEXT as it is")
     given = parser.parse_args()
     if given.bare:
@@ -81,20 +81,20 @@ def measure_all(corpus: Path, folder: Path, given: argparse.Namespace) -> int:
 
 def targets(seconds: Mapping[str, float]) -> Iterator[str]:
     """Say what two of the runs come to, and what they are meant to."""
-    if seconds.keys() >= {"bare", "builtin-1"}:
-        yield f"one worker takes {seconds['builtin-1'] / seconds['bare']:.2f} of the bare loop's time; at most 1.1"
-    if seconds.keys() >= {"builtin-1", "builtin-2"}:
-        yield f"two workers are {seconds['builtin-1'] / seconds['builtin-2']:.2f} times as fast as one; at least 1.7"
+    if seconds.keys() >= {"bare", "local-1"}:
+        yield f"one worker takes {seconds['local-1'] / seconds['bare']:.2f} of the bare loop's time; at most 1.15"
+    if seconds.keys() >= {"local-1", "local-2"}:
+        yield f"two workers are {seconds['local-1'] / seconds['local-2']:.2f} times as fast as one; at least 1.7"
 
 
 def command_of(run: str, corpus: Path, output: Path, given: argparse.Namespace) -> list[str]:
-    """Return the arguments of Python for the bare loop, or for a sweep by ``ENGINE-WORKERS``."""
-    sides = ["--impl", given.impl, "--against", given.against]
+    """Return the arguments of Python for the bare loop, or for a comparison by ``ENGINE-WORKERS``."""
     if run == "bare":
-        return [sys.argv[0], str(corpus), str(given.model), "--bare", *sides]
+        named = ["--impl", given.impl, "--against", given.against]
+        return [sys.argv[0], str(corpus), str(given.model), "--bare", *named]
     engine, _, workers = run.partition("-")
-    how = ["--model", str(given.model), "--engine", engine, "--workers", workers, "-o", str(output)]
-    return ["-m", "tokspec", "sweep", str(corpus), *sides, *how]
+    how = ["--model", str(given.model), "--engine", engine, "--jobs", workers, "-o", str(output)]
+    return ["-m", "tokspec", "diff", given.impl, given.against, str(corpus), *how]
 
 
 def repeated(text: Path, target: Path, size: int) -> Path:
@@ -156,7 +156,7 @@ def bare(text: Path, model: Path, names: Sequence[str]) -> int:
     own = read_user_model(model)
     for name in names:
         adapter = find(name).make()
-        format, content = content_for(own, adapter.hello().formats, name)
+        format, content = write_for(own, adapter.hello().formats, name)
         encoders.append(adapter.encoder(adapter.load(format, content)))
     one, other = encoders
     documents = different = 0
