@@ -26,8 +26,8 @@ from typing import NamedTuple
 import psutil
 
 from tokspec.adapters.registry import find
-from tokspec.formats.user_model import read_user_model
 from tokspec.diff.models import write_for
+from tokspec.formats.user_model import read_user_model
 
 LOOK_SECONDS = 0.5
 

@@ -38,8 +38,7 @@ __all__ = ["SECTION", "Done", "Stopped", "UnitRunner", "close_runners", "do_unit
 #: The section in which texts of files are counted.
 SECTION = "inputs"
 
-#: Texts, and characters of them, that are asked at once.
-_BATCH = 64
+#: Characters of the texts that are asked at once.
 _BATCH_CHARACTERS = 1 << 18
 
 #: Characters for which the seconds of a text are meant; longer ones get more in proportion.
@@ -110,19 +109,18 @@ class _Worker:
         records = enumerate(_read(Unit.from_json(question["unit"]), self._header), 1)
         tally, size, how = Tally(), 0, question["how"]
         texts: list[str] = []
-        places: list[str] = []
-        number = question["first"]
+        places: list[tuple[str, int]] = []
+        number, batch = question["first"], question["batch"]
         for number, (path, each) in islice(records, question["first"], question["last"]):
-            place = f"{path} at {each.at:,}"
             if isinstance(each, BadText):
-                tally.note_bad(place, each.why)
+                tally.note_bad(_place(path, each.at), each.why)
             elif how == "place":
-                self.say({"place": place, "text": each.text})
+                self.say({"place": _place(path, each.at), "text": each.text})
             else:
                 texts.append(each.text)
-                places.append(place)
+                places.append((path, each.at))
                 size += len(each.text)
-            if len(texts) >= question["batch"] or size >= _BATCH_CHARACTERS:
+            if len(texts) >= batch or size >= _BATCH_CHARACTERS:
                 self._flush(tally, texts, places, how)
                 self.say({"next": number, "tally": tally.to_json()})
                 tally, texts, places, size = Tally(), [], [], 0
@@ -130,7 +128,7 @@ class _Worker:
             self._flush(tally, texts, places, how)
             self.say({"next": number, "tally": tally.to_json()})
 
-    def _flush(self, tally: Tally, texts: Sequence[str], places: Sequence[str], how: str) -> None:
+    def _flush(self, tally: Tally, texts: Sequence[str], places: Sequence[tuple[str, int]], how: str) -> None:
         if how == "count":
             tally.texts += len(texts)
             return
@@ -148,7 +146,7 @@ class _Worker:
                     "encode", {"text": text}, self._reply(0, text, one), self._reply(1, text, other)
                 )
                 tokens = (one, other) if isinstance(one, list) and isinstance(other, list) else ((), ())
-                tally.note(SECTION, place, text, [outcome], tokens)
+                tally.note(SECTION, _place(*place), text, [outcome], tokens)
 
     def _encode(self, index: int, texts: Sequence[str]) -> list[Any]:
         self._announce(index, sum(map(len, texts)))
@@ -169,6 +167,10 @@ class _Worker:
         return Answer({name: value for name, value in reply.result.items() if name in ("tokens", "ids")})
 
 
+def _place(path: str, at: int) -> str:
+    return f"{path} at {at:,}"
+
+
 def _read(unit: Unit, header: Header) -> Iterator[tuple[str, Text | BadText]]:
     for part in unit.parts:
         for each in read_part(part, header.reading):
@@ -176,6 +178,9 @@ def _read(unit: Unit, header: Header) -> Iterator[tuple[str, Text | BadText]]:
 
 
 # In the parent
+
+#: Texts that are asked at once: first so many, and where one of them ends the process fewer, and then each alone.
+_BATCHES = (1024, 32, 1)
 
 #: Starts in a row that may fail, and texts of one unit that may end a process before the rest is left.
 _STARTS = 3
@@ -240,34 +245,38 @@ class UnitRunner:
             DataError: an implementation does not start.
             Stopped: the work was ended.
         """
-        total, first, deadly, batch = Tally(), 0, 0, _BATCH
-        while deadly < _DEADLY:
-            death = None
+        total, first, findings = Tally(), 0, 0
+        level = slowest = 0
+        ends: list[int | None] = [None]
+        while findings < _DEADLY:
             try:
-                for message in self._ask(unit, first, None, batch):
+                for message in self._ask(unit, first, ends[-1], _BATCHES[level]):
                     total.add(Tally.from_json(message["tally"]))
                     first = message["next"]
+            except Death as death:
+                if level < len(_BATCHES) - 1:
+                    ends.append(first + _BATCHES[level])
+                    level += 1
+                    # an implementation that is slow, and does not hang, goes on in small batches
+                    slowest = level if death.fault.kind == "timeout" else slowest
+                    continue
+                tally, is_finding = self._alone(unit, first)
+                total.add(tally)
+                first, findings = first + 1, findings + is_finding
+                slowest = 0 if is_finding else slowest
+                continue
+            if len(ends) == 1:
                 return total
-            except Death as end:
-                death = end
-            is_blamed = False
-            for number in range(first, first + _BATCH):
-                alone, is_finding = self._alone(unit, number)
-                if alone is None:
-                    return total
-                total.add(alone)
-                first, deadly, is_blamed = number + 1, deadly + is_finding, is_blamed or is_finding
-                if deadly >= _DEADLY:
-                    break
-            batch = 1 if death.fault.kind == "timeout" and not is_blamed else _BATCH  # nothing hangs: it is slow
-        for message in self._ask(unit, first, None, _BATCH, "count"):
+            first = max(first, ends.pop() or 0)
+            level = max(level - 1, slowest)
+        for message in self._ask(unit, first, None, _BATCHES[0], "count"):
             rest = Tally.from_json(message["tally"])
             rest.leave(f"left after {_DEADLY} texts of the unit ended the process", rest.texts)
             total.add(rest)
         return total
 
-    def _alone(self, unit: Unit, number: int) -> tuple[Tally | None, bool]:
-        """Do one text; say whether it is a finding that it ends the process. None is behind the end of the unit.
+    def _alone(self, unit: Unit, number: int) -> tuple[Tally, bool]:
+        """Do one text; say whether it is a finding that it ends the process.
 
         A process may be ended from outside: only a text that ends one that was asked nothing else is to blame, and one
         that was killed as from outside is tried once more.
@@ -276,11 +285,11 @@ class UnitRunner:
         while True:
             is_fresh = self._process is None or self._is_fresh
             try:
-                messages = list(self._ask(unit, number, number + 1, 1))
-                return (Tally.from_json(messages[0]["tally"]) if messages else None), False
+                (message,) = self._ask(unit, number, number + 1, 1)
+                return Tally.from_json(message["tally"]), False
             except Death as death:
                 tries += 1
-                if is_fresh and (tries > 2 or death.fault.message != "killed by SIGKILL"):
+                if is_fresh and (tries > 1 or death.fault.message != "killed by SIGKILL"):
                     return self._finding(unit, number, death), True
 
     def _finding(self, unit: Unit, number: int, death: Death) -> Tally:
