@@ -18,7 +18,7 @@ from typing import Any
 
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.matrix import matrix, read_list
-from tokspec.suite.cases import Suite
+from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 
 HERE = Path(__file__).parent
@@ -44,10 +44,17 @@ FAMILIES: Mapping[str, str] = {
 }
 
 
+def _asked(case: Case) -> tuple[Any, Any]:
+    """Input and outcome of a case; of a table lists of them."""
+    if not case.rows:
+        return case.input, case.outcome
+    return [row.input for row in case.rows], [row.outcome for row in case.rows]
+
+
 def digest(suite: Suite, names: Iterable[str]) -> str:
     """SHA-256 of what cases ask and expect: a case that has changed since has not been passed."""
     asked = [
-        [name, case.operation, case.model.content, case.input, case.outcome]
+        [name, case.operation, case.model.content, *_asked(case)]
         for name in sorted(names)
         if (case := suite.cases.get(name))
     ]

@@ -14,7 +14,7 @@ from table import Unmeasured
 
 __all__ = ["passed", "python", "timed"]
 
-_HEADLINE = re.compile(r"conforms: (\d+) cases = (\d+) pass(?: \+ (\d+) unsupported)?")
+_HEADLINE = re.compile(r"conforms: (?:\d+ of )?(\d+) cases(?: asked)? = (\d+) pass(?:, (\d+) unsupported)?")
 
 
 def timed(command: Sequence[str], folder: Path | None = None, statuses: Sequence[int] = (0,)) -> tuple[float, str, str]:
@@ -44,7 +44,7 @@ def passed(output: str, count: int) -> int:
     Raises:
         Unmeasured: if it judged others, or if not all passed that were offered.
 
-    >>> passed("tokenizers 0.23.3 conforms: 936 cases = 592 pass + 344 unsupported", 936)
+    >>> passed("tokenizers 0.23.3 conforms: 592 of 936 cases asked = 592 pass, 344 unsupported", 936)
     592
     """
     last = output.strip().rpartition("\n")[2]

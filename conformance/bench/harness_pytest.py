@@ -52,7 +52,7 @@ ADAPTER = find("{name}").make()
 HELLO = ADAPTER.hello()
 CHOICES = effective_choices(HELLO)
 SUITE = load_suite(Path("fixtures")).cases
-CASES = [case for case in SUITE.values() if case.operation in HELLO.operations]
+CASES = [each for case in SUITE.values() for each in case.questions if case.operation in HELLO.operations]
 MODELS = {{case.model.name: case.model.content for case in CASES}}
 
 @cache

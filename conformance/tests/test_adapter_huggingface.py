@@ -8,7 +8,7 @@ import pytest
 import tokenizers
 
 from tokspec.adapter import Hello, Refusal, Unsupported
-from tokspec.adapters.huggingface import CHOICES, OTHER_TRAINERS, TokenizersAdapter
+from tokspec.adapters.huggingface import CHOICES, COMPONENTS, OTHER_TRAINERS, TokenizersAdapter
 from tokspec.formats import write
 from tokspec.protocol.messages import Refused, Request
 from tokspec.sessions.in_process import InProcessSession
@@ -45,11 +45,17 @@ def test_hello() -> None:
         name="tokenizers",
         version=tokenizers.__version__,
         language="Rust",
-        operations=("normalize", "pre_tokenize", "encode", "decode", "train"),
+        operations=("normalize", "pre_tokenize", "encode", "encode_batch", "decode", "decode_stream", "train"),
         formats=("tokenizer.json",),
         choices=CHOICES,
-        encode_fields=("tokens", "ids", "spans"),
+        encode_fields=(
+            *("tokens", "ids", "spans", "type_ids", "special_tokens_mask", "attention_mask", "word_ids"),
+            *("sequence_ids", "overflowing"),
+        ),
         other_trainers=OTHER_TRAINERS,
+        encode_options=("pair", "add_special_tokens"),
+        decode_options=("skip_special_tokens",),
+        components=COMPONENTS,
     )
 
 
@@ -81,13 +87,79 @@ def test_pre_tokenize_counts_code_points() -> None:
 
 
 def test_encode() -> None:
-    result = {"tokens": ["b", "ug", "<unk>"], "ids": [1, 5, 0], "spans": [(0, 1), (1, 3), (3, 4)]}
-    assert run("encode", BPE, text="bugx") == result
+    assert run("encode", BPE, text="bugx") == {
+        "tokens": ["b", "ug", "<unk>"],
+        "ids": [1, 5, 0],
+        "spans": [(0, 1), (1, 3), (3, 4)],
+        "type_ids": [0, 0, 0],
+        "special_tokens_mask": [0, 0, 0],
+        "attention_mask": [1, 1, 1],
+        "word_ids": [0, 0, 0],
+        "sequence_ids": [0, 0, 0],
+        "overflowing": [],
+    }
 
 
 def test_encode_gives_the_unigram_unknown_its_name() -> None:
-    result = {"tokens": ["a", "<unk>", "b"], "ids": [1, 0, 2], "spans": [(0, 1), (1, 3), (3, 4)]}
-    assert run("encode", UNIGRAM, text="axyb") == result
+    found = run("encode", UNIGRAM, text="axyb")
+    assert (found["tokens"], found["ids"]) == (["a", "<unk>", "b"], [1, 0, 2])
+
+
+#: What the post-processor puts in is named "S" and is no token of the vocabulary.
+TEMPLATE: dict[str, Any] = {
+    **BPE,
+    "post_processor": {
+        "type": "template",
+        "single": [{"special": "S"}, {"sequence": "A"}],
+        "pair": [{"sequence": "A"}, {"special": "S"}, {"sequence": "B", "type_id": 1}],
+        "special_tokens": [{"name": "S", "ids": [9], "tokens": ["S"]}],
+    },
+}
+
+
+def test_encode_with_what_a_post_processor_adds() -> None:
+    assert run("encode", TEMPLATE, text="ug", pair="b") == {
+        "tokens": ["ug", "S", "b"],
+        "ids": [5, 9, 1],
+        "spans": [(0, 2), (0, 0), (0, 1)],
+        "type_ids": [0, 0, 1],
+        "special_tokens_mask": [0, 1, 0],
+        "attention_mask": [1, 1, 1],
+        "word_ids": [0, None, 0],
+        "sequence_ids": [0, None, 1],
+        "overflowing": [],
+    }
+    assert run("encode", TEMPLATE, text="ug", add_special_tokens=False)["tokens"] == ["ug"]
+
+
+def test_encode_what_is_truncated() -> None:
+    found = run("encode", {**TEMPLATE, "truncation": {"max_length": 2}}, text="bg")
+    assert (found["tokens"], [part["tokens"] for part in found["overflowing"]]) == (["S", "b"], [["S", "g"]])
+    with pytest.raises(Refusal) as caught:
+        run("encode", {**BPE, "truncation": {"max_length": 1, "strategy": "only_second"}}, text="bg")
+    assert str(caught.value) == "invalid_input: Truncation error: Second sequence not provided"
+
+
+def test_encode_a_batch_with_padding() -> None:
+    model = {**TEMPLATE, "padding": {"id": 77, "token": "P", "type_id": 3}}
+    found = run("encode_batch", model, inputs=[{"text": "u"}, {"text": "b", "pair": "gb"}], add_special_tokens=False)
+    assert [each["tokens"] for each in found["encodings"]] == [["u", "P", "P"], ["b", "g", "b"]]
+    assert found["encodings"][0]["ids"] == [4, 77, 77]
+    assert found["encodings"][0]["type_ids"] == [0, 3, 3]
+    assert found["encodings"][0]["attention_mask"] == [1, 0, 0]
+
+
+def test_decode_without_special_tokens() -> None:
+    model = {**BPE, "special_tokens": ["<unk>"]}
+    assert run("decode", model, ids=[1, 0, 5], skip_special_tokens=True) == {"text": "b ug"}
+    assert run("decode", model, tokens=["b", "<unk>"], skip_special_tokens=True) == {"text": "b"}
+
+
+def test_decode_as_a_stream() -> None:
+    model = {"type": "bpe", "vocabulary": ["a", "Ã", "¼", "<s>"], "merges": [], "decoder": {"type": "byte_level"}}
+    model["special_tokens"] = ["<s>"]
+    assert run("decode_stream", model, ids=[0, 1, 3, 2]) == {"parts": ["a", "", "\ufffd<s>", ""]}
+    assert run("decode_stream", model, ids=[0, 1, 2, 3], skip_special_tokens=True) == {"parts": ["a", "", "ü", ""]}
 
 
 def test_encode_adds_no_special_tokens_of_its_own() -> None:

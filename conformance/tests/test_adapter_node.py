@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tokspec.formats import write
+from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
@@ -30,6 +31,21 @@ UNIGRAM: dict[str, Any] = {
     "weights": "log_probability",
     "unknown_token": "<unk>",
 }
+
+
+TEMPLATE: dict[str, Any] = {
+    **BPE,
+    "post_processor": {
+        "type": "template",
+        "single": [{"special": "<unk>"}, {"sequence": "A"}],
+        "pair": [{"sequence": "A"}, {"special": "<unk>"}, {"sequence": "B", "type_id": 1}],
+        "special_tokens": [{"name": "<unk>", "ids": [0], "tokens": ["<unk>"]}],
+    },
+}
+
+
+def encoding(tokens: list[str], ids: list[int | None]) -> dict[str, Any]:
+    return {"tokens": tokens, "ids": ids, "attention_mask": [1] * len(ids)}
 
 
 class Program:
@@ -72,7 +88,8 @@ def unsupported(message: str) -> dict[str, Any]:
 
 def test_hello(program: Program) -> None:
     hello = program.ask("hello", protocol=1)["ok"]
-    unicode, choices = hello.pop("unicode"), hello.pop("choices")
+    unicode, choices, components = hello.pop("unicode"), hello.pop("choices"), hello.pop("components")
+    assert set(components) < set(schema.definitions()["component"]["enum"])
     assert hello == {
         "protocol": 1,
         "name": "@huggingface/tokenizers",
@@ -80,7 +97,9 @@ def test_hello(program: Program) -> None:
         "language": "JavaScript",
         "operations": ["normalize", "encode", "decode"],
         "formats": ["tokenizer.json"],
-        "encode_fields": ["tokens", "ids"],
+        "encode_fields": ["tokens", "ids", "type_ids", "attention_mask"],
+        "encode_options": ["pair", "add_special_tokens"],
+        "decode_options": ["skip_special_tokens"],
     }
     assert float(unicode) >= 15
     known = load_specification().choices
@@ -99,9 +118,22 @@ def test_the_choices_are_those_of_the_readme(program: Program) -> None:
     ("operation", "model", "input", "result"),
     [
         ("normalize", {"normalizer": {"type": "lowercase"}}, {"text": "ΑΣ"}, {"text": "ας"}),
-        ("encode", BPE, {"text": "bugx"}, {"tokens": ["b", "ug", "<unk>"], "ids": [1, 4, 0]}),
-        ("encode", BPE, {"text": "\u2028"}, {"tokens": ["\u2028"], "ids": [5]}),
-        ("encode", UNIGRAM, {"text": "axyb"}, {"tokens": ["a", "<unk>", "b"], "ids": [1, 0, 2]}),
+        ("encode", BPE, {"text": "bugx"}, encoding(["b", "ug", "<unk>"], [1, 4, 0])),
+        ("encode", BPE, {"text": "\u2028"}, encoding(["\u2028"], [5])),
+        ("encode", UNIGRAM, {"text": "axyb"}, encoding(["a", "<unk>", "b"], [1, 0, 2])),
+        (
+            "encode",
+            TEMPLATE,
+            {"text": "b", "pair": "ug"},
+            {**encoding(["b", "<unk>", "ug"], [1, 0, 4]), "type_ids": [0, 0, 1]},
+        ),
+        (
+            "encode",
+            TEMPLATE,
+            {"text": "b", "pair": "ug", "add_special_tokens": False},
+            {**encoding(["b", "ug"], [1, 4]), "type_ids": [0, 1]},
+        ),
+        ("decode", {**BPE, "special_tokens": ["<unk>"]}, {"ids": [1, 0], "skip_special_tokens": True}, {"text": "b"}),
         ("decode", BPE, {"ids": [1, 4]}, {"text": "b ug"}),
         ("decode", BPE, {"tokens": ["b", "ug"]}, {"text": "b ug"}),
         ("decode", {"decoder": {"type": "wordpiece"}}, {"tokens": ["hug", "##s"]}, {"text": "hugs"}),
@@ -134,8 +166,8 @@ METASPACE = {"type": "metaspace"}
     ("operation", "model", "input", "result"),
     [
         ("normalize", {"normalizer": {"type": "bert"}}, {"text": "a𠀀"}, {"text": "a𠀀"}),
-        ("encode", {"type": "unigram", "tokens": [["▁a▁b", 1]], "pre_tokenizer": METASPACE}, {"text": "a b"}, {"tokens": ["▁a▁b"], "ids": [0]}),
-        ("encode", {"type": "wordpiece", "vocabulary": ["a"]}, {"text": "x"}, {"tokens": ["[UNK]"], "ids": [None]}),
+        ("encode", {"type": "unigram", "tokens": [["▁a▁b", 1]], "pre_tokenizer": METASPACE}, {"text": "a b"}, encoding(["▁a▁b"], [0])),
+        ("encode", {"type": "wordpiece", "vocabulary": ["a"]}, {"text": "x"}, encoding(["[UNK]"], [None])),
         ("decode", BPE, {"ids": [99]}, {"text": "<unk>"}),
         ("decode", {"decoder": {"type": "byte_level"}}, {"tokens": ["日"]}, {"text": "\0"}),
     ],
@@ -150,11 +182,28 @@ def test_what_the_library_throws_is_a_crash(program: Program) -> None:
     assert "token_ids must be a non-empty array" in program.run("decode", BPE, ids=[])["crashed"]["message"]
 
 
-def test_models_that_it_does_not_load(program: Program) -> None:
-    content = write("tokenizer.json", {"type": "unigram"})
-    load = {"model": "m", "content": content}
-    assert program.ask("load", format="tokenizer.json", **load) == unsupported("Array must not be empty")
+@pytest.mark.parametrize(
+    ("content", "reply"),
+    [
+        (
+            write("tokenizer.json", {"type": "unigram"}),
+            {"reason": "invalid_model", "message": "Array must not be empty"},
+        ),
+        (
+            {**write("tokenizer.json", BPE), "normalizer": {"type": "Other"}},
+            {"reason": "unsupported", "message": "Unknown Normalizer type: Other"},
+        ),
+    ],
+)
+def test_models_that_it_does_not_load(program: Program, content: Any, reply: dict[str, str]) -> None:
+    assert program.ask("load", model="m", format="tokenizer.json", content=content) == {"refused": reply}
     assert program.ask("encode", model="m", input={"text": ""}) == unsupported("no model m is loaded")
+
+
+def test_any_other_error_of_loading_is_a_crash(program: Program) -> None:
+    content = {**write("tokenizer.json", BPE), "normalizer": {"type": "Replace", "pattern": {"Regex": "("}}}
+    reply = program.ask("load", model="m", format="tokenizer.json", content=content)
+    assert "Invalid regular expression" in reply["crashed"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +212,7 @@ def test_models_that_it_does_not_load(program: Program) -> None:
 def test_garbage_is_refused_and_the_program_goes_on(program: Program, garbage: str) -> None:
     reply = program.line(garbage)
     assert (reply["id"], reply["refused"]["reason"]) == (None, "unsupported")
-    assert program.run("encode", BPE, text="b") == {"ok": {"tokens": ["b"], "ids": [1]}}
+    assert program.run("encode", BPE, text="b") == {"ok": encoding(["b"], [1])}
 
 
 def test_bye_ends_the_program_though_the_input_stays_open(program: Program) -> None:

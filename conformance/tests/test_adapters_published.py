@@ -5,6 +5,7 @@ The Python packages are those of the extra ``published``; the others need ``npm 
 
 from __future__ import annotations
 
+from base64 import b64encode
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from tokspec.adapter import Refusal
 from tokspec.adapters.registry import open_session
+from tokspec.adapters.tokie import TokieAdapter
 from tokspec.cli import tokspec as group
-from tokspec.protocol.messages import Refused, Request
+from tokspec.protocol.messages import Answer, Refused, Reply, Request
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -57,7 +60,7 @@ IN_PYTHON = [
         "normalize",
         {"normalizer": {"type": "nfc"}},
         TEXT,
-        "has no such model, and of normalizers alone NFKC",
+        "has no such model, and of normalizers alone NFKC and character maps",
     ),
     Published(
         "subword-nmt",
@@ -147,7 +150,7 @@ def options(published: Published) -> tuple[str | None, str | None]:
     """Return what ``--impl`` and ``--cmd`` name; skip what is not installed."""
     if published not in IN_NODE:
         if find_spec(published.needs) is None:
-            pytest.skip(f"the package {published.needs} is not installed; pip install 'tokspec[published]'")
+            pytest.skip(f"the package {published.needs} is not installed; pip install '.[published]'")
         return published.name, None
     folder = PROGRAMS / published.name
     if not (folder / "node_modules" / published.needs).is_dir():
@@ -192,3 +195,61 @@ def test_the_choices_are_those_that_its_answers_show(published: Published) -> No
 def test_every_known_failure_has_a_reason(published: Published) -> None:
     known = file_of(published)
     assert not known.exists() or "not explained yet" not in known.read_text("utf-8")
+
+
+def ask(impl: str, operation: str, model: dict[str, Any], input: dict[str, Any]) -> Reply:
+    session = open_session(impl, None)
+    ((_, reply),) = session.ask([Request(operation, "asked", model, input)])
+    session.close()
+    return reply
+
+
+def test_characters_that_the_library_escapes() -> None:
+    words = [[" {", 4], ["\n␣", 3], ["=>", 3], ["a=>", 2]]
+    steps = [["=", ">", 5], [" ", "{", 4], ["\n", "␣", 3], ["a", "=>", 2]]
+    reply = ask("ffbpe", "training_trace", {"type": "bpe"}, {"corpus": {"words": words}, "merge_count": 4})
+    assert reply == Answer({"steps": steps})
+
+
+def test_a_word_with_a_line_feed() -> None:
+    """The educational tiktoken trains on a text, in which no word may hold what stands between words."""
+    words = [["a\nb", 2], ["\x00", 1]]
+    reply = ask("tiktoken-educational", "train", {"type": "bpe"}, {"corpus": {"words": words}, "merge_count": 2})
+    assert isinstance(reply, Answer)
+    assert reply.result["merges"] == [["a", "Ċ"], ["aĊ", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"model": {"type": "WordLevel", "vocab": {}}}, "unsupported: Invalid format: merges should be array"),
+        ({"model": {"type": "Unigram", "vocab": []}}, "invalid_model: Invalid format: Unigram vocab is empty"),
+        ({"model": {"type": "Unigram", "vocab": 5}}, "Invalid format: Unigram vocab should be array"),
+    ],
+)
+def test_what_tokie_does_not_load(content: dict[str, Any], reason: str) -> None:
+    """What is not known to be a refusal is the library's own error, which is a crash."""
+    pytest.importorskip("tokie")
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - the error is of a type of the library
+        TokieAdapter().load("tokenizer.json", content)
+    assert str(raised.value) == reason
+
+
+def test_the_end_of_a_word() -> None:
+    model = {**BPE, "vocabulary": ["u", "</w>", "u</w>"], "merges": [["u", "</w>"]]}
+    message = "has </w> for the end of a word, which is a token of a merge of this model"
+    assert ask("subword-nmt", "encode", model, TEXT) == Refused("unsupported", message)
+
+
+def test_a_character_map_of_sentencepiece() -> None:
+    pytest.importorskip("sentencepiece")
+    from tokspec.adapters.sentencepiece import SentencePieceAdapter
+    from tokspec.formats.sentencepiece_model import WHITE_SPACE
+
+    adapter = SentencePieceAdapter()
+    charsmap = b64encode(WHITE_SPACE).decode()
+    loaded = adapter.load("tokspec", {"normalizer": {"type": "precompiled", "charsmap": charsmap}})
+    assert adapter.run("normalize", loaded, {"text": "a\u3000  b"}) == {"text": "a   b"}
+    with pytest.raises(Refusal) as caught:
+        adapter.load("tokspec", {"normalizer": {"type": "precompiled", "charsmap": "aHVn"}})
+    assert str(caught.value) == "invalid_model: INTERNAL: Blob for normalization rule is broken."

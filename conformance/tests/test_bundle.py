@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.suite.cases import Suite, compile_bundle, read_bundle, write_bundle
+from tokspec.suite.cases import Model, Suite, compile_bundle, read_bundle, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
+
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -56,17 +60,48 @@ def test_a_case_is_complete(bundle: Path) -> None:
 
 
 def test_the_page_describes_every_key() -> None:
-    page = (Path(__file__).parents[2] / "fixtures" / "README.md").read_text("utf-8").partition("## The bundle")[2]
-    keys = compile_bundle(Suite({}), load_specification())
-    assert [key for key in keys if f"| `{key}` |" not in page] == []
+    page = (Path(__file__).parents[2] / "docs" / "cases.md").read_text("utf-8")
+    bundle = compile_bundle(load_suite(), load_specification(), {"tokspec": {}})
+    keys = dict.fromkeys([*bundle, *(key for case in bundle["cases"] for key in case)])
+    together = ("stated", "worked", "line")  # described in the row of another key
+    assert [key for key in keys if f"| `{key}`" not in page and key not in together] == []
+    assert [key for key in together if f"`{key}`" not in page] == []
+
+
+def test_models_stand_in_it_in_the_formats_that_are_wanted(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "cases.json"
+    assert run("cases", "--bundle", file, "--format", "tokspec", "--format", "vocab.txt")[0] == 0
+    bundle = json.loads(file.read_text("utf-8"))
+    cases = {case["id"]: case for case in bundle["cases"]}
+    assert list(bundle["models"]) == ["tokspec", "vocab.txt"]
+    assert bundle["models"]["vocab.txt"][cases["bpe-toy-encode-bug"]["model_name"]] == {
+        "unsupported": "vocab.txt holds wordpiece models, and this one is of type bpe"
+    }
+    assert bundle["models"]["tokspec"]["toy-bpe"]["content"]["merges"] == [["u", "g"], ["u", "n"], ["h", "ug"]]
+    names = {case["model_name"] for case in bundle["cases"]}
+    assert [set(models) for models in bundle["models"].values()] == [names, names]
+    assert read_bundle(file) == load_suite()
+
+
+def test_a_case_names_what_an_implementation_may_not_know(tmp_path: Path) -> None:
+    model = Model("m", {"type": "bpe", "vocabulary": ["b"], "ignore_merges": True})
+    case = replace(load_suite().cases["bpe-toy-encode-bug"], model=model, input={"text": "b", "pair": "b"})
+    table = case.with_rows([({"text": "b"}, case.outcome, 1), ({"text": "b", "pair": "b"}, case.outcome, 2)])
+    for each in (case, table):
+        write_bundle(tmp_path / "cases.json", Suite({each.id: each}), load_specification())
+        (raw,) = json.loads((tmp_path / "cases.json").read_text("utf-8"))["cases"]
+        assert raw["components"] == ["model/bpe/ignore_merges"]
+        asked = raw.get("inputs", [raw])
+        assert [row.get("options") for row in asked] == ([None, ["pair"]] if each is table else [["pair"]])
+        assert read_bundle(tmp_path / "cases.json").cases[each.id].rows == each.rows
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("{", "cases.json: is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ("[]", "cases.json: is not a bundle of format 1; install the suite again"),
-        ('{"tokspec_bundle": 2}', "cases.json: is not a bundle of format 1; install the suite again"),
+        ("[]", "cases.json: is not a bundle of format 2; install the suite again"),
+        ('{"tokspec_bundle": 3}', "cases.json: is not a bundle of format 2; install the suite again"),
     ],
 )
 def test_another_file_is_refused(content: str, message: str, tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ def origins(source: str) -> set[str]:
         }
         if "legacy BERT tokenizer" in part:
             families.add("bert")
+        if "slow tokenizers of transformers" in part:  # written in Python, with their own trie, truncation and padding
+            families.add("transformers")
         found |= families or {part}
     return found
 
@@ -94,7 +96,9 @@ def test_what_one_implementation_alone_does_is_no_must(clause: Clause) -> None:
 
 # Refusals
 
-CLAUSE = re.compile(r"\b(?:TERM|NORM|PRE|SPECIAL|ENC|BPE|WP|UNI|DEC|ERROR|PROTO)(?:-[A-Z]+)?-\d+\b")
+CLAUSE = re.compile(
+    r"\b(?:TERM|NORM|PRE|SPECIAL|ADDED|ENC|BPE|WP|UNI|DEC|ERROR|PROTO|POST|BATCH|TRUNC|PAD)(?:-[A-Z]+)?-\d+\b"
+)
 REFUSES = re.compile(r"(?:[Uu]nsupported|need)\(")
 SOURCES = sorted(
     path

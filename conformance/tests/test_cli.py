@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import tokspec.cli
 from tokspec.adapters.registry import known_names
 from tokspec.cli import tokspec as group
+from tokspec.cli.progress import ProgressBar
 from tokspec.suite.specification import load_specification
 
 TOKSPEC = [sys.executable, "-m", "tokspec"]
@@ -91,6 +92,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fixtures").mkdir()
     (tmp_path / "fixtures" / "one.yaml").write_text(FIXTURE, "utf-8")
+    (tmp_path / "letters.py").write_text(LETTERS, "utf-8")
     return tmp_path
 
 
@@ -121,11 +123,7 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
     [
         (("run", *ONE), 0, "tokref 0.1.0 conforms: 2 cases = 2 pass"),
         (("run", *ONE, "--select", "one-word"), 0, "tokref 0.1.0 conforms: 1 case = 1 pass"),
-        (
-            ("run", *ONE, "--cmd", "false"),
-            1,
-            "false does not conform: 2 cases = 2 crash",
-        ),
+        (("run", *ONE, "--impl", "letters:Letters"), 1, "letters 1 does not conform: 2 cases = 2 fail"),
         (("list", *ONE), 0, "2 cases"),
         (("list", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
         (
@@ -158,6 +156,15 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
             "give its path, put it on the PATH, or install its interpreter",
         ),
         (("smoke", "--cmd", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
+        (
+            ("run", *ONE, "--choice", "unkown_id=error"),
+            "--choice: 'unkown_id=error' names no choice; did you mean unknown_id? there are "
+            f"{', '.join(load_specification().choices)}",
+        ),
+        (
+            ("run", *ONE, "--choice", "unknown_id=skiped"),
+            "--choice: 'unknown_id=skiped' names no option; did you mean skipped? unknown_id has error, skipped",
+        ),
         (("run", *ONE, "--choice", "unknown_id=x"), "--choice: 'unknown_id=x' names no option; unknown_id has error, skipped"),
         (("run", *ONE, "--choice", "unknown_id"), "--choice: 'unknown_id' names no option; unknown_id has error, skipped"),
         (("run", *ONE, "--select", "one-wrd"), "--select: 'one-wrd' matches no case; did you mean one-word, no-word?"),
@@ -174,6 +181,8 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         "name",
         "program",
         "quotes",
+        "choice",
+        "misspelt option",
         "option",
         "no option",
         "selection",
@@ -207,6 +216,56 @@ def test_what_click_says_is_one_line_too(status_and_message: Call, arguments: tu
     status, output, said = status_and_message(*arguments)
     assert (status, output) == (2, "")
     assert re.fullmatch(f"tokspec: {message}\n", said), said
+
+
+@pytest.mark.parametrize(
+    "arguments", [("run",), ("run", "--jobs", "2"), ("probe",), ("run", "--update-known-failures")]
+)
+def test_a_program_that_never_says_hello_is_one_line(status_and_message: Call, arguments: tuple[str, ...]) -> None:
+    said = "false: cannot be asked: crash: exit status 1; try tokspec smoke --cmd false"
+    assert status_and_message(*arguments, *ONE, "--cmd", "false") == (2, "", f"tokspec: {said}\n")
+    assert not Path("tokspec-known-failures.yaml").exists()
+
+
+def test_what_is_wrong_with_hello_is_told(status_and_message: Call, folder: Path) -> None:
+    (folder / "nameless.py").write_text(LETTERS.replace('"letters"', '""'), "utf-8")
+    wrong = 'nameless:Letters: cannot be asked: protocol: the answer to hello is wrong: name: "" is shorter than 1 character'
+    said = f"tokspec: {wrong}; try tokspec smoke --impl nameless:Letters\n"
+    assert status_and_message("run", *ONE, "--impl", "nameless:Letters") == (2, "", said)
+    (folder / "more.py").write_text(LETTERS.replace('("encode",)', '("encode", "detrain", "\\x1b[2J")'), "utf-8")
+    status, output, said = status_and_message("run", *ONE, "--impl", "more:Letters", "--show", "0")
+    assert (status, output.splitlines()[4:6], said) == (
+        1,
+        [
+            "hello offers 'detrain', which is no operation; did you mean train?",
+            "hello offers '\\x1b[2J', which is no operation; spec/10-protocol.md lists them",
+        ],
+        "",
+    )
+
+
+def test_a_long_run_says_now_and_then_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr("tokspec.cli.progress._may_be_seen", lambda: False)
+    with ProgressBar("judging", 1000) as advance, ProgressBar("freezing", None) as uncounted:
+        for second in range(1, 201):
+            now = 100.0 + second
+            advance()
+            if second in (1, 7):
+                uncounted()
+    assert capsys.readouterr().err.splitlines() == [
+        "judging: 5 of 1000 after 5 s",
+        "freezing: 2 after 7 s",
+        "judging: 10 of 1000 after 10 s",
+        "judging: 20 of 1000 after 20 s",
+        "judging: 40 of 1000 after 40 s",
+        "judging: 80 of 1000 after 80 s",
+        "judging: 140 of 1000 after 140 s",
+        "judging: 200 of 1000 after 200 s",
+    ]
 
 
 def test_a_fault_of_the_suite_is_never_status_1(status_and_message: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,6 +308,7 @@ one-word  (one.yaml:5)
   The letters are merged, or not.
   BPE-ENC-1 (MUST) {clauses["BPE-ENC-1"].text}
     Source: {clauses["BPE-ENC-1"].source}
+    Profiles: documents, tokenizer.json, sentencepiece, tiktoken
   model     one-word:model {{"type": "bpe", "vocabulary": ["b", "u", "g", "ug"], "merges": [["u", "g"]]}}
   asked     encode {{"text": "bug"}}
   expected  bpe_merge_order=single_pass: {{"tokens": ["b", "ug"]}}
@@ -263,10 +323,28 @@ one-word  (one.yaml:5)
     assert '  refused   "unknown_symbol"' in refused
 
 
+def test_show_of_a_clause_names_its_profiles_and_cases(status_and_message: Call) -> None:
+    clause = load_specification().clauses["BPE-ENC-1"]
+    assert (
+        status_and_message("show", *ONE, "BPE-ENC-1")[1]
+        == f"""\
+BPE-ENC-1 (MUST)  spec/04-bpe.md:{clause.line}
+  {clause.text}
+  Source: {clause.source}
+  Profiles: documents, tokenizer.json, sentencepiece, tiktoken
+  one-word
+  no-word
+"""
+    )
+
+
 def test_a_run_ends_after_so_many_failures(folder: Path, status_and_message: Call) -> None:
     (folder / "letters.py").write_text(LETTERS, "utf-8")
     status, output, _ = status_and_message("run", *ONE, "--impl", "letters:Letters", "--max-failures", "1")
-    assert (status, output.splitlines()[-1]) == (1, "letters 1 does not conform: 2 cases = 1 fail + 1 not run")
+    assert (status, output.splitlines()[-1]) == (
+        1,
+        "letters 1 does not conform: 1 of 2 cases asked = 1 fail, 1 not run",
+    )
     assert output.splitlines()[4:10] == [
         '  expected  tokens: "b" "ug"',
         '  actual    tokens: "b" "u"  "g"',
@@ -297,7 +375,7 @@ def test_commands_that_judge_name_their_exit_status(name: str) -> None:
 
 
 def environment(**changed: str) -> Mapping[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
     return {**kept, **changed}
 
 
@@ -311,9 +389,9 @@ def environment(**changed: str) -> Mapping[str, str]:
     ],
 )
 def test_any_encoding_of_the_output_will_do(run: Run, encoding: str, dots: list[bytes]) -> None:
-    finished = run("run", *ONE, "--cmd", "false", env=environment(PYTHONIOENCODING=encoding))
+    finished = run("run", *ONE, "--impl", "letters:Letters", env=environment(PYTHONIOENCODING=encoding))
     assert (finished.returncode, finished.stderr) == (1, b"")
-    assert any(b"\n04-bpe          " + dot + b"      2\n" in finished.stdout for dot in dots)
+    assert any(b"\n04-bpe             " + dot + b"     2  none\n" in finished.stdout for dot in dots)
 
 
 def test_the_poorest_locale_will_do(run: Run) -> None:
@@ -388,21 +466,62 @@ def test_an_interruption_of_the_imports_has_its_status_too(folder: Path) -> None
     assert (running.returncode, output, said) == (130, b"", b"tokspec: interrupted\n")
 
 
+OK = b"  hello: tokref 0.1.0 (Python)\r\n"
+
+
 @pytest.mark.parametrize(
     ("changed", "start"),
-    [({}, b"\x1b[32mok   \x1b[0m  hello: tokref 0.1.0 (Python)\r\n"), ({"NO_COLOR": "1"}, b"ok     hello: tokref 0.1.0 (Python)\r\n")],
-    ids=["colours", "none"],
-)  # fmt: skip
+    [
+        ({}, b"\x1b[32mok   \x1b[0m" + OK),
+        ({"NO_COLOR": "1"}, b"ok   " + OK),
+        ({"TERM": "dumb"}, b"ok   " + OK),
+    ],
+    ids=["colours", "none wanted", "none understood"],
+)
 def test_colours_are_for_terminals_that_want_them(folder: Path, changed: Mapping[str, str], start: bytes) -> None:
+    assert on_a_terminal(200, "smoke", **changed)[: len(start)] == start
+
+
+def test_words_are_not_cut_where_the_terminal_is_narrow(folder: Path) -> None:
+    case = FIXTURE.replace('{text: "x"}', f'{{text: "{"x " * 40}"}}')
+    case = case.replace("error: unknown_symbol", f"expect: {{tokens: [{', '.join('x' * 20)}]}}")
+    (folder / "fixtures" / "one.yaml").write_text(case, "utf-8")
+    options = (*ONE, "--impl", "letters:Letters", "--select", "no-word")
+    shown = on_a_terminal(60, "run", *options, NO_COLOR="1").decode().replace("\r\n", "\n")
+    lines = [line.rstrip() for line in shown.partition("\n\n")[0].splitlines()]
+    assert lines == [
+        "FAIL no-word  (one.yaml:18)",
+        "  BPE-ENC-1 (MUST) A piece of any length is split into its",
+        "            characters.",
+        "  ERROR-1 (MUST) A refusal has one reason of the list, and",
+        "            does not affect any other request.",
+        "  why       There is no such letter.",
+        '  input     encode "x x x x x x x x x x x x x x x x x x x x',
+        '            x x x x x x x x x x x x x x x x x x x x "',
+        '  expected  tokens: "x" "x" "x" "x" "x" "x" "x" …',
+        '  actual    tokens: "x" " " "x" " " "x" " " "x" …',
+        "                        ^^^",
+        '  first     tokens[1]: expected "x", actual " "',
+        "  again     tokspec run --impl letters:Letters --fixtures fixtures --select no-word",
+    ]
+
+
+def on_a_terminal(width: int, *arguments: str, **changed: str) -> bytes:
+    """Run the command on a terminal of this width, and return what it shows."""
     pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
     ours, theirs = pty.openpty()
-    with subprocess.Popen([*TOKSPEC, "smoke"], stdin=theirs, stdout=theirs, env=environment(**changed)):
+    termios.tcsetwinsize(theirs, (24, width))
+    variables = environment(**{"TERM": "xterm", **changed})
+    with subprocess.Popen(
+        [*TOKSPEC, *arguments], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=variables
+    ):
         os.close(theirs)
         shown = b""
         while chunk := _read(ours):
             shown += chunk
     os.close(ours)
-    assert shown[: len(start)] == start
+    return shown
 
 
 def _read(terminal: int) -> bytes:

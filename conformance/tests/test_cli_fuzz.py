@@ -82,7 +82,8 @@ LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "5", "--only", "bp
 
 def test_the_reference_has_no_findings(folder: Path) -> None:
     status, out, err = fuzz(folder, "--examples", "500", "--seed", "5")
-    assert (status, err) == (0, "seed 5\n")
+    named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl or --cmd"
+    assert (status, err) == (0, f"seed 5\n{named}\n")
     assert out.startswith("tokref 0.1.0: 0 findings in ")
     assert not (folder / ".tokspec-fuzz").exists()
 
@@ -124,14 +125,14 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--only", "bep"], "--only: 'bep' names no models; there are stages, "),
+        (["--only", "bep"], "--only: 'bep' names no models; did you mean bpe? there are stages, "),
         (["--only", "bpe:1"], "--only: a model's number is one of a seed; give --seed too"),
         (["--impl", "nobody"], "nobody: is not installed; "),
         (["--replay", "nowhere"], "nowhere: is not a folder; give one with fixture files in it"),
         (["--known-failures", "nowhere.yaml"], "nowhere.yaml: cannot be read: No such file or directory"),
         (["--seconds", "-1"], "Invalid value for '--seconds': -1.0 is not in the range x>=0; "),
         (["--seconds", "nan"], "Invalid value for '--seconds': nan is no number of seconds up to a day; "),
-        (["--only", "bpe:x", "--seed", "1"], "--only: 'bpe:x' names no models; there are stages, "),
+        (["--only", "bpe:x", "--seed", "1"], "--only: 'bpe:x' names no models; did you mean bpe? there are stages, "),
         (["--cmd", "false x"], "false x: cannot be asked: crash: exit status 1; try tokspec smoke --cmd 'false x'\n"),
         (
             ["--against", "false x"],
@@ -329,13 +330,23 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"known": ["BPE-ENC-1x"]}, "known: 'BPE-ENC-1x' is no clause of the specification; tokspec list names them"),
+        (
+            {"known": ["BPE-ENC-1x"]},
+            "known: 'BPE-ENC-1x' is no clause of the specification; did you mean BPE-ENC-1? tokspec list names them",
+        ),
         ({"known": "BPE-ENC-1"}, "known: 'BPE-ENC-1' is one text; give a list of clauses, such as ['BPE-ENC-1']"),
         ({"families": "bpe"}, "families: 'bpe' is one text; give a list of families, such as ['bpe']"),
-        ({"families": ["bep"]}, f"families: 'bep' names no models; there are {', '.join(FAMILIES)}"),
+        ({"families": ["bep"]}, f"families: 'bep' names no models; did you mean bpe? there are {', '.join(FAMILIES)}"),
         ({"families": []}, f"families: names no models; there are {', '.join(FAMILIES)}"),
         ({"choices": {"unknown_id": "x"}}, "choices: 'x' names no option; unknown_id has error, skipped"),
-        ({"choices": {"unknown": "x"}}, f"choices: 'unknown' names no choice; there are {', '.join(CHOICES)}"),
+        (
+            {"choices": {"unknown": "x"}},
+            f"choices: 'unknown' names no choice; did you mean unknown_id? there are {', '.join(CHOICES)}",
+        ),
+        (
+            {"choices": {"unknown_id": "skiped"}},
+            "choices: 'skiped' names no option; did you mean skipped? unknown_id has error, skipped",
+        ),
         ({"examples": 0}, "no example was answered, and a test that asks nothing is not passed"),
     ],
 )

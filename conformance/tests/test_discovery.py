@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -81,6 +82,26 @@ def test_an_unknown_name_near_none_is_answered_with_all() -> None:
     )
 
 
+def test_only_what_can_run_is_called_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "zz-1.0.dist-info"
+    package.mkdir()
+    needs = "Requires-Dist: no-such-library>=2; extra == 'zz-needy'\nRequires-Dist: click; extra == 'zz-here'\n"
+    (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: zz\nVersion: 1.0\n{needs}", "utf-8")
+    names = "zz-needy = zz:A\nzz-here = zz:B\nzz-free = zz:C\n"
+    (package / "entry_points.txt").write_text(f"[tokspec.implementations]\n{names}", "utf-8")
+    before = set(known_names())
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(DataError) as error:
+        find("zz-needi")
+    said = re.fullmatch(
+        r"zz-needi: is not installed; did you mean zz-needy\? installed are (.*?); or .*", str(error.value)
+    )
+    assert said is not None
+    assert (
+        {"reference", "tokenizers", "zz-free", "zz-here"} <= set(said[1].split(", ")) <= before | {"zz-free", "zz-here"}
+    )
+
+
 def test_a_name_that_two_packages_announce_is_nobodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "zz-1.0.dist-info"
     package.mkdir()
@@ -153,14 +174,15 @@ def test_a_specification_of_another_form_is_refused(write: Write, spec: str) -> 
     assert str(error.value) == f"{spec}: is not of the form package.module:Object"
 
 
-def test_a_missing_package_of_a_built_in_names_the_extra(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_of_a_built_in_is_named_with_its_version(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write("tokenizers", "raise ModuleNotFoundError(\"No module named 'tokenizers'\", name='tokenizers')")
     monkeypatch.syspath_prepend(Path.cwd())
     with pytest.raises(DataError) as error:
         open_session("tokenizers", None)
     assert str(error.value) == (
-        "tokenizers: cannot be imported: No module named 'tokenizers'; "
-        'install it with: pip install "tokspec[tokenizers]"'
+        "tokenizers: cannot be imported: No module named 'tokenizers'; install it with: pip install 'tokenizers>=0.21'"
     )
 
 

@@ -51,7 +51,7 @@ def test_the_suite_is_found_from_there(bare: Path) -> None:
     assert nothing.returncode == 1
     assert nothing.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'tokspec'"
     command = server_command(python, "tokspec.quality.chance:Trivial")
-    assert (command[0], command[1], command[-1]) == (python, "-P", "tokspec.quality.chance:Trivial")
+    assert (command[0], command[1], command[-1]) == (python, "-c", "tokspec.quality.chance:Trivial")
 
 
 def test_an_adapter_of_the_standard_library_alone_answers_there(bare: Path) -> None:
@@ -70,8 +70,53 @@ def test_an_adapter_of_the_standard_library_alone_answers_there(bare: Path) -> N
         assert reply == Answer({"tokens": [str(bare)]})
 
 
-def test_what_is_missing_there_is_said(bare: Path) -> None:
+def test_an_object_of_the_current_folder_meets_the_libraries_there(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = next((bare / "lib").iterdir()) / "site-packages"
+    (folder / "letters.py").write_text("def split(text): return [*text, 'there']\n")
+    (tmp_path / "mine.py").write_text(
+        "import letters\n"
+        "from tokspec.adapter import Hello\n"
+        "class Adapter:\n"
+        "    def hello(self): return Hello('mine', '7', 'Python', operations=('encode',))\n"
+        "    def load(self, format, content): return None\n"
+        "    def run(self, operation, model, input): return {'tokens': letters.split(input['text'])}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with open_session("mine:Adapter@bare", None) as session:
+        ((_, reply),) = session.ask([Request("encode", "toy", MODEL, {"text": "ug"})])
+        assert reply == Answer({"tokens": ["u", "g", "there"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("ffbpe", "ffbpe"),
+        ("sentencepiece", "sentencepiece"),
+        ("subword-nmt", "subword_nmt"),
+        ("tiktoken", "tiktoken"),
+        ("tiktoken-educational", "tiktoken"),
+        ("tokenizers", "tokenizers"),
+        ("tokie", "tokie"),
+        ("transformers-bert", "transformers"),
+    ],
+)
+def test_every_adapter_wants_its_library_there_and_nothing_else(bare: Path, name: str, library: str) -> None:
+    with pytest.raises(DataError) as caught:
+        open_session(f"{name}@{bare}", None).__enter__()
+    missing = f"{name}@{bare}: cannot be imported: No module named '{library}'; "
+    assert str(caught.value).startswith(f"{missing}install it with: {bare}/bin/python -m pip install ")
+
+
+def test_what_is_missing_there_is_said(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError) as caught:
         open_session(f"tokenizers@{bare}", None).__enter__()
-    remedy = f"install what it needs in {bare}"
+    remedy = f"install it with: {bare}/bin/python -m pip install 'tokenizers>=0.21'"
     assert str(caught.value) == f"tokenizers@{bare}: cannot be imported: No module named 'tokenizers'; {remedy}"
+    (bare.parent / "needy.py").write_text("import no_such_library")
+    monkeypatch.chdir(bare.parent)
+    with pytest.raises(DataError) as caught:
+        open_session(f"needy:Adapter@{bare}", None).__enter__()
+    remedy = f"install what it needs in {bare}"
+    assert str(caught.value) == f"needy:Adapter@{bare}: cannot be imported: No module named 'no_such_library'; {remedy}"

@@ -100,7 +100,8 @@ def combinations(case: Case, adapter: Chooser, session: InProcessSession) -> Ite
         options = {**DEFAULTS, **taken}
         adapter.take(options)
         finished = run(session, [case], choices=options)
-        open_ = sorted(({*looked_at(case.outcome, options)} | adapter.seen) - taken.keys())
+        looked = {name for question in case.questions for name in looked_at(question.outcome, options)}
+        open_ = sorted((looked | adapter.seen) - taken.keys())
         if open_:
             waiting += [{**taken, open_[0]: option} for option in OPTIONS[open_[0]]]
         else:

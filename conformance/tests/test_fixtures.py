@@ -84,7 +84,16 @@ REFUSALS = [
     (HEAD.replace("toy", '"../../secret"') + CASE, "x.yaml:3: model: '../../secret' is no name; names are lowercase words joined by hyphens"),
     (HEAD.replace("toy", "tyo") + CASE, "x.yaml:3: model: names tyo, but there is no file models/tyo.yaml"),
     (HEAD.replace("model: toy\n", "") + CASE, "x.yaml:4: cases[0]: has no model; give the case or the file one, {} if it needs none"),
-    (HEAD.replace("model: toy", "model: {type: bpe, size: 3}") + CASE, "x.yaml:3: model.size: is an unknown key; known are about, decoder, merges, normalizer, pre_tokenizer, special_tokens, type, unknown_token, vocabulary"),
+    (HEAD.replace("model: toy", "model: {type: unigram, size: 3}") + CASE, "x.yaml:3: model.size: is an unknown key; known are about, added_tokens, byte_fallback, decoder, normalizer, padding, post_processor, pre_tokenizer, special_tokens, tokens, truncation, type, unknown_token, weights"),
+    (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: [["a", 3], "b"]}') + CASE, 'x.yaml:3: model.vocabulary[1]: "b" is not of type "array"'),
+    (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: ["a", ["b", 3]]}') + CASE, 'x.yaml:3: model.vocabulary[1]: ["b",3] is not of types "string", "object"'),
+    (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], ids: []}'), "x.yaml:10: cases[0].expect.ids: has 0 entries, and tokens has 1; both have one a token"),
+    (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], overflowing: [{tokens: ["a"], type_ids: []}]}'), "x.yaml:10: cases[0].expect.overflowing[0].type_ids: has 0 entries, and tokens has 1; both have one a token"),
+    (HEAD + CASE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('{tokens: ["a"]}', '{spans: [[0, 1]]}'), "x.yaml:10: cases[0].expect.spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
+    (HEAD + BY_CHOICE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {spans: [[0, 1]]}}'), "x.yaml:10: cases[0].by_choice.unigram_tie.any.expect.spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
+    (HEAD + CASE.replace("encode", "encode_batch").replace('{text: "a"}', '{inputs: [{text: "a"}]}').replace('{tokens: ["a"]}', '{encodings: []}'), "x.yaml:10: cases[0].expect.encodings: has 0 entries, and inputs has 1"),
+    (HEAD + CASE.replace("encode", "encode_batch").replace('{text: "a"}', '{inputs: [{text: "a", pair: "b"}]}').replace('{tokens: ["a"]}', '{encodings: [{spans: []}]}'), "x.yaml:10: cases[0].expect.encodings[0].spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
+    (HEAD + CASE.replace("encode", "decode_stream").replace('{text: "a"}', '{ids: [1, 2]}').replace('{tokens: ["a"]}', '{parts: ["a"]}'), "x.yaml:10: cases[0].expect.parts: has 1 entries, and ids has 2"),
     (HEAD + BY_CHOICE.replace("unigram_tie", "unigram_knot"), "x.yaml:10: cases[0].by_choice.unigram_knot: is not a choice of spec/08-choices.md"),
     (HEAD + BY_CHOICE.replace("any:", "whichever:"), "x.yaml:10: cases[0].by_choice.unigram_tie: needs an answer for each of any, earliest_start"),
     (HEAD + BY_CHOICE.replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {tokens: "a"}}'), 'x.yaml:10: cases[0].by_choice.unigram_tie.any.expect.tokens: "a" is not of type "array"'),
@@ -196,3 +205,17 @@ def test_reasons_of_the_schema_are_those_of_the_specification() -> None:
 
     schema = json.loads((fixtures_folder() / "schema.json").read_text("utf-8"))
     assert [*schema["$defs"]["reason"]["enum"], "unsupported"] == list(load_specification().reasons)
+
+
+def test_line_ends_of_windows_change_nothing(tmp_path: Path) -> None:
+    """A checkout may have them, whatever `.gitattributes` says, as in an archive that was unpacked there."""
+    ours = fixtures_folder()
+    for file in ours.rglob("*.*"):
+        copy = tmp_path / file.relative_to(ours)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_suite(tmp_path) == load_suite(ours)
+
+
+def test_git_leaves_line_ends_as_they_are() -> None:
+    assert "* text=auto eol=lf\n" in (fixtures_folder().parent / ".gitattributes").read_text("utf-8")

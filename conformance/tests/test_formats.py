@@ -11,7 +11,8 @@ import pytest
 
 from tokspec.base.errors import Unsupported
 from tokspec.base.paths import fixtures_folder, specification_folder
-from tokspec.formats import FORMATS, write
+from tokspec.formats import FORMATS, read, write
+from tokspec.formats.neutral import fill_defaults
 from tokspec.suite import schema
 from tokspec.suite.fixtures import load_suite
 
@@ -55,6 +56,16 @@ NORMALIZERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "lowercase": False,
         },
     ),
+    "replace": (
+        {"type": "replace", "pattern": {"string": " "}, "content": "▁"},
+        {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+    ),
+    "prepend": ({"type": "prepend", "prefix": "▁"}, {"type": "Prepend", "prepend": "▁"}),
+    "strip": ({"type": "strip", "right": False}, {"type": "Strip", "strip_left": True, "strip_right": False}),
+    "precompiled": (
+        {"type": "precompiled", "charsmap": "aHVn"},
+        {"type": "Precompiled", "precompiled_charsmap": "aHVn"},
+    ),
     "sequence": (
         {"type": "sequence", "normalizers": [{"type": "nfd"}, {"type": "sequence", "normalizers": []}]},
         {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Sequence", "normalizers": []}]},
@@ -74,6 +85,20 @@ PRE_TOKENIZERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"type": "metaspace", "replacement": "_", "prepend_scheme": "first", "split": False},
         {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": False},
     ),
+    "whitespace": ({"type": "whitespace"}, {"type": "Whitespace"}),
+    "char_delimiter_split": (
+        {"type": "char_delimiter_split", "delimiter": "-"},
+        {"type": "CharDelimiterSplit", "delimiter": "-"},
+    ),
+    "digits": ({"type": "digits"}, {"type": "Digits", "individual_digits": False}),
+    "punctuation": (
+        {"type": "punctuation", "behavior": "contiguous"},
+        {"type": "Punctuation", "behavior": "Contiguous"},
+    ),
+    "split": (
+        {"type": "split", "pattern": {"regex": r"\s+"}, "behavior": "merged_with_next"},
+        {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "MergedWithNext", "invert": False},
+    ),
     "sequence": (
         {"type": "sequence", "pre_tokenizers": [{"type": "whitespace_split"}, {"type": "metaspace"}]},
         {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, METASPACE]},
@@ -87,9 +112,72 @@ DECODERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "metaspace": ({"type": "metaspace"}, METASPACE),
     "wordpiece": ({"type": "wordpiece"}, {"type": "WordPiece", "prefix": "##", "cleanup": False}),
+    "bpe": ({"type": "bpe", "suffix": "</w>"}, {"type": "BPEDecoder", "suffix": "</w>"}),
+    "byte_fallback": ({"type": "byte_fallback"}, {"type": "ByteFallback"}),
+    "fuse": ({"type": "fuse"}, {"type": "Fuse"}),
+    "strip": (
+        {"type": "strip", "content": " ", "start": 1, "stop": 0},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ),
+    "replace": (
+        {"type": "replace", "pattern": {"regex": "▁"}, "content": " "},
+        {"type": "Replace", "pattern": {"Regex": "▁"}, "content": " "},
+    ),
+    "sequence": (
+        {"type": "sequence", "decoders": [{"type": "fuse"}, {"type": "metaspace", "prepend_scheme": "never"}]},
+        {"type": "Sequence", "decoders": [{"type": "Fuse"}, {**METASPACE, "prepend_scheme": "never"}]},
+    ),
 }
 
-STAGES = {"normalizer": NORMALIZERS, "pre_tokenizer": PRE_TOKENIZERS, "decoder": DECODERS}
+CLS = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
+FIRST = {"Sequence": {"id": "A", "type_id": 0}}
+SECOND = {"Sequence": {"id": "B", "type_id": 1}}
+
+POST_PROCESSORS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "template": (
+        {
+            "type": "template",
+            "single": [{"special": "[CLS]"}, {"sequence": "A"}],
+            "pair": [{"special": "[CLS]"}, {"sequence": "A"}, {"sequence": "B", "type_id": 1}],
+            "special_tokens": [{"name": "[CLS]", "ids": [2, 5], "tokens": ["[C", "LS]"]}],
+        },
+        {
+            "type": "TemplateProcessing",
+            "single": [CLS, FIRST],
+            "pair": [CLS, FIRST, SECOND],
+            "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [2, 5], "tokens": ["[C", "LS]"]}},
+        },
+    ),
+    "bert": (
+        {"type": "bert", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]},
+        {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]},
+    ),
+    "roberta": (
+        {"type": "roberta", "sep": ["</s>", 2], "cls": ["<s>", 0], "trim_offsets": False},
+        {
+            "type": "RobertaProcessing",
+            "sep": ["</s>", 2],
+            "cls": ["<s>", 0],
+            "trim_offsets": False,
+            "add_prefix_space": True,
+        },
+    ),
+    "byte_level": (
+        {"type": "byte_level", "add_prefix_space": False},
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+    ),
+    "sequence": (
+        {"type": "sequence", "post_processors": [{"type": "bert", "sep": ["b", 1], "cls": ["a", 0]}]},
+        {"type": "Sequence", "processors": [{"type": "BertProcessing", "sep": ["b", 1], "cls": ["a", 0]}]},
+    ),
+}
+
+STAGES = {
+    "normalizer": NORMALIZERS,
+    "pre_tokenizer": PRE_TOKENIZERS,
+    "post_processor": POST_PROCESSORS,
+    "decoder": DECODERS,
+}
 
 
 def special(id: int, content: str) -> dict[str, Any]:
@@ -110,7 +198,10 @@ def refusal(format: str, model: dict[str, Any]) -> str:
 )
 def test_tokenizer_json_has_every_stage(stage: str, kind: str) -> None:
     neutral, expected = STAGES[stage][kind]
-    assert write("tokenizer.json", {stage: neutral}) == {**EMPTY, stage: expected}
+    model = {"type": "bpe", stage: neutral}
+    written = write("tokenizer.json", model)
+    assert written == {**EMPTY, stage: expected}
+    assert read("tokenizer.json", written) == fill_defaults(model)
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -141,6 +232,96 @@ def test_tokenizer_json_of_a_wordpiece_model() -> None:
         "max_input_chars_per_word": 7,
         "vocab": {"[UNK]": 0, "hug": 1, "##s": 2},
     }
+
+
+def test_tokenizer_json_of_a_wordlevel_model_with_ids() -> None:
+    model = {"type": "wordlevel", "vocabulary": [["hug", 7], ["<unk>", 2]]}
+    written = write("tokenizer.json", model)
+    assert written["model"] == {"type": "WordLevel", "unk_token": "<unk>", "vocab": {"hug": 7, "<unk>": 2}}
+    assert read("tokenizer.json", written) == {
+        "type": "wordlevel",
+        "unknown_token": "<unk>",
+        "vocabulary": [["<unk>", 2], ["hug", 7]],
+    }
+
+
+FLAGS = {"fuse_unk": True, "byte_fallback": True, "ignore_merges": True}
+
+
+def test_tokenizer_json_of_a_bpe_model_with_every_parameter() -> None:
+    model = {
+        "type": "bpe",
+        "vocabulary": ["<unk>", "u", "@@g</w>", "ug</w>"],
+        "merges": [["u", "@@g</w>"]],
+        "unknown_token": "<unk>",
+        "continuing_prefix": "@@",
+        "end_of_word_suffix": "</w>",
+        **FLAGS,
+    }
+    written = write("tokenizer.json", model)
+    assert written["model"] == {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": "<unk>",
+        "continuing_subword_prefix": "@@",
+        "end_of_word_suffix": "</w>",
+        **FLAGS,
+        "vocab": {"<unk>": 0, "u": 1, "@@g</w>": 2, "ug</w>": 3},
+        "merges": [["u", "@@g</w>"]],
+    }
+    assert read("tokenizer.json", written) == model
+
+
+def test_tokenizer_json_of_a_unigram_model_with_byte_fallback() -> None:
+    model = {"type": "unigram", "tokens": [["<0x0A>", -1.5]], "weights": "log_probability", "byte_fallback": True}
+    written = write("tokenizer.json", model)
+    expected = {"type": "Unigram", "unk_id": None, "vocab": [["<0x0A>", -1.5]], "byte_fallback": True}
+    assert (written["model"], read("tokenizer.json", written)) == (expected, model)
+
+
+def test_tokenizer_json_has_truncation_and_padding() -> None:
+    model: dict[str, Any] = {
+        "type": "bpe",
+        "truncation": {"max_length": 8, "stride": 2},
+        "padding": {"strategy": {"fixed": 9}, "direction": "left", "pad_to_multiple_of": 4, "token": "<pad>"},
+    }
+    written = write("tokenizer.json", model)
+    assert written["truncation"] == {"max_length": 8, "strategy": "LongestFirst", "stride": 2, "direction": "Right"}
+    assert written["padding"] == {
+        "strategy": {"Fixed": 9},
+        "direction": "Left",
+        "pad_to_multiple_of": 4,
+        "pad_id": 0,
+        "pad_type_id": 0,
+        "pad_token": "<pad>",
+    }
+    assert read("tokenizer.json", written) == fill_defaults(model)
+    shortest = write("tokenizer.json", {"truncation": {"max_length": 0}, "padding": {}})
+    assert shortest["padding"] == {
+        "strategy": "BatchLongest",
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 0,
+        "pad_type_id": 0,
+        "pad_token": "[PAD]",
+    }
+
+
+def test_tokenizer_json_has_added_tokens_in_the_order_of_their_ids() -> None:
+    model = {
+        "type": "bpe",
+        "vocabulary": ["<s>", "u"],
+        "merges": [],
+        "special_tokens": ["<s>"],
+        "added_tokens": [{"content": "b", "id": 9, "lstrip": True}, {"content": "u", "special": False}],
+    }
+    written = write("tokenizer.json", model)
+    assert written["added_tokens"] == [
+        special(0, "<s>"),
+        {**special(1, "u"), "special": False},
+        {**special(9, "b"), "lstrip": True},
+    ]
+    assert read("tokenizer.json", written)["added_tokens"] == written["added_tokens"]
 
 
 def test_tokenizer_json_of_a_unigram_model_with_frequencies() -> None:
@@ -180,6 +361,10 @@ def test_tokenizer_json_of_an_untrained_model_has_an_empty_vocabulary(type: str)
         (
             {"type": "bpe", "vocabulary": ["a"], "merges": [], "special_tokens": ["<s>"]},
             "unsupported: the special token '<s>' is not in the vocabulary",
+        ),
+        (
+            {"type": "bpe", "vocabulary": ["a"], "merges": [], "added_tokens": [{"content": "<s>"}]},
+            "unsupported: the added token '<s>' is not in the vocabulary",
         ),
         (
             {"type": "unigram", "tokens": [["a", 1]], "unknown_token": "<unk>"},
@@ -245,5 +430,5 @@ def test_models_with_all_defaults_are_valid_models_and_stay_as_they_are() -> Non
 
 def test_the_formats_are_those_of_the_protocol() -> None:
     chapter = (specification_folder() / "10-protocol.md").read_text("utf-8")
-    table = chapter.split("## Formats")[1].split("## Operations")[0]
+    table = chapter.split("## Formats")[1].split("\n## ")[0]
     assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == list(FORMATS)

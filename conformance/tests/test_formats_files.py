@@ -73,6 +73,33 @@ def test_the_file_of_tiktoken_without_special_tokens_tells_of_none() -> None:
     assert write("vocab.tiktoken", model) == {"files": {"vocab.tiktoken": "dQ== 0\n"}, "beside": beside}
 
 
+def test_files_that_have_ids_keep_them() -> None:
+    model = {**BPE, "vocabulary": [["u", 3], ["g", 9], ["ug", 4]], "merges": [["u", "g"]]}
+    written = write("vocab.json+merges.txt", model)
+    assert written["files"]["vocab.json"] == '{"u": 3, "g": 9, "ug": 4}\n'
+    assert read("vocab.json+merges.txt", written)["vocabulary"] == [["u", 3], ["ug", 4], ["g", 9]]
+    ranks = {**BYTES, "vocabulary": [["u", 3], ["g", 4], ["ug", 9]], "merges": [["u", "g"]]}
+    written = write("vocab.tiktoken", ranks)
+    assert written["files"] == {"vocab.tiktoken": "dQ== 3\nZw== 4\ndWc= 9\n"}
+    assert read("vocab.tiktoken", written)["vocabulary"] == ranks["vocabulary"]
+
+
+def test_what_is_told_beside_files_is_whatever_else_a_model_has() -> None:
+    split = {"type": "split", "pattern": {"regex": "a+"}, "behavior": "isolated", "invert": False}
+    later = {
+        "pre_tokenizer": {"type": "sequence", "pre_tokenizers": [split, BYTE_LEVEL]},
+        "truncation": {"max_length": 9, "strategy": "only_first", "stride": 0, "direction": "left"},
+        "added_tokens": [{"content": "<s>", "id": 7}],
+        "ignore_merges": True,
+    }
+    flags = {"special": True, "normalized": False, "lstrip": False, "rstrip": False, "single_word": False}
+    for format in ("vocab.json+merges.txt", "vocab.tiktoken"):
+        written = write(format, {**BPE, **later})
+        beside = {"type": "bpe", **later, "added_tokens": [{**flags, "content": "<s>", "id": 7}]}
+        assert written["beside"] == beside
+        assert read(format, written) == {**BPE, **beside}
+
+
 MERGES = "merges.txt cannot hold the merge of {!r} and {!r}: its loaders split at white space"
 LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip white space"
 
@@ -81,6 +108,11 @@ LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip wh
     ("format", "model", "message"),
     [
         ("vocab.json+merges.txt", WORDPIECE, "vocab.json+merges.txt holds bpe models, and this one is of type wordpiece"),
+        (
+            "vocab.txt",
+            {**WORDPIECE, "vocabulary": [["[UNK]", 1]]},
+            "vocab.txt has no ids: they are the positions of its tokens, and those of this model are not",
+        ),
         ("vocab.json+merges.txt", {}, "vocab.json+merges.txt holds bpe models, and this one has no type"),
         ("vocab.json+merges.txt", {"type": "bpe"}, "vocab.json+merges.txt holds a vocabulary, and this model is not trained"),
         ("vocab.json+merges.txt", {**BPE, "merges": [["a b", "c"]]}, MERGES.format("a b", "c")),
@@ -160,8 +192,10 @@ def test_the_older_tokenizer_json() -> None:
 
 
 def as_tokenizer_json(model: dict[str, Any]) -> dict[str, Any]:
-    """What ``tokenizer.json`` keeps of a model: no missing type, no empty vocabulary, no frequencies, no unknown token without tokens."""
+    """What ``tokenizer.json`` keeps of a model: no missing type, no empty vocabulary, no frequencies, no unknown token without tokens, no silence on fused ones."""
     model = {"type": "bpe", **model}
+    if model["type"] == "bpe" and "unknown_token" in model:
+        model = {"fuse_unk": False, **model}
     if model.get("vocabulary") == []:
         model = {key: value for key, value in model.items() if key not in ("vocabulary", "merges")}
     if model["type"] == "unigram" and "tokens" not in model:
@@ -207,8 +241,9 @@ def has_surrogate(model: Mapping[str, Any]) -> bool:
         ("vocab.json+merges.txt", {"vocab.json": "{", "merges.txt": ""}, "vocab.json:1: is not JSON: Expecting property name enclosed in double quotes"),
         ("vocab.json+merges.txt", {"vocab.json": "[" * 100_000, "merges.txt": ""}, "vocab.json: is nested too deep"),
         ("vocab.json+merges.txt", {"vocab.json": '{"a": 0, "a": 1}', "merges.txt": ""}, "vocab.json: has the key 'a' twice; keep one"),
-        ("vocab.json+merges.txt", {"vocab.json": '{"a": 1}', "merges.txt": ""}, "vocab.json: gives no token the id 0; ids are positions, counted from 0"),
-        ("vocab.json+merges.txt", {"vocab.json": '{"a": 0.0}', "merges.txt": ""}, "vocab.json: is no object of tokens to ids"),
+        ("vocab.json+merges.txt", {"vocab.json": '{"a": 1, "b": 1}', "merges.txt": ""}, 'vocab.json: b: is 1, the id of "a" too'),
+        ("vocab.json+merges.txt", {"vocab.json": "[]", "merges.txt": ""}, "vocab.json: is no object"),
+        ("vocab.json+merges.txt", {"vocab.json": '{"a": 0.0}', "merges.txt": ""}, "vocab.json: a: is 0.0, which is not an integer from 0 to 4294967295"),
         ("vocab.json+merges.txt", {"vocab.json": '{"\\ud800": 0}', "merges.txt": ""}, "vocab.json+merges.txt: vocab.json+merges.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
         ("vocab.json+merges.txt", {"vocab.json": "{}", "merges.txt": "#version: 0.2\na b\na b c\n"}, "merges.txt:3: 'a b c' is no merge; it needs two tokens with one space between them"),
         ("vocab.json+merges.txt", {"vocab.json": "{}", "merges.txt": {"base64": "/w=="}}, "merges.txt: is not UTF-8 at byte 0; save it as UTF-8"),
@@ -217,7 +252,8 @@ def has_surrogate(model: Mapping[str, Any]) -> bool:
         ("vocab.txt", {"vocab.txt": {"base64": "*"}}, 'vocab.txt: is neither a text nor {"base64": …}'),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\n*\n"}, "vocab.tiktoken:2: '*' is no rank; it needs base64, a space and a number"),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\nYQ== 1\n"}, "vocab.tiktoken:2: the token of 'YQ== 1' is there twice; tokens are distinct"),
-        ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 1\n"}, "vocab.tiktoken: gives no token the id 0; ids are positions, counted from 0"),
+        ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 1\nYg== 1\n"}, 'vocab.tiktoken: b: is 1, the id of "a" too'),
+        ("vocab.tiktoken", {"vocab.tiktoken": ""}, "vocab.tiktoken: holds no ranks"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], message: str) -> None:
@@ -229,7 +265,7 @@ def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], m
     [
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": []}, "beside: is no object"),
         ("vocab.txt", {"files": {"vocab.txt": {"base64": "é"}}}, 'vocab.txt: is neither a text nor {"base64": …}'),
-        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: speed: is an unknown key; known are about, continuing_prefix, decoder, max_word_length, normalizer, pre_tokenizer, special_tokens, type, unknown_token, vocabulary"),
+        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: speed: is an unknown key; known are about, added_tokens, continuing_prefix, decoder, max_word_length, normalizer, padding, post_processor, pre_tokenizer, special_tokens, truncation, type, unknown_token, vocabulary"),
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"\ud800": 3}}, "vocab.txt: vocab.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": ["a"]}}, "vocab.tiktoken: beside.special_tokens: is no object of tokens to ids"),
         ("tokspec", [], "tokspec: is no object"),

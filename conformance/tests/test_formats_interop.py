@@ -48,7 +48,7 @@ Loader: TypeAlias = Callable[[Sequence[Question]], Sequence[list[int]]]
 
 def questions(format: str, folder: Path) -> Iterator[Question]:
     """Return a question for every case of the operation encode whose model the format expresses."""
-    for case in load_suite().cases.values():
+    for case in (question for each in load_suite().cases.values() for question in each.questions):
         if case.operation != "encode" or "expect" not in case.outcome:
             continue
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from struct import pack, unpack
@@ -23,6 +23,8 @@ WORDPIECE: dict[str, Any] = {"type": "wordpiece", "vocabulary": ["[UNK]", "hug",
 ALWAYS: dict[str, Any] = {"type": "metaspace"}
 UNCASED: dict[str, Any] = {**WORDPIECE, "normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "bert"}}
 BYTES: dict[str, Any] = {**BPE, "pre_tokenizer": {"type": "byte_level"}}
+#: A character map that makes U+0020 of all other white space.
+MAP: dict[str, Any] = {"type": "precompiled", "charsmap": b64encode(WHITE_SPACE).decode()}
 MODEL, GGUF = "sentencepiece.model", "vocab.gguf"
 
 
@@ -37,7 +39,15 @@ def refusal(format: str, model: Mapping[str, Any]) -> str:
     [
         (MODEL, WORDPIECE, f"{MODEL} holds bpe and unigram models, and this one is of type wordpiece"),
         (MODEL, {"type": "bpe"}, f"{MODEL} holds a vocabulary, and this model is not trained"),
-        (MODEL, {**BPE, "normalizer": {"type": "nfc"}}, f"{MODEL} is written without a normalizer, and this model has one"),
+        (MODEL, {**BPE, "normalizer": {"type": "nfc"}}, f"{MODEL} is written without a normalizer other than a character map, and this model has one"),
+        (MODEL, {**BPE, "byte_fallback": True}, f"{MODEL} falls back to bytes if it has all of them, and this model has no '<0x00>'"),
+        (
+            MODEL,
+            {**BPE, "normalizer": MAP, "pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "whitespace_split"}, ALWAYS]}},
+            f"{MODEL} has one character map, which white-space split needs, and this model has another",
+        ),
+        (GGUF, {**BYTES, "byte_fallback": True}, f"{GGUF} has no byte fallback like that of this model"),
+        (GGUF, {**BPE, "normalizer": MAP}, f"{GGUF} has no place for normalizer/precompiled, which this model needs"),
         (MODEL, BYTES, f"{MODEL} has no pre-tokenizer but metaspace with '▁' and that of T5"),
         (MODEL, {**BPE, "pre_tokenizer": {"type": "metaspace", "replacement": "_"}}, f"{MODEL} has no pre-tokenizer but metaspace with '▁' and that of T5"),
         (MODEL, {**BPE, "pre_tokenizer": ALWAYS, "special_tokens": ["▁"]}, f"{MODEL} puts '▁' before the whole text only, and before a special token too"),
@@ -50,6 +60,13 @@ def refusal(format: str, model: Mapping[str, Any]) -> str:
         (MODEL, {**BPE, "vocabulary": ["\ud800"], "merges": []}, f"{MODEL} is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
         (MODEL, {**UNIGRAM, "tokens": [["a", 0]], "weights": "frequency"}, f"the frequency of 'a' has no logarithm, and {MODEL} holds logarithms"),
         (MODEL, {**UNIGRAM, "tokens": [["a", -1e39]]}, f"{MODEL} holds numbers of 32 bits, and the weight of 'a' is beyond them"),
+        (MODEL, {**BPE, "vocabulary": [["u", 1]], "merges": []}, f"{MODEL} has no place for vocabulary_ids, which this model needs"),
+        (MODEL, {**BPE, "added_tokens": [{"content": "u"}]}, f"{MODEL} has no place for added_tokens/content, which this model needs"),
+        (MODEL, {**BPE, "truncation": {"max_length": 9}}, f"{MODEL} has no place for truncation, which this model needs"),
+        (MODEL, {**BPE, "post_processor": {"type": "byte_level"}}, f"{MODEL} has no place for post_processor/byte_level, which this model needs"),
+        (MODEL, {**BPE, "ignore_merges": True}, f"{MODEL} has no place for model/bpe/ignore_merges, which this model needs"),
+        (MODEL, {**BPE, "unknown_token": "u", "fuse_unk": False}, f"{MODEL} makes one unknown token of several characters, and this model does not fuse them"),
+        (GGUF, {**BYTES, "normalizer": {"type": "prepend", "prefix": "a"}}, f"{GGUF} has no place for normalizer/prepend, which this model needs"),
         (GGUF, {}, f"{GGUF} holds bpe and wordpiece and unigram models, and this one has no type"),
         (GGUF, BPE, f"{GGUF} has '▁' for every space, and this model has no metaspace"),
         (GGUF, {**BPE, "pre_tokenizer": ALWAYS, "unknown_token": "u", "merges": []}, f"{GGUF} writes unknown characters of a BPE model as bytes, not as an unknown token"),
@@ -93,13 +110,15 @@ def test_spaces(pre_tokenizer: Any, spaces: Spaces) -> None:
     assert spaces_of(fill_defaults(model), MODEL) == spaces
 
 
-@pytest.mark.parametrize(("format", "package"), [(MODEL, "sentencepiece"), (GGUF, "gguf")])
-def test_a_missing_package_is_said(format: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("format", "package", "installed"), [(MODEL, "sentencepiece", "sentencepiece protobuf"), (GGUF, "gguf", "gguf")]
+)
+def test_a_missing_package_is_said(format: str, package: str, installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("sentencepiece", "sentencepiece.sentencepiece_model_pb2", "gguf"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(DataError) as caught:
         write(format, {**UNIGRAM, "pre_tokenizer": ALWAYS})
-    how = "install it with pip install 'tokspec[formats]'"
+    how = f"install it with pip install {installed}"
     assert str(caught.value) == f"the format {format} needs the package {package}; {how}"
 
 
@@ -127,7 +146,7 @@ def test_reading_back_gives_the_same_model() -> None:
             written = write(MODEL, model)
         except Unsupported:
             continue
-        if case.outcome == {"error": "invalid_model"}:  # a token twice, which no reader takes
+        if case.questions[0].outcome == {"error": "invalid_model"}:  # a token twice, which no reader takes
             continue
         assert read(MODEL, written) == kept(model), case.id
         expressed += 1
@@ -218,3 +237,30 @@ def test_only_a_model_that_splits_at_white_space_has_the_map() -> None:
 def test_a_first_mark_is_dropped_in_decoding_only_where_it_is_put(stages: dict[str, Any]) -> None:
     model = {**UNIGRAM, **stages, "decoder": {"type": "metaspace"}}
     assert refusal(MODEL, model) == f"{MODEL} drops a first '▁' in decoding where it puts one, and here it puts none"
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_what_is_unknown_falls_back_to_bytes(kind: str) -> None:
+    package = pytest.importorskip("sentencepiece")
+    tokens = ["a", *(f"<0x{byte:02X}>" for byte in range(256)), "▁"]
+    model: dict[str, Any] = {"type": kind, "byte_fallback": True, "decoder": {"type": "metaspace", "replacement": "▁"}}
+    if kind == "bpe":
+        model |= {"vocabulary": tokens, "merges": []}
+    else:
+        model |= {"tokens": [[token, -2.0] for token in tokens], "weights": "log_probability"}
+    model["pre_tokenizer"] = {"type": "metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    written = write(MODEL, model)
+    processor = package.SentencePieceProcessor(model_proto=b64decode(written["files"][MODEL]["base64"]))
+    assert processor.encode("aé", out_type=str) == ["▁", "a", "<0xC3>", "<0xA9>"]
+    assert processor.decode(processor.encode("aé")) == "aé"
+    assert read(MODEL, written) == model
+
+
+def test_a_character_map_is_kept() -> None:
+    package = pytest.importorskip("sentencepiece")
+    never = {"type": "metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True}
+    model = {"type": "bpe", "vocabulary": ["a", "▁"], "merges": [], "normalizer": MAP, "pre_tokenizer": never}
+    written = write(MODEL, model)
+    processor = package.SentencePieceProcessor(model_proto=b64decode(written["files"][MODEL]["base64"]))
+    assert processor.encode("a\u3000 a", out_type=str) == ["a", "▁", "▁", "a"]
+    assert read(MODEL, written) == model

@@ -72,9 +72,9 @@ def test_spans_go_wrong_by_what_is_dropped_behind_the_stages(model: Any, text: s
 @pytest.mark.parametrize(
     ("kind", "given", "clause"),
     [
-        ("tokens", {"tokens": [], "ids": [], "spans": []}, "SPECIAL-4"),
-        ("tokens", {"tokens": ["b"], "ids": [1], "spans": [[0, 1]]}, "SPECIAL-1"),
-        ("crash", {}, "SPECIAL-1"),
+        ("tokens", {"tokens": [], "ids": [], "spans": []}, "ADDED-4"),
+        ("tokens", {"tokens": ["b"], "ids": [1], "spans": [[0, 1]]}, "ADDED-1"),
+        ("crash", {}, "ADDED-1"),
     ],
 )
 def test_special_tokens_matter_where_they_are_left_though_the_text_has_none(kind: str, given: Any, clause: str) -> None:
@@ -107,8 +107,8 @@ def test_a_special_token_that_stands_across_itself_is_about_where_it_is_matched(
     model = {"type": "unigram", "tokens": [["a", 1], ["aa", 1]], "special_tokens": ["aa"]}
     example = Example(model, "encode", {"text": "aaa"})
     right, given = {"tokens": ["aa", "a"], "ids": [1, 0]}, {"tokens": ["a", "aa"], "ids": [0, 1]}
-    assert clause_of(example, "tokens", right, given) == "SPECIAL-2"
-    assert clause_of(replace(example, input={"text": "aab"}), "tokens", right, given) == "SPECIAL-4"
+    assert clause_of(example, "tokens", right, given) == "ADDED-2"
+    assert clause_of(replace(example, input={"text": "aab"}), "tokens", right, given) == "ADDED-4"
 
 
 LATE = {

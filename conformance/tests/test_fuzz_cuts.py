@@ -120,7 +120,7 @@ def test_findings_of_special_tokens_have_them_listed() -> None:
     judged = Conversations(lambda: InProcessSession(Blind()))
     campaign = Campaign([Checker(judged)], 1, Budget(examples=1500), ("bpe-special", "wordpiece-bert"))
     found = [(each.clause, each.kind, each.example.model, each.example.input) for each in campaign.run()]
-    assert [clause for clause, *_ in found] == ["SPECIAL-1", "SPECIAL-1", "SPECIAL-4"][: len(found)]
+    assert [clause for clause, *_ in found] == ["ADDED-1", "ADDED-1", "ADDED-4"][: len(found)]
     for *_, shown, _ in found:
         assert set(shown["special_tokens"]) <= set(shown["vocabulary"])
 

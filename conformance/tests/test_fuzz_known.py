@@ -111,8 +111,8 @@ def test_a_model_that_is_not_refused_is_known_for_every_operation(tmp_path: Path
 
 
 def test_a_refusal_that_is_not_due_is_known_as_another_answer_is() -> None:
-    refused = finding("SPECIAL-2", "encode", Verdict.ERROR, "refused as unknown_symbol")
-    assert marked(refused, known={("SPECIAL-2", "encode", "fail"): "case"}) == ["SPECIAL-2 (case)"]
+    refused = finding("ADDED-2", "encode", Verdict.ERROR, "refused as unknown_symbol")
+    assert marked(refused, known={("ADDED-2", "encode", "fail"): "case"}) == ["ADDED-2 (case)"]
 
 
 def test_what_is_listed_wrongly_is_said(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tokspec.cli import run_command_line
 from tokspec.suite.specification import load_specification
 from tokspec.templates import TEMPLATES
 
@@ -198,10 +200,29 @@ def test_a_link_that_leads_nowhere_is_there_too(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["adapter.py"]
 
 
+@pytest.mark.parametrize("folder", ["mine", "over/there/mine"])
+def test_a_full_disk_is_said_with_the_file_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    opened = Path.open
+
+    def full(path: Path, *arguments: Any, **others: Any) -> Any:
+        stream = opened(path, *arguments, **others)
+        if path.name == "README.md" and arguments[:1] == ("x",):
+            stream.write = lambda text: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left on device"))
+        return stream
+
+    monkeypatch.setattr(Path, "open", full)
+    said = f"tokspec: {folder}/README.md: cannot be written: No space left on device; nothing was left\n"
+    monkeypatch.chdir(tmp_path)
+    assert (run_command_line(["init", "--lang", "java", folder]), *capsys.readouterr()) == (2, "", said)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_is_a_file_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("", "utf-8")
     status, output, complaint = run("tokspec init --lang python mine", tmp_path)
-    assert (status, output, complaint) == (2, "", "tokspec: mine cannot be used: File exists\n")
+    assert (status, output, complaint) == (2, "", "tokspec: mine: cannot be written: File exists; nothing was left\n")
 
 
 def test_an_unknown_language_is_said_in_one_line(tmp_path: Path) -> None:
@@ -256,12 +277,18 @@ NOTHING_JUDGED = """\
 unsupported, and why:
     1  does not offer encode
 
-chapter  pass  unsupported
-04-bpe      ·            1
-all         ·            1
+chapter         pass  unsupported  held
+04-bpe             ·            1  none
+all                ·            1  none
+
+profile         pass  unsupported  held
+documents          ·            1  none
+tokenizer.json     ·            1  none
+sentencepiece      ·            1  none
+tiktoken           ·            1  none
 
 no case passed, and a run that shows nothing is not a pass
-mine 0.1 does not conform: 1 case = 1 unsupported
+mine 0.1 does not conform: 0 of 1 case asked = none, 1 unsupported
 """
 
 
@@ -280,14 +307,20 @@ VERDICTS = """\
 unsupported, and why:
     1  does not offer decode
 
-chapter      pass  fail  unsupported
-04-bpe          1     1            ·
-  BPE-ENC-1     1     1            ·
-  BPE-ENC-3     ·     1            ·
-07-decoding     ·     ·            1
-all             1     1            1
+chapter         pass  fail  unsupported  held
+04-bpe             1     1            ·  partial
+  BPE-ENC-1        1     1            ·  partial
+  BPE-ENC-3        ·     1            ·  none
+07-decoding        ·     ·            1  none
+all                1     1            1  partial
 
-mine 0.1 does not conform: 3 cases = 1 pass + 1 fail + 1 unsupported
+profile         pass  fail  unsupported  held
+documents          1     1            1  partial
+tokenizer.json     1     1            1  partial
+sentencepiece      1     1            ·  partial
+tiktoken           1     1            1  partial
+
+mine 0.1 does not conform: 2 of 3 cases asked = 1 pass + 1 fail, 1 unsupported
 """
 
 

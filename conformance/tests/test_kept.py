@@ -145,7 +145,10 @@ def test_of_a_long_value_one_error_is_looked_for() -> None:
 
 
 def test_a_key_of_the_answer_s_own_is_cut() -> None:
-    detail = "k" * 200 + " and 99800 more characters: is an unknown key; known are ids, spans, tokens"
+    detail = (
+        "k" * 200
+        + " and 99800 more characters: is an unknown key; known are attention_mask, ids, overflowing, sequence_ids, spans, special_tokens_mask, tokens, type_ids, word_ids"
+    )
     assert judged(Answer({"tokens": [], "k" * 100_000: 1})).detail == detail
 
 

@@ -22,7 +22,7 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import parse_yaml
 
 SUITE = load_suite().cases
-CASES = list(SUITE.values())[:6]
+CASES = sorted(SUITE.values(), key=lambda case: case.id)[:6]
 A, B = CASES[0].id, CASES[1].id
 
 REPLIES: dict[str, tuple[Verdict, Reply]] = {

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tokspec.adapters.registry import known_names
 from tokspec.base.errors import DataError
-from tokspec.report.matrix import read_list
+from tokspec.report.matrix import announced, read_list
 
 pytestmark = pytest.mark.slow
 
@@ -65,9 +66,9 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
     status, lines, errors = matrix(folder, "--reports", "reports")
     assert (status, errors) == (1, "")
     assert lines[:3] == [
-        "implementation  language  00  01  02  03   04  05  06  07  09  pass  known  fail  unsupported",
-        "tokref 0.1.0    Python     ·   ·   ·   ·  1/1   ·   ·   ·   ·     1      0     0            0",
-        "sh -c 'exit 3'             ·   ·   ·   ·  0/1   ·   ·   ·   ·     0      0     1            0",
+        "implementation  language  00  01  02  03   04  05  06  07  09  11  12  13  14  pass  known  fail  unsupported",
+        "tokref 0.1.0    Python     ·   ·   ·   ·  1/1   ·   ·   ·   ·   ·   ·   ·   ·     1      0     0            0",
+        "sh -c 'exit 3'             ·   ·   ·   ·  0/1   ·   ·   ·   ·   ·   ·   ·   ·     0      0     1            0",
     ]
     assert lines[6:8] == ["tokref 0.1.0 takes every default", "sh -c 'exit 3' takes every default"]
     assert lines[8:10] == [
@@ -87,10 +88,10 @@ def test_the_table_in_markdown(folder: Path) -> None:
     assert matrix(folder, "--format", "markdown", "--all") == (
         0,
         [
-            "| implementation | language | terms | normalization | pre tokenization | special tokens | bpe | wordpiece "
-            "| unigram | decoding | errors | pass | known | fail | unsupported |",
-            "| --- | --- |" + " ---: |" * 13,
-            "| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | 1 | 0 | 0 | 0 |",
+            "| implementation | language | terms | normalization | pre tokenization | added tokens | bpe | wordpiece "
+            "| unigram | decoding | errors | post processing | lengths | patterns | word level | pass | known | fail | unsupported |",
+            "| --- | --- |" + " ---: |" * 17,
+            "| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |",
         ],
         "",
     )
@@ -122,3 +123,11 @@ def test_a_list_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str
 def test_the_suites_own_list_names_files_that_are_there() -> None:
     listed = read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")
     assert len({one.name for one in listed}) == len(listed) == 19
+
+
+def test_without_a_list_it_is_what_packages_announce() -> None:
+    listed = {one.name: one for one in announced()}
+    assert set(listed) == set(known_names()) - {"reference"}
+    known = listed["tokenizers"].known
+    assert known.entries == read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")[1].known.entries
+    assert (listed["tokfast"].known.entries, listed["tokfast"].command, listed["tokfast"].missing()) == ({}, None, "")

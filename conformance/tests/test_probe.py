@@ -74,7 +74,48 @@ def test_the_unit_of_offsets_is_found() -> None:
 
 def test_what_is_laxer_fits_as_well() -> None:
     findings = {finding.choice: finding for finding in probed(ReferenceAdapter(), "UNI-*").findings}
-    assert findings["unigram_tie"] == ChoiceFinding("unigram_tie", ("earliest_start",), ("any", "earliest_start"), {})
+    costs = {"any": 0, "earliest_start": 0}
+    assert findings["unigram_tie"] == ChoiceFinding(
+        "unigram_tie", ("earliest_start",), ("any", "earliest_start"), {}, costs, 15
+    )
+
+
+class Surface(Silent):
+    """Has the text of what is unknown as its token, as if it were known, and some of equally probable segmentations."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = super().run(operation, model, input)
+        if operation != "encode" or "spans" not in result:
+            return result
+        tokens = [input["text"][start:end] for start, end in result["spans"]]
+        return {**result, "tokens": tokens if "<unk>" in result["tokens"] else result["tokens"]}
+
+
+def test_what_fails_with_every_option_is_not_called_the_strictest() -> None:
+    asked = ("unigram-unknown-middle", "unigram-unknown-start", "unigram-unknown-run-of-two")
+    (finding,) = (each for each in probed(Surface(), *asked).findings if each.choice == "unigram_unknown")
+    assert (finding.options, finding.costs, finding.answered) == (("piece", "run"), {"piece": 3, "run": 3}, 3)
+
+
+class Half(ReferenceAdapter):
+    """Takes one option of a choice for short texts, and declares it, and another one for long texts."""
+
+    def __init__(self) -> None:
+        super().__init__({"unigram_unknown": "run"})
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        other = ReferenceAdapter() if len(input.get("text", "")) > 4 else super()
+        return other.run(operation, model, input)
+
+
+def test_an_inconsistent_choice_says_what_each_option_costs_and_misleads_no_other_one() -> None:
+    found = {finding.choice: finding for finding in probed(Half(), "UNI-*").findings}
+    torn = found["unigram_unknown"]
+    assert (torn.options, torn.fitting) == ((), ())
+    assert 0 < torn.costs["run"] < torn.costs["piece"] < torn.answered
+    for finding in found.values():
+        for option in finding.options:
+            assert all(finding.costs[option] <= cost for cost in finding.costs.values()), finding
 
 
 def test_what_cannot_be_told_is_not_declared() -> None:
@@ -90,7 +131,7 @@ def test_the_command_prints_the_declaration() -> None:
     assert done.stdout.splitlines() == [
         "tokref 0.1.0 takes",
         "choices={",
-        '  "final_sigma": "contextual",  # final-sigma-word and 2 more',
+        '  "final_sigma": "contextual",  # contextual fails 0 of 5, plain fails 5: final-sigma-word and 4 more',
         "}",
         *(f"not told: {name}; no case that it answers tells {options} apart" for name, options in apart.items()),
     ]
@@ -129,7 +170,9 @@ class Torn(Plain):
         ("Plain", "otherwise: final_sigma is plain; hello declares nothing, which stands for contextual"),
         (
             "Torn",
-            "inconsistent: final_sigma: final-sigma-word: plain; final-sigma-two-words: plain; final-sigma-before-full-stop: contextual",
+            "none fits: final_sigma: plain fails 2 of 5, contextual fails 3: final-sigma-word takes plain, "
+            "final-sigma-two-words takes plain, final-sigma-before-full-stop takes contextual, "
+            "final-sigma-before-a-cased-mark takes contextual and 1 more",
         ),
     ],
 )

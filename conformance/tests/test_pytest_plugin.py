@@ -250,23 +250,20 @@ def test_workers_have_a_program_each(repository: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "verdict", "problem"),
+    ("words", "problem"),
     [
-        (("dies",), "crash", "exit status 1; standard error ends 'cannot find model.bin'"),
-        (('{"sigma": "x"}',), "protocol", "hello declares 'sigma=x', which is no choice"),
+        (("dies",), "crash: exit status 1; standard error ends 'cannot find model.bin'"),
+        (('{"sigma": "x"}',), "protocol: hello declares 'sigma=x', which is no choice; did you mean final_sigma?"),
     ],
     ids=["dies", "declares what there is not"],
 )
-def test_every_case_has_the_verdict_of_a_program_that_cannot_be_asked(
-    repository: pytest.Pytester, words: tuple[str, ...], verdict: str, problem: str
+def test_a_program_that_cannot_be_asked_ends_pytest_with_a_line(
+    repository: pytest.Pytester, words: tuple[str, ...], problem: str
 ) -> None:
     result = repository.runpytest("--tokspec-cmd", command(*words), *ENCODING)
-    result.assert_outcomes(failed=2)
-    assert result.ret == 1
-    assert summary(result) == [
-        f"FAILED tokspec::bpe-toy-encode-{name} - {verdict}: before hello: {problem}" for name in ("bug", "pun")
-    ]
-    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    again = f"try tokspec smoke --cmd {shlex.quote(command(*words))}"
+    assert result.errlines[0] == f"ERROR: {command(*words)}: cannot be asked: {problem}; {again}"
     assert len(processes(repository)) == 1
 
 

@@ -58,7 +58,7 @@ def plain(case: Case) -> Mapping[str, Any] | None:
 
 def refusals(listed: Listed) -> Iterator[tuple[str, str]]:
     """Return cases that are refused as unsupported though a plain input is not, with what is said."""
-    cases = list(load_suite().cases.values())
+    cases = [question for case in load_suite().cases.values() for question in case.questions]
     with open_session(listed.impl, listed.command) as session:
         requests = [Request(case.operation, case.model.name, case.model.content, case.input) for case in cases]
         refused = [

@@ -223,7 +223,12 @@ def test_junit_holds_what_its_schema_allows_and_counts_it() -> None:
         ("bpe-toy-encode-unhug", [("skipped", "unsupported: not <today>")]),
         (
             "the run",
-            [("error", "wicked\\u001b[2J 1|0 does not conform: 4 cases = 1 pass + 1 fail + 1 crash + 1 unsupported")],
+            [
+                (
+                    "error",
+                    "wicked\\u001b[2J 1|0 does not conform: 3 of 4 cases asked = 1 pass + 1 fail + 1 crash, 1 unsupported",
+                )
+            ],
         ),
     ]
     failure = suite.find("testcase/failure")
@@ -238,7 +243,7 @@ def test_junit_shows_what_fails_without_a_failing_case() -> None:
     errors = [(error.get("message"), error.text) for error in document.iter("error")]
     assert errors == [
         (
-            "wicked\\u001b[2J 1|0 does not conform: 1 case = 1 unsupported",
+            "wicked\\u001b[2J 1|0 does not conform: 0 of 1 case asked = none, 1 unsupported",
             "\nno case passed, and a run that shows nothing is not a pass\n",
         ),
         ("wicked\\u001b[2J 1|0 does not conform: 1 case = 1 pass", "\nk.yaml:5: x is no case of the suite\n"),
@@ -267,15 +272,22 @@ def test_every_verdict_has_its_element() -> None:
 
 def test_markdown_takes_nothing_for_markup() -> None:
     text = markdown([(ORIGIN, RUN)], show=1)
-    assert text.splitlines()[:9] == [
-        r"## wicked\\u001b\[2J 1\|0 does not conform\: 4 cases = 1 pass + 1 fail + 1 crash + 1 unsupported",
+    assert text.splitlines()[:16] == [
+        r"## wicked\\u001b\[2J 1\|0 does not conform\: 3 of 4 cases asked = 1 pass + 1 fail + 1 crash, 1 unsupported",
         "",
-        "| chapter | pass | fail | crash | unsupported |",
-        "| --- | ---: | ---: | ---: | ---: |",
-        "| **04-bpe** | 1 | 1 | 1 | 1 |",
-        "| BPE-ENC-3 | 1 | · | 1 | 1 |",
-        "| BPE-ENC-6 | · | 1 | 1 | · |",
-        "| **all** | 1 | 1 | 1 | 1 |",
+        "| chapter | pass | fail | crash | unsupported | held |",
+        "| --- | ---: | ---: | ---: | ---: | --- |",
+        "| **04-bpe** | 1 | 1 | 1 | 1 | partial |",
+        "| BPE-ENC-3 | 1 | · | 1 | 1 | partial |",
+        "| BPE-ENC-6 | · | 1 | 1 | · | none |",
+        "| **all** | 1 | 1 | 1 | 1 | partial |",
+        "",
+        "| profile | pass | fail | crash | unsupported | held |",
+        "| --- | ---: | ---: | ---: | ---: | --- |",
+        "| **documents** | 1 | 1 | 1 | 1 | partial |",
+        "| **tokenizer.json** | 1 | 1 | 1 | 1 | partial |",
+        "| **sentencepiece** | 1 | 1 | 1 | 1 | partial |",
+        "| **tiktoken** | 1 | · | · | 1 | partial |",
         "",
     ]  # fmt: skip
     assert "<summary>FAIL bpe-toy-encode-mug" in text
@@ -312,8 +324,8 @@ def test_what_changed_is_said_case_by_case() -> None:
     old, new = report(BEFORE, "old"), report(after, "new")
     new = replace(new, origin=replace(ORIGIN, fixtures="cd" * 32))
     assert list(lines(old, new, changes(old, new))) == [
-        "old: wicked\\u001b[2J 1|0 does not conform: 4 cases = 1 pass + 1 fail + 1 crash + 1 unsupported",
-        "new: wicked\\u001b[2J 1|0 does not conform: 3 cases = 2 fail + 1 unsupported",
+        "old: wicked\\u001b[2J 1|0 does not conform: 3 of 4 cases asked = 1 pass + 1 fail + 1 crash, 1 unsupported",
+        "new: wicked\\u001b[2J 1|0 does not conform: 2 of 3 cases asked = 2 fail, 1 unsupported",
         "the fixtures differ: abababababab and cdcdcdcdcdcd",
         "new            bpe-toy-encode-bug: pass → fail",
         "still failing  bpe-toy-encode-thug: crash → fail",

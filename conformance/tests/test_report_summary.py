@@ -55,11 +55,11 @@ MIXED = [
         (ended([result(Verdict.PASS)]), "mine 1.0 conforms: 1 case = 1 pass"),
         (ended([result(Verdict.PASS)] * 3), "mine 1.0 conforms: 3 cases = 3 pass"),
         (ended([]), "mine 1.0 does not conform: 0 cases = none"),
-        (ended([result(Verdict.UNSUPPORTED)] * 2), "mine 1.0 does not conform: 2 cases = 2 unsupported"),
+        (ended([result(Verdict.UNSUPPORTED)] * 2), "mine 1.0 does not conform: 0 of 2 cases asked = none, 2 unsupported"),
         (ended([result(Verdict.PASS)], problems=("stale",)), "mine 1.0 does not conform: 1 case = 1 pass"),
         (
             ended(MIXED),
-            "mine 1.0 does not conform: 6 cases = 2 pass + 1 fail + 1 known failure + 1 unsupported + 1 not run",
+            "mine 1.0 does not conform: 4 of 6 cases asked = 2 pass + 1 fail + 1 known failure, 1 unsupported, 1 not run",
         ),
         (ended([result(Verdict.PASS)], "mine", ""), "mine conforms: 1 case = 1 pass"),
         (ended([result(Verdict.PASS)], "\x1b[2Jm\r", "\u202e1"), "\\u001b[2Jm\\u000d \\u202e1 conforms: 1 case = 1 pass"),
@@ -72,46 +72,58 @@ def test_the_headline(run: Run, line: str) -> None:
 
 def test_the_table_shows_chapters_and_the_clauses_that_are_not_met() -> None:
     expected = """\
-chapter      pass  fail  known failure  unsupported  not run
-00-terms        1     ·              ·            ·        ·
-04-bpe          1     1              1            ·        ·
-  BPE-ENC-1     1     1              ·            ·        ·
-  BPE-ENC-3     ·     1              ·            ·        ·
-06-unigram      ·     ·              ·            1        1
-  UNI-SEG-2     ·     ·              ·            1        1
-all             2     1              1            1        1"""
+chapter         pass  fail  known failure  unsupported  not run  held
+00-terms           1     ·              ·            ·        ·  complete
+04-bpe             1     1              1            ·        ·  partial
+  BPE-ENC-1        1     1              ·            ·        ·  partial
+  BPE-ENC-3        ·     1              ·            ·        ·  none
+06-unigram         ·     ·              ·            1        1  none
+  UNI-SEG-2        ·     ·              ·            1        1  none
+all                2     1              1            1        1  partial
+
+profile         pass  fail  known failure  unsupported  not run  held
+documents          2     1              1            1        1  partial
+tokenizer.json     2     1              1            1        1  partial
+sentencepiece      2     1              1            1        1  partial
+tiktoken           2     1              ·            ·        ·  partial"""
     assert table(ended(MIXED)) == expected.splitlines()
 
 
 def test_the_table_shows_every_clause_if_that_is_wanted() -> None:
     expected = """\
-chapter      pass  fail  known failure  unsupported  not run
-00-terms        1     ·              ·            ·        ·
-  TERM-1        1     ·              1            ·        ·
-04-bpe          1     1              1            ·        ·
-  BPE-ENC-1     1     1              ·            ·        ·
-  BPE-ENC-3     ·     1              ·            ·        ·
-  BPE-ENC-6     ·     ·              1            ·        ·
-06-unigram      ·     ·              ·            1        1
-  UNI-SEG-2     ·     ·              ·            1        1
-all             2     1              1            1        1"""
-    assert table(ended(MIXED), every_clause=True) == expected.splitlines()
+chapter         pass  fail  known failure  unsupported  not run  held
+00-terms           1     ·              ·            ·        ·  complete
+  TERM-1           1     ·              1            ·        ·  partial
+04-bpe             1     1              1            ·        ·  partial
+  BPE-ENC-1        1     1              ·            ·        ·  partial
+  BPE-ENC-3        ·     1              ·            ·        ·  none
+  BPE-ENC-6        ·     ·              1            ·        ·  none
+06-unigram         ·     ·              ·            1        1  none
+  UNI-SEG-2        ·     ·              ·            1        1  none
+all                2     1              1            1        1  partial"""
+    assert table(ended(MIXED), every_clause=True)[:10] == expected.splitlines()
 
 
 def test_passes_have_their_column_even_if_there_are_none() -> None:
     assert table(ended([result(Verdict.CRASH)])) == [
-        "chapter      pass  crash",
-        "04-bpe          ·      1",
-        "  BPE-ENC-1     ·      1",
-        "all             ·      1",
+        "chapter         pass  crash  held",
+        "04-bpe             ·      1  none",
+        "  BPE-ENC-1        ·      1  none",
+        "all                ·      1  none",
+        "",
+        "profile         pass  crash  held",
+        "documents          ·      1  none",
+        "tokenizer.json     ·      1  none",
+        "sentencepiece      ·      1  none",
+        "tiktoken           ·      1  none",
     ]
 
 
 def test_chapters_add_up_to_the_run() -> None:
     (_, heads), *others = rows(ended(MIXED), every_clause=True)
     chapters = [cells for name, cells in others if not name.startswith(" ")]
-    counts = [[0 if cell == "·" else int(cell) for cell in cells] for cells in chapters]
-    assert heads == ["pass", "fail", "known failure", "unsupported", "not run"]
+    counts = [[0 if cell == "·" else int(cell) for cell in cells[:-1]] for cells in chapters]
+    assert heads == ["pass", "fail", "known failure", "unsupported", "not run", "held"]
     assert [sum(column) for column in zip(*counts[:-1], strict=True)] == counts[-1]
 
 

@@ -367,3 +367,31 @@ def test_an_end_that_is_noticed_with_the_last_output_loses_nothing(step: int, mo
         process.take_line()
     assert process.describe_end() == "exit status 0"
     process.stop()
+
+
+FRAMES = "".join(f"frame {number}\n\tat line {number}\n" for number in range(2000))
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"),
+    [
+        ("panic: runtime error: slice bounds out of range [5:3]\n\ngoroutine 1 [running]:", None),
+        ("fatal error: stack overflow\n\nruntime stack:", None),
+        ("thread 'main' (24897) panicked at src/main.rs:7:5:\nindex out of bounds: the len is 1", None),
+        ('Exception in thread "main" java.lang.ArrayIndexOutOfBoundsException: Index 5', None),
+        ("Unhandled exception. System.IndexOutOfRangeException: Index was outside", None),
+        ("terminate called after throwing an instance of 'std::out_of_range'\n  what():  at", None),
+        ("file:///a.mjs:1\nf(n, s)\n   ^\n\nTypeError: s is undefined", "TypeError: s is undefined"),
+        ("Traceback (most recent call last):", ""),  # whose last line is the telling one
+    ],
+    ids=["Go", "Go, overflow", "Rust", "Java", ".NET", "C++", "Node.js", "Python"],
+)
+def test_a_long_trace_keeps_its_head(tmp_path: Path, head: str, shown: str | None) -> None:
+    trace = tmp_path / "trace"
+    trace.write_text(f"loading\n{head}\n{FRAMES}ends here\n", "utf-8")
+    with pytest.raises(AdapterFault) as caught:
+        ProgramSession(["sh", "-c", f"cat {trace} >&2; exit 2"])
+    first = (head if shown is None else shown).replace("\n\n", "\n").replace("\n", " | ").replace("  what", "what")
+    written = " | ".join([*filter(None, [first]), *(f"frame {n} | at line {n}" for n in range(2000)), "ends here"])
+    said = f"{written[:200]} ... {written[-200:]}" if first else written[-400:]
+    assert caught.value.message == f"exit status 2; standard error ends {said!r}"

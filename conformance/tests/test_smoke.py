@@ -69,7 +69,8 @@ def test_an_adapter_that_is_right() -> None:
 
 def test_the_reference_is_right_in_every_step() -> None:
     found = tried(ReferenceAdapter())
-    assert [step.name for step in found] == ["hello", "operations", "formats", "choices", *schema.operations(), "twice", "contradiction"]  # fmt: skip
+    offered = ReferenceAdapter().hello().operations
+    assert [step.name for step in found] == ["hello", "operations", "formats", "choices", *offered, "twice", "contradiction"]  # fmt: skip
     assert [step for step in found if not step.right] == []
 
 
@@ -81,7 +82,7 @@ def test_there_are_questions_for_every_operation_and_all_have_an_answer() -> Non
                 assert list(schema.errors(model, "model")) == []
                 assert list(schema.errors(input, f"operations/{operation}/input")) == []
                 ((_, reply),) = session.ask([Request(operation, f"{operation} {number}", model, input)])
-                assert isinstance(reply, Answer), (operation, model)
+                assert isinstance(reply, Answer) == (operation in session.hello.operations), (operation, model)
 
 
 def test_an_adapter_that_offers_nothing_yet() -> None:
@@ -97,7 +98,7 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
         (
             replace(HELLO, operations=("encode", "tokenise", "\x1b[2J")),
             "operations",
-            "tokenise, \x1b[2J: not in spec/10-protocol.md; name only what stands there",
+            "tokenise, \x1b[2J: not in spec/10-protocol.md; did you mean pre_tokenize? name only what stands there",
         ),
         (
             replace(HELLO, formats=("tokspec", "sqlite")),
@@ -107,7 +108,12 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
         (
             replace(HELLO, choices={"unknown": "x"}),
             "choices",
-            "unknown is no choice of spec/08-choices.md; remove it",
+            "unknown is no choice of spec/08-choices.md; did you mean unknown_id?",
+        ),
+        (
+            replace(HELLO, choices={"zzz": "x"}),
+            "choices",
+            "zzz is no choice of spec/08-choices.md; remove it",
         ),
         (
             replace(HELLO, choices={"unknown_id": "x"}),
@@ -120,7 +126,7 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
             '{"text": "bug"} → {"tokens": ["b", "ug"]} lacks ids, spans; give all that encode_fields names',
         ),
     ],
-    ids=["operations", "formats", "choice", "option", "fields"],
+    ids=["operations", "formats", "choice", "choice near none", "option", "fields"],
 )
 def test_a_description_that_is_wrong_in_one_step(hello: Hello, step: str, note: str) -> None:
     found = tried(Scripted(hello))
@@ -168,12 +174,15 @@ def test_an_operation_that_is_wrong(run: Callable[..., Any], note: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "answer"),
-    [("wordpiece", '{"text": "bug"} → {"tokens": ["b", "ug"]}'), ("unigram", '{"text": "hug"} → {"tokens": ["b", "ug"]}')],
+    [
+        ("wordpiece", '{"text": "bug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), unigram (no unigram), bpe of bytes (no bpe)'),
+        ("unigram", '{"text": "hug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), wordpiece (no wordpiece), bpe of bytes (no bpe)'),
+    ],
 )  # fmt: skip
 def test_an_adapter_for_one_type_of_model_is_asked_about_that(kind: str, answer: str) -> None:
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         if model["type"] != kind:
-            raise Unsupported(f"knows {kind} only")
+            raise Unsupported(f"no {model['type']}")
         return {"tokens": ["b", "ug"]}
 
     assert tried(Scripted(run=run)) == expected(encode=answer)
@@ -185,7 +194,28 @@ def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
             raise Unsupported("knows bytes only")
         return {"tokens": ["b", "ug"]}
 
-    assert tried(Scripted(run=run)) == expected(encode='{"text": "bug"} → {"tokens": ["b", "ug"]}')
+    others = "bpe (knows bytes only), wordpiece (knows bytes only), unigram (knows bytes only)"
+    answer = f'{{"text": "bug"}} → {{"tokens": ["b", "ug"]}}; unsupported: {others}'
+    assert tried(Scripted(run=run)) == expected(encode=answer)
+
+
+@pytest.mark.parametrize(
+    ("error", "note"),
+    [
+        (KeyError("merges"), "crash: KeyError: 'merges' (test_smoke.py:"),
+        (Refusal("invalid_model", "no merges"), "refused as invalid_model: no merges; it has an answer, and what "),
+    ],
+)
+def test_what_a_type_that_it_does_not_have_comes_to_is_told(error: Exception, note: str) -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        if model["type"] == "unigram":
+            raise error
+        return {"tokens": ["b", "ug"]}
+
+    (wrong,) = (step for step in tried(Scripted(run=run)) if not step.right)
+    assert wrong.note.startswith(f'unigram: {{"text": "hug"}} → {note}')
+    remedy = "; if it has no unigram, refuse that as unsupported in load, with the reason"
+    assert wrong.note.endswith(remedy if isinstance(error, KeyError) else "what you do not offer is unsupported")
 
 
 def test_an_adapter_that_answers_nothing_is_not_right() -> None:
@@ -217,7 +247,7 @@ class Mixing(Scripted):
         self.model = content
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Any:
-        return {"tokens": ["b", "ug"] if "ug" in self.model["vocabulary"] else ["b", "u", "g"]}
+        return {"tokens": ["b", "ug"] if "ug" in self.model.get("vocabulary", ["ug"]) else ["b", "u", "g"]}
 
 
 def test_an_adapter_that_mixes_models_up() -> None:
@@ -237,7 +267,7 @@ def test_a_model_that_cannot_be_may_come_to_anything_but_is_better_refused() -> 
     assert tried(Trusting()) == expected(contradiction=f"a model that cannot be comes to an answer; {better}")
 
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
-        if "ug" not in model["vocabulary"]:
+        if model["type"] == "bpe" and "ug" not in model["vocabulary"]:
             raise KeyError("ug")
         return {"tokens": ["b", "ug"]}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -79,20 +80,126 @@ def test_a_wrong_answer_fails_at_its_first_difference(result: Any, difference: D
     assert outcome(judged(case({"expect": BUG}), Answer(result))) == ("fail", "wrong answer", difference)
 
 
-def test_an_answer_that_is_right_without_spans_is_not_passed() -> None:
+TWO: Mapping[str, Any] = {
+    "tokens": ["b", "ug"],
+    "type_ids": [0, 1],
+    "spans": [[0, 1], [0, 2]],
+    "sequence_ids": [0, 1],
+    "overflowing": [{"tokens": ["g"], "type_ids": [1], "spans": [[1, 2]], "sequence_ids": [1]}],
+}
+
+
+def encoded(right: Mapping[str, Any], given: Mapping[str, Any], *fields: str) -> tuple[str, str, Difference | None]:
+    return outcome(judged(case({"expect": right}), Answer(given), fields))
+
+
+def test_only_declared_fields_of_an_encoding_are_compared() -> None:
+    wrong = {**TWO, "type_ids": [0, 0]}
+    assert encoded(TWO, wrong, "tokens", "spans", "sequence_ids") == ("pass", "", None)
+    assert encoded(TWO, wrong, "tokens", "type_ids") == ("fail", "wrong answer", Difference(("type_ids", 1), 1, 0))
+    assert encoded({"type_ids": [0, 1]}, TWO, "tokens", "ids") == (
+        "unsupported",
+        "encode returns only tokens, ids, and the case checks none of them",
+        None,
+    )
+
+
+def test_what_overflows_is_compared_in_the_declared_fields() -> None:
+    (part,) = TWO["overflowing"]
+    more = {**TWO, "overflowing": [part, part]}
+    wrong = {**TWO, "overflowing": [{**part, "type_ids": [0]}]}
+    less = {**TWO, "overflowing": [{"tokens": ["g"], "type_ids": [1]}]}
+    assert encoded(TWO, more, "tokens") == ("pass", "", None)
+    assert encoded(TWO, wrong, "tokens", "overflowing") == ("pass", "", None)
+    assert encoded(TWO, wrong, "type_ids", "overflowing") == (
+        "fail",
+        "wrong answer",
+        Difference(("overflowing", 0, "type_ids", 0), 1, 0),
+    )
+    assert encoded(TWO, more, "tokens", "overflowing") == (
+        "fail",
+        "wrong answer",
+        Difference(("overflowing", 1), ABSENT, part),
+    )
+    assert encoded(TWO, less, "tokens", "spans", "overflowing") == ("pass", "gives no spans of this text", None)
+    assert encoded(more, TWO, "tokens", "overflowing") == (
+        "fail",
+        "wrong answer",
+        Difference(("overflowing", 1), part, ABSENT),
+    )
+
+
+def test_a_batch_is_compared_in_the_declared_fields_of_each_encoding() -> None:
+    asked = replace(
+        case({"expect": {"encodings": [BUG, BUG]}}, "encode_batch"),
+        input={"inputs": [{"text": "bug"}, {"text": "bug"}]},
+    )
+    wrong = {**BUG, "ids": [1, 1]}
+    without = {"tokens": BUG["tokens"], "ids": BUG["ids"]}
+    assert judged(asked, Answer({"encodings": [BUG, wrong]}), ("tokens",)).verdict is Verdict.PASS
+    assert outcome(judged(asked, Answer({"encodings": [BUG, wrong]}))) == (
+        "fail",
+        "wrong answer",
+        Difference(("encodings", 1, "ids", 1), 8, 1),
+    )
+    assert outcome(judged(asked, Answer({"encodings": [BUG]}))) == (
+        "fail",
+        "wrong answer",
+        Difference(("encodings", 1), BUG, ABSENT),
+    )
+    assert outcome(judged(asked, Answer({"encodings": [without, BUG]}))) == (
+        "pass",
+        "gives no spans of this text",
+        None,
+    )
+    assert outcome(judged(asked, Answer({"encodings": [BUG, BUG]}), ("type_ids",))) == (
+        "unsupported",
+        "encode_batch returns only type_ids, and the case checks none of them",
+        None,
+    )
+
+
+def test_spans_of_a_pair_are_converted_in_their_own_text() -> None:
+    right = {
+        "spans": [[0, 1], [0, 1], [0, 0]],
+        "sequence_ids": [0, 1, None],
+        "overflowing": [{"spans": [[1, 2]], "sequence_ids": [1]}],
+    }
+    asked = replace(case({"expect": right}), input={"text": "ü", "pair": "🙂ü"})
+    converted = {**right, "spans": [[0, 2], [0, 4], [0, 0]], "overflowing": [{"spans": [[4, 6]], "sequence_ids": [1]}]}
+    fields = ("spans", "sequence_ids", "overflowing")
+    assert judged(asked, Answer(converted), fields, offset_unit="byte").verdict is Verdict.PASS
+    assert judged(asked, Answer(right), fields, offset_unit="byte").difference == Difference(("spans", 0, 1), 2, 1)
+    row = {**asked.input}
+    batch = replace(
+        asked, operation="encode_batch", input={"inputs": [row]}, outcome={"expect": {"encodings": [right]}}
+    )
+    assert judged(batch, Answer({"encodings": [converted]}), fields, offset_unit="byte").verdict is Verdict.PASS
+
+
+def test_an_answer_that_is_right_without_spans_passes_and_says_so() -> None:
     without = {"tokens": BUG["tokens"], "ids": BUG["ids"]}
     assert outcome(judged(case({"expect": BUG}), Answer(without))) == (
-        "unsupported",
+        "pass",
         "gives no spans of this text",
         None,
     )
     assert outcome(judged(case({"expect": without}), Answer(without))) == ("pass", "", None)
+    assert outcome(judged(case({"expect": BUG}), Answer(without), ("spans",))) == (
+        "unsupported",
+        "gives no spans of this text, and the case checks nothing else",
+        None,
+    )
 
 
 @pytest.mark.parametrize(
     ("operation", "result", "detail"),
     [
-        ("encode", {**BUG, "more": 1}, "more: is an unknown key; known are ids, spans, tokens"),
+        (
+            "encode",
+            {**BUG, "more": 1},
+            "more: is an unknown key; known are attention_mask, ids, overflowing, sequence_ids, spans, special_tokens_mask, tokens, type_ids, word_ids",
+        ),
         ("encode", {**BUG, "token": []}, "token: is an unknown key; did you mean tokens?"),
         ("encode", {**BUG, "ids": ["1", "8"]}, 'ids/0: "1" is not of types "null", "integer"'),
         ("encode", {**BUG, "tokens": "bug"}, 'tokens: "bug" is not of type "array"'),
@@ -107,19 +214,20 @@ def test_a_result_of_the_wrong_shape_breaks_the_protocol(operation: str, result:
     assert outcome(judged(refusal, Answer(result))) == ("protocol", detail, None)
 
 
-def types(node: Mapping[str, Any]) -> Iterator[str]:
+def types(node: Mapping[str, Any], within: frozenset[str] = frozenset()) -> Iterator[str]:
     """Return the types of everything that a part of the schema allows; ``anything`` where it does not say."""
     if "$ref" in node:
-        yield from types(schema.definitions()[node["$ref"].removeprefix("#/$defs/")])
+        name = node["$ref"].removeprefix("#/$defs/")
+        yield from types(schema.definitions()[name], within | {name}) if name not in within else ()
     elif "oneOf" in node:
-        yield from chain.from_iterable(map(types, node["oneOf"]))
+        yield from chain.from_iterable(types(each, within) for each in node["oneOf"])
     else:
         own = node.get("type", "anything")
         yield from [own] if isinstance(own, str) else own
         inner = [*node.get("prefixItems", ()), node.get("items", False)] if "array" in own else []
         if "object" in own:
             inner = [*node.get("properties", {}).values(), node.get("additionalProperties", True)]
-        yield from chain.from_iterable(types(each if isinstance(each, dict) else {}) for each in inner if each)
+        yield from chain.from_iterable(types(each if isinstance(each, dict) else {}, within) for each in inner if each)
 
 
 def test_no_result_may_hold_a_boolean_so_that_equality_tells_results_apart() -> None:
@@ -265,7 +373,8 @@ def test_options_are_overridden_or_declared_or_the_documents_own() -> None:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"sigma": "plain"}, "protocol: hello declares 'sigma=plain', which is no choice"),
+        ({"sigma": "plain"}, "protocol: hello declares 'sigma=plain', which is no choice; did you mean final_sigma?"),
+        ({"final_sigma": "context"}, "protocol: hello declares 'final_sigma=context', which is an option that final_sigma does not have; did you mean contextual?"),
         ({"final_sigma": "none"}, "protocol: hello declares 'final_sigma=none', which is an option that final_sigma does not have"),
         ({"\x1b[2J": "x"}, "protocol: hello declares '\\x1b[2J=x', which is no choice"),
     ],
@@ -278,7 +387,7 @@ def test_a_choice_that_the_specification_does_not_have_is_refused(choices: dict[
 
 def test_every_case_of_the_suite_passes_with_what_it_expects_and_fails_without() -> None:
     choices = effective_choices(HELLO)
-    for asked in load_suite().cases.values():
+    for asked in (question for case in load_suite().cases.values() for question in case.questions):
         expected = not_run(asked, choices, "").expected
         for result in expected.get("one_of", [expected["expect"]] if "expect" in expected else []):
             assert judge(asked, Answer(result), HELLO, choices).verdict is Verdict.PASS

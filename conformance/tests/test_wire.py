@@ -149,7 +149,15 @@ GREETING = {
 
 
 def test_hello_is_read_whole() -> None:
-    others = {"choices": {"offset_unit": "byte"}, "encode_fields": ["tokens", "ids"], "unicode": "15.1", "since": 2020}
+    others = {
+        "choices": {"offset_unit": "byte"},
+        "encode_fields": ["tokens", "ids"],
+        "encode_options": ["pair"],
+        "decode_options": ["skip_special_tokens"],
+        "components": ["post_processor", "decoder/fuse"],
+        "unicode": "15.1",
+        "since": 2020,
+    }
     assert parse_hello(GREETING) == Hello("mytok", "0.3", "C", ("encode", "decode"), ("tokenizer.json", "tokspec"))
     assert parse_hello({**GREETING, **others}) == Hello(
         "mytok",
@@ -160,6 +168,9 @@ def test_hello_is_read_whole() -> None:
         {"offset_unit": "byte"},
         ("tokens", "ids"),
         "15.1",
+        encode_options=("pair",),
+        decode_options=("skip_special_tokens",),
+        components=("post_processor", "decoder/fuse"),
     )
 
 
@@ -181,11 +192,14 @@ def test_hello_without_a_key_is_a_fault(key: str) -> None:
         ("formats", [1], 'formats/0: 1 is not of type "string"'),
         ("choices", {"a": 1}, 'choices/a: 1 is not of type "string"'),
         ("choices", {"\x1b[2J": 1}, 'choices/\\x1b[2J: 1 is not of type "string"'),
-        ("encode_fields", ["type"], 'encode_fields/0: "type" is none of the values; known are tokens, ids, spans'),
+        ("encode_fields", ["type"], 'encode_fields/0: "type" is none of the values; did you mean type_ids?'),
+        ("encode_options", ["Pair"], 'encode_options/0: "Pair" is none of the values; did you mean pair?'),
+        ("decode_options", ["skip_special"], 'decode_options/0: "skip_special" is none of the values; did you mean skip_special_tokens?'),
+        ("components", ["padding", "post_procesor"], 'components/1: "post_procesor" is none of the values; did you mean post_processor?'),
         ("unicode", 15.1, 'unicode: 15.1 is not of type "string"'),
         ("other_trainers", ["bpe"], 'other_trainers: ["bpe"] is not of type "object"'),
     ],
-)
+)  # fmt: skip
 def test_hello_with_a_wrong_value_is_a_fault(key: str, value: object, message: str) -> None:
     with pytest.raises(AdapterFault) as error:
         parse_hello({**GREETING, key: value})

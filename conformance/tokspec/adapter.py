@@ -29,6 +29,9 @@ class Hello:
     encode_fields: tuple[str, ...] = ("tokens",)
     unicode: str = ""
     other_trainers: Mapping[str, str] = field(default_factory=dict)
+    encode_options: tuple[str, ...] = ()
+    decode_options: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
 
 
 class Adapter(Protocol):

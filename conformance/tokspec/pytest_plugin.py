@@ -22,17 +22,25 @@ __all__ = [
     "tokenizer_regression",
 ]
 
+#: The options that mean nothing unless an implementation is named.
+_OTHERS = ("select", "choice", "in_process", "known_failures", "fixtures_version")
+
 _CASES: pytest.StashKey[Cases] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; they have their own group in ``pytest --help``."""
     group = parser.getgroup("tokspec", "conformance of tokenizers")
-    group.addoption("--tokspec", metavar="IMPLEMENTATION", help="judge an installed implementation, or module:object")
+    group.addoption(
+        "--tokspec",
+        metavar="IMPLEMENTATION",
+        help="judge an installed implementation, or module:object, or either @ENVIRONMENT",
+    )
     group.addoption("--tokspec-cmd", metavar="COMMAND", help="judge a program that speaks the protocol")
     group.addoption("--tokspec-in-process", action="store_true", help="run it in this process, for a debugger")
     group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="take these cases only")
     group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="hold it to an option")
+    group.addoption("--tokspec-fixtures-version", metavar="X.Y.Z", help="take the cases that stood in this version")
     group.addoption("--tokspec-known-failures", metavar="FILE", help="failures that do not count")
 
 
@@ -58,7 +66,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         session.config.stash[_CASES] = Cases.of(session)
         if not hasattr(session.config, "workerinput"):
             session.config.pluginmanager.register(_Tally())
-    elif any((option.tokspec_select, option.tokspec_choice, option.tokspec_in_process, option.tokspec_known_failures)):
+    elif any(getattr(option, f"tokspec_{name}") for name in _OTHERS):
         raise pytest.UsageError("no implementation is named; give --tokspec or --tokspec-cmd")
 
 

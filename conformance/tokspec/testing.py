@@ -10,7 +10,7 @@ Derive a class from :class:`TokenizerTests` and give it the adapter; pytest runs
 
 For unittest derive it from both: ``class TestMine(TokenizerTests, unittest.TestCase)``.
 
-The strategies are for tests of one's own. Needs ``pip install 'tokspec[fuzz]'``.
+The strategies are for tests of one's own. Needs ``pip install hypothesis``.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ from tokspec.fuzz.wishes import clauses_of, families_of, opened, options_of
 try:
     from tokspec.fuzz.strategies import corpora, examples, models, models_with_texts, texts
 except ModuleNotFoundError as error:  # pragma: no cover
-    raise ModuleNotFoundError(
-        "tokspec.testing needs Hypothesis: pip install 'tokspec[fuzz]'", name=error.name
-    ) from None
+    raise ModuleNotFoundError("tokspec.testing needs Hypothesis: pip install hypothesis", name=error.name) from None
 
 __all__ = [
     "TokenizerTests",

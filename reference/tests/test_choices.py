@@ -6,7 +6,8 @@ from tokref import Choices, InputError
 
 NAMES = (
     "bpe_training_tie, bpe_merge_order, bpe_pairs, bpe_unknown_run, bpe_unknown_without_token, unigram_tie, "
-    "unigram_score_start, unigram_unknown, metaspace_leading_space, unknown_id, final_sigma"
+    "unigram_score_start, unigram_unknown, metaspace_leading_space, unknown_id, truncation_odd, wordpiece_cleanup, "
+    "final_sigma, byte_fallback_invalid, pattern_end, pattern_interval_plus"
 )
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from tokref import Bpe, Choices, InputError, Tokenizer, decode, from_mapping, tokens_of
+from tokref import Bpe, Choices, InputError, Tokenizer, decode, decode_stream, from_mapping, tokens_of
 from tokref.decoding import join_tokens
 from tokref.pre_tokenization import BYTE_CHARACTERS
 
@@ -110,3 +110,75 @@ def test_an_unknown_token_is_refused_or_skipped() -> None:
 @pytest.mark.parametrize("tokenizer", [NONE, Tokenizer(Bpe())])
 def test_without_a_vocabulary_every_token_is_decoded(tokenizer: Tokenizer) -> None:
     assert decode(["x", "y"], tokenizer, Choices()) == "x y"
+
+
+ADDED = from_mapping(
+    {
+        "type": "bpe",
+        "vocabulary": ["▁a", "▁b", "<s>"],
+        "special_tokens": ["<s>"],
+        "added_tokens": [{"content": "<N>", "id": 9, "special": False, "normalized": True}],
+        "normalizer": {"type": "lowercase"},
+        "decoder": {"type": "metaspace"},
+    }
+)
+
+
+def test_special_tokens_are_skipped_before_the_decoder_sees_the_tokens() -> None:
+    tokens = ["<s>", "▁a", "<N>", "<s>", "▁b"]
+    assert tokens_of([2, 0, 9, 2, 1], ADDED, Choices()) == tokens
+    assert decode(tokens, ADDED, REMOVED) == "<s> a<N><s> b"
+    assert decode(tokens, ADDED, REMOVED, skip_special_tokens=True) == "a<N> b"
+    assert decode(["<s>"], ADDED, Choices(), skip_special_tokens=True) == ""
+
+
+CLEANING = from_mapping({"decoder": {"type": "wordpiece", "cleanup": True}})
+
+
+@pytest.mark.parametrize(
+    ("tokens", "each_token", "whole_text"),
+    [
+        (["a", ".", "##.", "?", "!", ",", ";"], "a..?!, ;", "a..?!, ;"),
+        (["it", "'s", "'m", "'ve", "'re", "n't", "'S"], "it's'm've'ren't 'S", "it's'm've'ren't 'S"),
+        (["a", "'", "b"], "a ' b", "a'b"),
+        (["a", "##b", "##'s", " .", "."], "ab's ..", "ab's .."),
+        (["a", "## .", "'small"], "a.'small", "a.'small"),
+        (["a", " ' ", "n't"], "a 'n't", "a 'n't"),
+    ],
+)
+def test_cleanup(tokens: list[str], each_token: str, whole_text: str) -> None:
+    assert decode(tokens, CLEANING, Choices()) == each_token
+    assert decode(tokens, CLEANING, Choices(wordpiece_cleanup="whole_text")) == whole_text
+
+
+BYTES = from_mapping(
+    {
+        "type": "bpe",
+        "vocabulary": ["a", "Ã", "©", "aÃ", "ï", "¿½", "<s>"],
+        "special_tokens": ["<s>"],
+        "decoder": {"type": "byte_level"},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("ids", "parts"),
+    [
+        ([], []),
+        ([0, 1, 2], ["a", "", "é"]),
+        ([3, 2], ["", "aé"]),
+        ([1, 6, 2], ["", "", "é"]),
+        ([0, 4, 5, 0], ["a", "", "", "\ufffda"]),  # the text itself has the character
+        ([2, 0, 1], ["", "\ufffda", ""]),
+    ],
+)
+def test_a_stream(ids: list[int], parts: list[str]) -> None:
+    assert decode_stream(ids, BYTES, Choices(), skip_special_tokens=True) == parts
+
+
+def test_a_stream_joins_as_the_whole() -> None:
+    ids = [0, 2, 1, 9]
+    assert decode_stream(ids, ADDED, REMOVED) == ["a", "<s>", " b", "<N>"]
+    with pytest.raises(InputError):
+        decode_stream([0, 5], ADDED, REMOVED)
+    assert decode_stream([0, 5, 1], ADDED, Choices(unknown_id="skipped")) == [" a", "", " b"]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
-from tokref import Bpe, Choices, InputError, Token, Tokenizer, decode, encode, from_mapping, tokens_of
+from tokref import AddedToken, Bpe, Choices, InputError, Token, Tokenizer, decode, encode, from_mapping, tokens_of
 from tokref.pre_tokenization import BYTE_CHARACTERS
 
 from .strategies import ASSIGNED_TEXTS, HARD_TEXTS, TEXTS
@@ -278,7 +278,7 @@ def test_of_the_pieces_of_one_character_only_one_is_first() -> None:
 
 
 def test_special_tokens_need_no_entry_where_there_is_no_vocabulary() -> None:
-    tokenizer = Tokenizer(Bpe(), special_tokens=("<s>",))
+    tokenizer = Tokenizer(Bpe(), added_tokens=(AddedToken("<s>"),))
     assert encode("<s>x", tokenizer, KEPT) == [("<s>", None, 0, 3), ("x", None, 3, 4)]
 
 

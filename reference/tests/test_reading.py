@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokref import (
+    AddedToken,
     AlignedText,
     Bpe,
     Choices,
@@ -101,8 +102,8 @@ def refusal(read: Callable[[], Any]) -> tuple[str, str]:
                     },
                 ),
                 Component("byte_level", {"add_prefix_space": True, "use_regex": False}),
-                Component("metaspace", {"replacement": "_"}),
-                ("<s>",),
+                Component("metaspace", {"replacement": "_", "prepend_scheme": "always"}),
+                (AddedToken("<s>", 0),),
             ),
         ),
         (
@@ -118,8 +119,29 @@ def refusal(read: Callable[[], Any]) -> tuple[str, str]:
         ({"about": "nothing", "decoder": None}, Tokenizer()),
         ({"type": "bpe"}, Tokenizer(Bpe({}, (), None))),
         ({"type": "bpe", "unknown_token": None, "vocabulary": None}, Tokenizer(Bpe())),
-        ({"type": "bpe", "special_tokens": ["<s>"]}, Tokenizer(Bpe(), special_tokens=("<s>",))),
+        ({"type": "bpe", "special_tokens": ["<s>"]}, Tokenizer(Bpe(), added_tokens=(AddedToken("<s>"),))),
         ({"type": "bpe", "vocabulary": ["", "a"]}, Tokenizer(Bpe({"": 0, "a": 1}))),
+        ({"type": "bpe", "vocabulary": [["b", 7], ["a", 0]]}, Tokenizer(Bpe({"b": 7, "a": 0}))),
+        (
+            {
+                "type": "bpe",
+                "vocabulary": [["a", 2**32 - 1], ["b", 1]],
+                "special_tokens": ["b"],
+                "added_tokens": [
+                    {"content": "a", "special": False},
+                    {"content": "c", "id": 0, "normalized": True, "lstrip": True, "rstrip": True, "single_word": True},
+                ],
+            },
+            Tokenizer(
+                Bpe({"a": 2**32 - 1, "b": 1}),
+                added_tokens=(
+                    AddedToken("b", 1),
+                    AddedToken("a", 2**32 - 1, special=False),
+                    AddedToken("c", 0, True, True, True, True, True),
+                ),
+            ),
+        ),
+        ({"added_tokens": [{"content": "a", "id": 3}]}, Tokenizer(added_tokens=(AddedToken("a", 3),))),
         ({"type": "wordpiece"}, Tokenizer(WordPiece({}, "[UNK]", "##", 100))),
         ({"type": "wordpiece", "continuing_prefix": ""}, Tokenizer(WordPiece(continuing_prefix=""))),
         ({"type": "unigram"}, Tokenizer(Unigram({}, "frequency", None))),
@@ -127,7 +149,7 @@ def refusal(read: Callable[[], Any]) -> tuple[str, str]:
             {"type": "unigram", "tokens": [["a", -745]], "weights": "log_probability"},
             Tokenizer(Unigram({"a": -745}, "log_probability")),
         ),
-        ({"special_tokens": ["a"]}, Tokenizer(special_tokens=("a",))),
+        ({"special_tokens": ["a"]}, Tokenizer(added_tokens=(AddedToken("a"),))),
         (
             {
                 "pre_tokenizer": {
@@ -147,14 +169,17 @@ def refusal(read: Callable[[], Any]) -> tuple[str, str]:
                 )
             ),
         ),
-        ({"decoder": {"type": "wordpiece"}}, Tokenizer(decoder=Component("wordpiece", {"prefix": "##"}))),
+        (
+            {"decoder": {"type": "wordpiece"}},
+            Tokenizer(decoder=Component("wordpiece", {"prefix": "##", "cleanup": False})),
+        ),
     ],
 )
 def test_models(content: Any, expected: Tokenizer) -> None:
     assert from_mapping(content) == expected
 
 
-TYPES = "give one of bpe, wordpiece, unigram"
+TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +191,8 @@ TYPES = "give one of bpe, wordpiece, unigram"
         ({"vocabulary": ["a"]}, f"type None is unknown; {TYPES}"),
         (
             {"type": "bpe", "dropout": 0.1},
-            "a bpe model has no key 'dropout'; give only vocabulary, merges, unknown_token",
+            "a bpe model has no key 'dropout'; give only vocabulary, merges, unknown_token, fuse_unk, byte_fallback, "
+            "ignore_merges, continuing_prefix, end_of_word_suffix",
         ),
         ({"type": "bpe", "vocabulary": "ab"}, "'ab' is not a list"),
         ({"type": "bpe", "vocabulary": ["a", 1]}, "1 is not a string"),
@@ -194,6 +220,34 @@ TYPES = "give one of bpe, wordpiece, unigram"
         ({"special_tokens": [""]}, "a special token is empty"),
         ({"special_tokens": ["a", "a"]}, "'a' is listed twice"),
         ({"special_tokens": "a"}, "'a' is not a list"),
+        ({"type": "bpe", "vocabulary": [["a", 1], "b"]}, "'b' is not a pair"),
+        ({"type": "bpe", "vocabulary": [["a", 1], ["b", 1]]}, "'a' and 'b' have the id 1 both"),
+        ({"type": "bpe", "vocabulary": [["a", 1], ["a", 2]]}, "'a' is listed twice"),
+        ({"type": "bpe", "vocabulary": [["a", 2**32]]}, "4294967296 is not an id: the largest is 4294967295"),
+        ({"type": "bpe", "vocabulary": [["a", -1]]}, "-1 is not an integer from 0 to 2**53 - 1"),
+        ({"added_tokens": [{"id": 1}]}, "the added token {'id': 1} has no content"),
+        ({"added_tokens": [{"content": ""}]}, "the added token {'content': ''} has no content"),
+        ({"added_tokens": ["a"]}, "an added token is not an object, but 'a'"),
+        (
+            {"added_tokens": [{"content": "a", "strip": True}]},
+            "an added token has no key 'strip'; give only content, id, special, normalized, lstrip, rstrip, single_word",
+        ),
+        (
+            {"type": "bpe", "vocabulary": ["a"], "added_tokens": [{"content": "b", "lstrip": True}]},
+            "added token 'b' is not in the vocabulary and has no id",
+        ),
+        (
+            {"type": "bpe", "vocabulary": ["a"], "added_tokens": [{"content": "a", "id": 1}]},
+            "added token 'a' has the id 1, and 0 in the vocabulary",
+        ),
+        (
+            {"type": "bpe", "vocabulary": ["a"], "added_tokens": [{"content": "b", "id": 0}]},
+            "added token 'b' has the id 0, which is that of 'a'",
+        ),
+        (
+            {"type": "bpe", "vocabulary": ["a"], "special_tokens": ["a"], "added_tokens": [{"content": "a"}]},
+            "special token 'a' is listed twice",
+        ),
         ({"type": "wordpiece", "continuing_prefix": 2}, "2 is not a string"),
         ({"type": "wordpiece", "max_word_length": 0}, "0 is not an integer from 1 to 2**53 - 1"),
         ({"type": "wordpiece", "max_word_length": 2**53}, f"{2**53} is not an integer from 1 to 2**53 - 1"),
@@ -219,9 +273,18 @@ TYPES = "give one of bpe, wordpiece, unigram"
         ({"type": "unigram", "tokens": [["a", 1], ["a", 2]]}, "'a' is listed twice"),
         ({"type": "unigram", "weights": "score"}, "'score' is not one of frequency, log_probability"),
         ({"decoder": "wordpiece"}, "a decoder is not an object, but 'wordpiece'"),
-        ({"decoder": {}}, "decoder type None is unknown; give one of byte_level, metaspace, wordpiece"),
-        ({"decoder": {"type": "ctc"}}, "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece"),
-        ({"decoder": {"type": {}}}, "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece"),
+        (
+            {"decoder": {}},
+            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+        ),
+        (
+            {"decoder": {"type": "ctc"}},
+            "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+        ),
+        (
+            {"decoder": {"type": {}}},
+            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+        ),
         ({"decoder": {"type": "byte_level", "x": 1}}, "the decoder byte_level has no key 'x'; give only type"),
         ({"pre_tokenizer": {"type": "metaspace", "replacement": "__"}}, "'__' is not one character"),
         ({"pre_tokenizer": {"type": "metaspace", "replacement": ""}}, "'' is not one character"),
@@ -277,7 +340,7 @@ def test_words_are_taken_as_they_are_listed_and_counted_together() -> None:
 
 
 def test_special_tokens_are_not_looked_for_in_a_corpus() -> None:
-    tokenizer = Tokenizer(pre_tokenizer=Component("bert"), special_tokens=("[MASK]",))
+    tokenizer = Tokenizer(pre_tokenizer=Component("bert"), added_tokens=(AddedToken("[MASK]"),))
     assert count_words(["[MASK]"], tokenizer, Choices()) == {"[": 1, "MASK": 1, "]": 1}
 
 

@@ -51,7 +51,7 @@ class FastTokenizer:
         self._vocabulary = {} if tokenizer.model is None else tokenizer.model.vocabulary
         self._normalizer = Normalizer(tokenizer.normalizer, choices)
         self._pre_tokenizer = PreTokenizer(tokenizer.pre_tokenizer)
-        longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)  # SPECIAL-2
+        longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)  # ADDED-2
         self._special = re.compile("|".join(map(re.escape, longest_first)))
         self._ids = Cache(self._encode_piece_to_ids)
         self._pieces = Cache(self._encode_piece)
@@ -74,7 +74,7 @@ class FastTokenizer:
         tokens: list[Token] = []
         for stretch, start, is_special in self._stretches(text):
             if is_special:
-                tokens.append(Token(stretch, self._vocabulary.get(stretch), start, start + len(stretch)))  # ENC-2
+                tokens.append(Token(stretch, self._vocabulary.get(stretch), start, start + len(stretch)))  # ENC-7
             else:
                 tokens += self._encode_stretch(stretch, start)
         return tokens
@@ -136,7 +136,7 @@ class FastTokenizer:
             raise InputError("unsupported", "encoding needs a model")
 
     def _stretches(self, text: str) -> Iterator[tuple[str, int, bool]]:
-        """Cut a text into special tokens and what stands between them, none of it empty (SPECIAL-1 to SPECIAL-4)."""
+        """Cut a text into special tokens and what stands between them, none of it empty (ADDED-1 to ADDED-4)."""
         begin = 0
         for match in self._special.finditer(text) if self.tokenizer.special_tokens else ():
             if begin < match.start():

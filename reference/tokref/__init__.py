@@ -7,13 +7,16 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``alignment``          text whose characters know where they came from
 ``normalization``      chapter 1
 ``pre_tokenization``   chapter 2
-``special_tokens``     chapter 3
+``added_tokens``       chapter 3
 ``bpe``                chapter 4
 ``wordpiece``          chapter 5
 ``unigram``            chapter 6
 ``decoding``           chapter 7
 ``choices``            chapter 8
 ``errors``             chapter 9
+``post_processing``    chapter 11
+``lengths``            chapter 12
+``word_level``         chapter 14
 ``pipeline``           the stages together: encode, decode, count words
 ``reading``            from plain values to a tokenizer
 =====================  ==================================================================
@@ -27,34 +30,55 @@ from tokref.bpe import BpeTraining, Target, train_bpe
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.normalization import normalize
-from tokref.pipeline import count_words, decode, encode, tokens_of
+from tokref.pipeline import count_words, decode, decode_stream, encode, encode_inputs, tokens_of
 from tokref.pre_tokenization import pre_tokenize
 from tokref.reading import from_mapping
 from tokref.unigram import UnigramTraining, corpus_loss, prune_step, segment, train_unigram
-from tokref.values import Bpe, Component, Token, Tokenizer, Unigram, WordPiece
+from tokref.values import (
+    AddedToken,
+    Bpe,
+    Component,
+    EncodedToken,
+    Encoding,
+    Padding,
+    Token,
+    Tokenizer,
+    Truncation,
+    Unigram,
+    WordLevel,
+    WordPiece,
+)
 from tokref.wordpiece import WordPieceTraining, train_wordpiece
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AddedToken",
     "AlignedText",
     "Bpe",
     "BpeTraining",
     "Choices",
     "Component",
+    "EncodedToken",
+    "Encoding",
     "InputError",
+    "Padding",
     "Target",
     "Token",
     "Tokenizer",
+    "Truncation",
     "Unigram",
     "UnigramTraining",
+    "WordLevel",
     "WordPiece",
     "WordPieceTraining",
     "__version__",
     "corpus_loss",
     "count_words",
     "decode",
+    "decode_stream",
     "encode",
+    "encode_inputs",
     "from_mapping",
     "normalize",
     "pre_tokenize",

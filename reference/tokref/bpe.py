@@ -14,7 +14,8 @@ from itertools import pairwise
 from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.values import Bpe, Pair, Token, Words, number_tokens, unknown_token
+from tokref.pre_tokenization import utf_8
+from tokref.values import Bpe, Pair, Token, Unigram, Words, number_tokens, unknown_token
 
 __all__ = [
     "BpeTraining",
@@ -22,10 +23,13 @@ __all__ = [
     "Target",
     "base_vocabulary",
     "best_pair",
+    "byte_tokens",
     "count_pairs",
     "encode_bpe",
+    "join_symbols",
     "merge_pair",
     "merge_symbols",
+    "split_piece",
     "train_bpe",
 ]
 
@@ -149,22 +153,35 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     >>> [token.text for token in encode_bpe(AlignedText.from_input("mug"), model, Choices())]
     ['[UNK]', 'ug']
     """
+    if model.ignore_merges and piece.text in model.vocabulary:  # BPE-WHOLE-1
+        return [Token(piece.text, model.vocabulary[piece.text], *piece.span(0, len(piece.text)))]
+    symbols = split_piece(piece.text, model)  # BPE-ENC-1; TERM-1: characters are code points
     if model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging":  # BPE-ENC-8
-        piece = piece.rewrite(
-            (symbol if symbol in model.vocabulary else "", place, place + 1) for place, symbol in enumerate(piece.text)
-        )
+        known = [
+            symbol in model.vocabulary or bool(byte_tokens(piece, place, model)) for place, symbol in enumerate(symbols)
+        ]
+        piece = piece.rewrite((piece.text[place] * known[place], place, place + 1) for place in range(len(symbols)))
+        symbols = [symbol for place, symbol in enumerate(symbols) if known[place]]
+    run_option = choices.bpe_unknown_run
+    if model.fuse_unk is not None:  # BPE-ENC-10
+        run_option = "fused" if model.fuse_unk else "each"
     tokens: list[Token] = []
     begin = 0
-    for symbol in merge_symbols(list(piece.text), model, choices):  # BPE-ENC-1; TERM-1: characters are code points
-        end = begin + len(symbol)
+    is_run = False  # whether the character before became the unknown token
+    for symbol in merge_symbols(symbols, model, choices):
+        end = begin + 1  # BPE-AFFIX-4: spans count characters
+        while end < len(symbols) and join_symbols(symbols[begin:end], model) != symbol:  # so many were merged
+            end += 1
         start, stop = piece.span(begin, end)
+        was_run, is_run = is_run, False
         if symbol in model.vocabulary:  # TERM-2: tokens are equal when their code points are
             tokens.append(Token(symbol, model.vocabulary[symbol], start, stop))
+        elif found := byte_tokens(piece, begin, model):  # BPE-BYTES-1
+            tokens += found
         elif model.unknown_token is not None:  # BPE-ENC-6
+            is_run = True  # no merge joins an unknown character to its neighbours
             unknown = unknown_token(model, symbol, start, stop)
-            # No merge joins an unknown character to its neighbours, so the one before it is a token of its own.
-            is_run = begin > 0 and piece.text[begin - 1] not in model.vocabulary
-            if is_run and choices.bpe_unknown_run == "fused":  # BPE-ENC-7
+            if was_run and run_option == "fused":  # BPE-ENC-7
                 tokens[-1] = tokens[-1]._replace(end=stop)
             else:
                 tokens.append(unknown)
@@ -179,6 +196,39 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     return tokens
 
 
+def split_piece(text: str, model: Bpe) -> list[str]:
+    """Return the characters of a piece, the last with its suffix (BPE-AFFIX-1), later ones with a prefix (BPE-AFFIX-2).
+
+    >>> split_piece("hug", Bpe(continuing_prefix="##", end_of_word_suffix="</w>"))
+    ['h', '##u', '##g</w>']
+    """
+    symbols = [model.continuing_prefix * (place > 0) + character for place, character in enumerate(text)]
+    return [*symbols[:-1], *(symbol + model.end_of_word_suffix for symbol in symbols[-1:])]
+
+
+def join_symbols(symbols: Sequence[str], model: Bpe) -> str:
+    """Return what symbols become when they are merged: later ones lose their prefix (BPE-AFFIX-3).
+
+    >>> join_symbols(["h", "##u"], Bpe(continuing_prefix="##"))
+    'hu'
+    """
+    first, *others = symbols
+    return first + "".join(symbol.removeprefix(model.continuing_prefix) for symbol in others)
+
+
+def byte_tokens(piece: AlignedText, place: int, model: Bpe | Unigram) -> list[Token]:
+    """Return the tokens of the UTF-8 of a character, each with its span; none, if one of them is missing (BPE-BYTES-2).
+
+    >>> model = Bpe({"<0xC3>": 0, "<0xA9>": 1}, byte_fallback=True)
+    >>> [token.text for token in byte_tokens(AlignedText.from_input("é"), 0, model)]
+    ['<0xC3>', '<0xA9>']
+    """
+    names = [f"<0x{byte:02X}>" for byte in utf_8(piece.text[place])] if model.byte_fallback else []
+    if any(name not in model.vocabulary for name in names):
+        return []
+    return [Token(name, model.vocabulary[name], *piece.span(place, place + 1)) for name in names]  # BPE-BYTES-3
+
+
 def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]:
     """Apply merges to the symbols of a piece; a symbol that is not in the vocabulary takes part in none (BPE-ENC-6).
 
@@ -190,7 +240,7 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
     """
     if choices.bpe_pairs == "listed" and choices.bpe_merge_order == "single_pass":
         for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
-            symbols = [*merge_pair(symbols, pair, "".join(pair))]  # BPE-ENC-4
+            symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]  # BPE-ENC-4
         return symbols
     while True:
         ranks = [(_rank(pair, model, choices), place) for place, pair in enumerate(pairwise(symbols))]
@@ -198,12 +248,12 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
         if not possible:
             return symbols
         _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
-        symbols = [*symbols[:place], symbols[place] + symbols[place + 1], *symbols[place + 2 :]]
+        symbols = [*symbols[:place], join_symbols(symbols[place : place + 2], model), *symbols[place + 2 :]]
 
 
 def _rank(pair: Pair, model: Bpe, choices: Choices) -> int | None:
     """Return the rank of a pair, or None if it may not be merged (BPE-ENC-2)."""
     if choices.bpe_pairs == "in_vocabulary":
         is_known = pair[0] in model.vocabulary and pair[1] in model.vocabulary
-        return model.vocabulary.get(pair[0] + pair[1]) if is_known else None
+        return model.vocabulary.get(join_symbols(pair, model)) if is_known else None
     return model.merges.index(pair) if pair in model.merges else None  # of a merge listed twice, the first rank

@@ -32,7 +32,12 @@ class Choices:
     unigram_unknown: Literal["piece", "run"] = "piece"
     metaspace_leading_space: Literal["kept", "removed", "removed_from_first_token"] = "kept"
     unknown_id: Literal["error", "skipped"] = "error"
+    truncation_odd: Literal["first", "longer"] = "first"
+    wordpiece_cleanup: Literal["each_token", "whole_text"] = "each_token"
     final_sigma: Literal["contextual", "plain"] = "contextual"
+    byte_fallback_invalid: Literal["run", "byte"] = "run"
+    pattern_end: Literal["text", "line"] = "text"
+    pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"
 
     @classmethod
     def from_mapping(cls, options: Mapping[str, str]) -> Choices:

@@ -1,14 +1,16 @@
 """Decoding: tokens back to text (``spec/07-decoding.md``).
 
-A decoder is a function from a list of tokens, at least one, to a text, found in a table by the type that the model
-names.
+A decoder is a function from a list of tokens to a list of texts, found in a table by the type that the model names. A
+sequence of decoders hands such a list on; at the end the texts are joined.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from tokref.choices import Choices
+from tokref.patterns import find_matches
 from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
 from tokref.values import Component
 
@@ -18,40 +20,166 @@ __all__ = ["join_tokens"]
 def join_tokens(tokens: Sequence[str], decoder: Component | None, choices: Choices) -> str:
     """Join tokens by a decoder, or with one space between them.
 
-    >>> join_tokens(["Hugg", "##ing", "Face"], Component("wordpiece", {"prefix": "##"}), Choices())
+    >>> join_tokens(["Hugg", "##ing", "Face"], Component("wordpiece", {"prefix": "##", "cleanup": False}), Choices())
     'Hugging Face'
     """
     if not tokens:  # DEC-2
         return ""
     if decoder is None:  # DEC-1
         return " ".join(tokens)
+    return "".join(decode_parts(tokens, decoder, choices))
+
+
+def decode_parts(tokens: Sequence[str], decoder: Component, choices: Choices) -> list[str]:
+    """Return the texts that a decoder makes of tokens (DEC-SEQUENCE-1)."""
     return DECODERS[decoder.type](tokens, choices, **decoder.parameters)
 
 
-def join_byte_level(tokens: Sequence[str], choices: Choices) -> str:
+def decode_in_order(tokens: Sequence[str], choices: Choices, decoders: tuple[Component, ...]) -> list[str]:
+    """Give each decoder the texts that the one before made (DEC-SEQUENCE-1)."""
+    parts = list(tokens)
+    for decoder in decoders:
+        parts = decode_parts(parts, decoder, choices)
+    return parts
+
+
+def decode_byte_level(tokens: Sequence[str], choices: Choices) -> list[str]:
     """Join the bytes of all tokens, and only then decode them (DEC-BYTE-1).
 
-    >>> join_byte_level(["ä", "¾", "Ĩ"], Choices()), join_byte_level(["ä", "¾"], Choices())
-    ('來', '�')
+    >>> decode_byte_level(["ä", "¾", "Ĩ"], Choices()), decode_byte_level(["ä", "¾"], Choices())
+    (['來'], ['�'])
     """
     joined = b"".join(_token_bytes(token) for token in tokens)
-    return joined.decode("utf-8", errors="replace")  # DEC-BYTE-2: Python replaces maximal subparts
+    return [joined.decode("utf-8", errors="replace")]  # DEC-BYTE-2: Python replaces maximal subparts
 
 
-def join_metaspace(tokens: Sequence[str], choices: Choices, replacement: str) -> str:
-    """Join the tokens and replace every replacement character by a space (DEC-META-1)."""
-    first, *others = tokens
-    if choices.metaspace_leading_space == "removed":  # DEC-META-2
-        first = first.removeprefix(replacement)
-    elif choices.metaspace_leading_space == "removed_from_first_token":
-        first = first.replace(replacement, "")
-    return "".join([first, *others]).replace(replacement, " ")
+def decode_metaspace(
+    tokens: Sequence[str], choices: Choices, replacement: str, prepend_scheme: str = "always"
+) -> list[str]:
+    """Replace every replacement character by a space (DEC-META-1)."""
+    first, *others = tokens or [""]
+    if prepend_scheme != "never":  # DEC-META-3
+        if choices.metaspace_leading_space == "removed":  # DEC-META-2
+            first = first.removeprefix(replacement)
+        elif choices.metaspace_leading_space == "removed_from_first_token":
+            first = first.replace(replacement, "")
+    return [token.replace(replacement, " ") for token in (first, *others)]
 
 
-def join_wordpiece(tokens: Sequence[str], choices: Choices, prefix: str) -> str:
-    """Join the tokens with spaces, but continuing ones directly and without their prefix (DEC-WP-1)."""
-    first, *others = tokens
-    return first + "".join(token.removeprefix(prefix) if token.startswith(prefix) else " " + token for token in others)
+def decode_wordpiece(tokens: Sequence[str], choices: Choices, prefix: str, cleanup: bool) -> list[str]:
+    """Put a space before each token but continuing ones, which lose their prefix (DEC-WP-1).
+
+    >>> decode_wordpiece(["do", "##nt", "!"], Choices(), "##", cleanup=True)
+    ['do', 'nt', '!']
+    """
+    first, *others = tokens or [""]
+    parts = [first, *(token.removeprefix(prefix) if token.startswith(prefix) else " " + token for token in others)]
+    if cleanup and choices.wordpiece_cleanup == "each_token":  # DEC-WP-2
+        parts = [clean_up(part) for part in parts]
+    return [clean_up("".join(parts))] if cleanup and choices.wordpiece_cleanup == "whole_text" else parts
+
+
+def decode_bytes(tokens: Sequence[str], choices: Choices) -> list[str]:
+    """Turn each run of byte tokens into the text that its bytes are (DEC-FALLBACK-1).
+
+    >>> decode_bytes(["a", "<0xC3>", "<0xA9>", "<0xC3>"], Choices())
+    ['a', '���']
+    """
+    parts: list[str] = []
+    run = b""
+    for token in tokens:
+        match = BYTE_TOKEN.fullmatch(token)
+        if match:
+            run += bytes([int(match[1], 16)])
+            continue
+        parts += [_text_of(run, choices)] if run else []
+        parts.append(token)
+        run = b""
+    return parts + ([_text_of(run, choices)] if run else [])
+
+
+BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+"""A token that stands for a byte (BYTES-1)."""
+
+
+def _text_of(run: bytes, choices: Choices) -> str:
+    """Decode a run of bytes (DEC-FALLBACK-2)."""
+    try:
+        return run.decode("utf-8")
+    except UnicodeDecodeError:
+        if choices.byte_fallback_invalid == "run":
+            return "\ufffd" * len(run)
+    text = ""
+    while run:
+        length = next((size for size in (1, 2, 3, 4) if _is_character(run[:size])), 0)
+        text += run[:length].decode("utf-8") if length else "\ufffd"
+        run = run[length or 1 :]
+    return text
+
+
+def _is_character(some: bytes) -> bool:
+    try:
+        return len(some.decode("utf-8")) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+def fuse(tokens: Sequence[str], choices: Choices) -> list[str]:
+    """Join everything into one text (DEC-FUSE-1)."""
+    return ["".join(tokens)]
+
+
+def strip_each(tokens: Sequence[str], choices: Choices, content: str, start: int, stop: int) -> list[str]:
+    """Remove a character from both ends of each text, at most so often (DEC-STRIP-1).
+
+    >>> strip_each(["  a ", " "], Choices(), " ", 1, 1)
+    [' a', '']
+    """
+    parts: list[str] = []
+    for token in tokens:
+        for _ in range(min(start, len(token))):
+            token = token.removeprefix(content)
+        for _ in range(min(stop, len(token))):
+            token = token.removesuffix(content)
+        parts.append(token)
+    return parts
+
+
+def replace_in_each(tokens: Sequence[str], choices: Choices, pattern: Mapping[str, str], content: str) -> list[str]:
+    """Replace every match of a pattern in each text (DEC-REPLACE-1)."""
+    parts: list[str] = []
+    for token in tokens:
+        text, place = "", 0
+        for begin, end in find_matches(pattern, token, choices):
+            text += token[place:begin] + content
+            place = end
+        parts.append(text + token[place:])
+    return parts
+
+
+def decode_suffix(tokens: Sequence[str], choices: Choices, suffix: str) -> list[str]:
+    """Turn the mark of the end of a word into a space, but none behind the last word (DEC-BPE-1).
+
+    >>> decode_suffix(["hug", "s</w>", "bun</w>"], Choices(), "</w>")
+    ['hug', 's ', 'bun']
+    """
+    last = len(tokens) - 1
+    return [token.replace(suffix, "" if place == last else " ") for place, token in enumerate(tokens)]
+
+
+def clean_up(text: str) -> str:
+    """Take out spaces before punctuation and contractions, one kind after the other (DEC-WP-3)."""
+    for old, new in CLEANUP:
+        text = text.replace(old, new)
+    return text
+
+
+CLEANUP = (
+    *((" " + mark, mark) for mark in ".?!,"),
+    (" ' ", "'"),
+    *((" " + ending, ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
+)
+"""What is replaced, and by what, in this order."""
 
 
 def _token_bytes(token: str) -> bytes:
@@ -60,8 +188,14 @@ def _token_bytes(token: str) -> bytes:
     return utf_8(token)  # DEC-BYTE-3
 
 
-DECODERS: Mapping[str, Callable[..., str]] = {
-    "byte_level": join_byte_level,
-    "metaspace": join_metaspace,
-    "wordpiece": join_wordpiece,
+DECODERS: Mapping[str, Callable[..., list[str]]] = {
+    "byte_level": decode_byte_level,
+    "metaspace": decode_metaspace,
+    "wordpiece": decode_wordpiece,
+    "byte_fallback": decode_bytes,
+    "fuse": fuse,
+    "strip": strip_each,
+    "replace": replace_in_each,
+    "bpe": decode_suffix,
+    "sequence": decode_in_order,
 }

@@ -13,13 +13,19 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Literal
 
+import regex
+
 from tokref.alignment import AlignedText, Step
+from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
+from tokref.patterns import find_matches
 from tokref.values import Component
 
 __all__ = ["lowercase", "normalize", "strip_marks"]
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+WHITE_SPACE = regex.compile(r"\p{White_Space}")
 
 IDEOGRAPHS = (  # NORM-BERT-3
     (0x4E00, 0x9FFF),
@@ -109,6 +115,45 @@ def bert(
     return text
 
 
+def replace_pattern(text: AlignedText, choices: Choices, pattern: Mapping[str, str], content: str) -> AlignedText:
+    """Replace every match of a pattern by the content, each character of which covers the match (NORM-REPLACE-1).
+
+    >>> replace_pattern(AlignedText.from_input("a--b"), Choices(), {"string": "-"}, "+").text
+    'a++b'
+    """
+    steps: list[Step] = []
+    place = 0
+    for begin, end in [*find_matches(pattern, text.text, choices), (len(text.text),) * 2]:
+        steps += [(text.text[copied], copied, copied + 1) for copied in range(place, begin)]
+        steps += [(content, begin, end)] if begin < end else []  # NORM-REPLACE-2
+        place = end
+    return text.rewrite(steps)
+
+
+def prepend(text: AlignedText, choices: Choices, prefix: str) -> AlignedText:
+    """Put the prefix before a text that is not empty (NORM-PREPEND-1)."""
+    if not text.text:
+        return text
+    return text.rewrite([(prefix, 0, 0), *((each, place, place + 1) for place, each in enumerate(text.text))])
+
+
+def strip(text: AlignedText, choices: Choices, left: bool, right: bool) -> AlignedText:
+    """Remove white space from the ends of a text (NORM-STRIP-1).
+
+    >>> strip(AlignedText.from_input(" a b "), Choices(), left=True, right=False).text
+    'a b '
+    """
+    kept = [place for place, each in enumerate(text.text) if not WHITE_SPACE.match(each)]
+    begin = (kept[0] if kept else len(text.text)) if left else 0
+    end = (kept[-1] + 1 if kept else begin) if right else len(text.text)
+    return text.rewrite((text.text[place], place, place + 1) for place in range(begin, end))
+
+
+def apply_map(text: AlignedText, choices: Choices, charsmap: CharacterMap) -> AlignedText:
+    """Apply a character map of SentencePiece (NORM-MAP-2, NORM-MAP-4)."""
+    return text.rewrite(charsmap.steps(text.text))
+
+
 def _clean(character: str) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
@@ -169,5 +214,9 @@ NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
     "lowercase": lowercase,
     "strip_accents": strip_marks,
     "bert": bert,
+    "replace": replace_pattern,
+    "prepend": prepend,
+    "strip": strip,
+    "precompiled": apply_map,
     "sequence": apply_in_order,
 }

@@ -1,30 +1,44 @@
-"""The stages together: text to tokens, tokens to text, and texts to words (``spec/03-special-tokens.md``, chapter 7).
+"""The stages together: text to tokens, tokens to text, and texts to words (``spec/03-added-tokens.md``, chapter 7).
 
-Encoding takes special tokens out of the text. What stands between them is normalized, cut into pieces, and each piece
+Encoding takes added tokens out of the text. What stands between them is normalized, cut into pieces, and each piece
 is encoded by the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
 
+from tokref.added_tokens import normalized_contents, raw_contents, split_added_tokens
 from tokref.alignment import AlignedText
 from tokref.bpe import encode_bpe
 from tokref.choices import Choices
 from tokref.decoding import join_tokens
 from tokref.errors import InputError
+from tokref.lengths import pad, truncate
 from tokref.normalization import normalize
+from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import pre_tokenize
-from tokref.special_tokens import split_special_tokens
 from tokref.unigram import encode_unigram
-from tokref.values import Bpe, Token, Tokenizer, WordPiece, Words
+from tokref.values import AddedToken, Bpe, EncodedToken, Encoding, Token, Tokenizer, WordLevel, WordPiece, Words
+from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
 
-__all__ = ["count_words", "decode", "encode", "tokens_of"]
+__all__ = ["Piece", "count_words", "decode", "decode_stream", "encode", "encode_inputs", "encode_pieces", "tokens_of"]
+
+
+class Piece(NamedTuple):
+    """The tokens of a piece; ``is_added`` says that it is an added token."""
+
+    tokens: list[Token]
+    is_added: bool = False
 
 
 def encode(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
     """Encode a text; the spans of the tokens count in it, before any normalization (ENC-3).
+
+    Nothing is put in, cut off or filled up: :func:`encode_inputs` does that.
 
     Raises:
         InputError: ``unknown_symbol``; ``unsupported``, where there is no model.
@@ -33,20 +47,77 @@ def encode(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
     >>> encode("ug", Tokenizer(Bpe({"g": 0, "u": 1, "ug": 2}, (("u", "g"),))), Choices())
     [Token(text='ug', id=2, start=0, end=2)]
     """
+    return [token for piece in encode_pieces(text, tokenizer, choices) for token in piece.tokens]
+
+
+def encode_inputs(
+    inputs: Sequence[Sequence[str]], tokenizer: Tokenizer, choices: Choices, add_special_tokens: bool = True
+) -> list[Encoding]:
+    """Encode a batch of inputs, each of which is one text or two (BATCH-1).
+
+    Raises:
+        InputError: as :func:`encode`; ``invalid_input``, where a text cannot be cut as the model says.
+
+    >>> from tokref import Bpe, Padding
+    >>> tokenizer = Tokenizer(Bpe({"[PAD]": 0, "a": 1}), padding=Padding())
+    >>> for encoding in encode_inputs([["a"], ["a", "a"]], tokenizer, Choices()):
+    ...     print(*(token.text for token in encoding.tokens))
+    a [PAD]
+    a a
+    """
+    encodings = [_encode_input(texts, tokenizer, choices, add_special_tokens) for texts in inputs]
+    return pad(encodings, tokenizer.padding)
+
+
+def _encode_input(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices, add_special_tokens: bool) -> Encoding:
+    encoded = [_encode_text(text, number, tokenizer, choices) for number, text in enumerate(texts)]  # POST-1
+    added = added_count(tokenizer.post_processor, len(texts)) if add_special_tokens else 0  # TRUNC-1
+    parts = truncate(encoded, tokenizer.truncation, added, choices)  # TRUNC-10: of tokens that have all else
+    chosen: list[tuple[tuple[EncodedToken, ...], ...]] = list(product(*parts))
+    if len(parts) == 2:  # TRUNC-8
+        a, b = parts
+        chosen = [(a[0], b[0]), *product(a[1:], b), *product(a[:1], b[1:])]
+    whole, *overflowing = [post_process(texts, tokenizer.post_processor, add_special_tokens) for texts in chosen]
+    return Encoding(whole, tuple(map(Encoding, overflowing)))
+
+
+def _encode_text(text: str, number: int, tokenizer: Tokenizer, choices: Choices) -> tuple[EncodedToken, ...]:
+    tokens = [
+        EncodedToken(*token, word=word, sequence=number, is_added=piece.is_added)  # ENC-8, POST-5
+        for word, piece in enumerate(encode_pieces(text, tokenizer, choices))
+        for token in piece.tokens
+    ]
+    return tuple(trim_spans(tokens, text, tokenizer.post_processor))
+
+
+def encode_pieces(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Piece]:
+    """Return the pieces of a text with their tokens. An added token is a piece of its own (ENC-8).
+
+    >>> from tokref import Bpe
+    >>> tokenizer = Tokenizer(Bpe({"a": 0, "b": 1}), added_tokens=(AddedToken("b", 1),))
+    >>> [[token.text for token in piece.tokens] for piece in encode_pieces("aab", tokenizer, Choices())]
+    [['a', 'a'], ['b']]
+    """
     if tokenizer.model is None:
         raise InputError("unsupported", "encoding needs a model")
-    vocabulary = tokenizer.model.vocabulary
-    tokens: list[Token] = []
-    for stretch in split_special_tokens(text, tokenizer.special_tokens):  # ENC-1; ENC-4: of nothing, nothing
-        if stretch.is_special:  # SPECIAL-1
-            end = stretch.start + len(stretch.text)
-            tokens.append(Token(stretch.text, vocabulary.get(stretch.text), stretch.start, end))  # ENC-2
-        else:  # SPECIAL-4
-            tokens += _encode_stretch(AlignedText.from_input(stretch.text, stretch.start), tokenizer, choices)
-    return tokens
+    added, normalizer = tokenizer.added_tokens, tokenizer.normalizer
+    in_raw_text, in_normalized_text = raw_contents(added), normalized_contents(added, normalizer, choices)
+    pieces: list[Piece] = []
+    raw = AlignedText.from_input(text)
+    for part, token in split_added_tokens(raw, in_raw_text):  # ENC-1; ENC-4: of nothing, nothing
+        if token is not None:  # ADDED-1
+            pieces.append(_added(token, part))
+            continue
+        normalized = normalize(part, normalizer, choices)  # ADDED-4
+        for stretch, found in split_added_tokens(normalized, in_normalized_text):  # ADDED-5
+            if found is not None:
+                pieces.append(_added(found, stretch))
+            else:
+                pieces += _encode_stretch(stretch, tokenizer, choices)
+    return pieces
 
 
-def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices) -> str:
+def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_special_tokens: bool = False) -> str:
     """Decode tokens. Where the model has a vocabulary that is not empty, they must be in it (DEC-3, DEC-4).
 
     Raises:
@@ -55,11 +126,36 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices) -> str
     >>> decode(["a", "b"], Tokenizer(), Choices())
     'a b'
     """
-    vocabulary = tokenizer.model.vocabulary if tokenizer.model is not None else {}
-    missing = [token for token in tokens if token not in vocabulary] if vocabulary else []  # DEC-4
+    vocabulary = tokenizer.vocabulary
+    has_vocabulary = tokenizer.model is not None and bool(tokenizer.model.vocabulary)
+    missing = [token for token in tokens if token not in vocabulary] if has_vocabulary else []  # DEC-4
     if missing and choices.unknown_id == "error":  # DEC-3
         raise InputError("unknown_id", f"token {missing[0]!r} is not in the vocabulary")
-    return join_tokens([token for token in tokens if token not in missing], tokenizer.decoder, choices)
+    skipped = [*missing, *(tokenizer.special_tokens if skip_special_tokens else ())]  # DEC-5
+    return join_tokens([token for token in tokens if token not in skipped], tokenizer.decoder, choices)  # DEC-6
+
+
+def decode_stream(
+    ids: Sequence[int], tokenizer: Tokenizer, choices: Choices, skip_special_tokens: bool = False
+) -> list[str]:
+    """Decode ids one by one; return what becomes known with each (DEC-STREAM-1).
+
+    Raises:
+        InputError: ``unknown_id``.
+
+    >>> from tokref import Bpe, Component
+    >>> tokenizer = Tokenizer(Bpe({"a": 0, "Ã": 1, "©": 2}), decoder=Component("byte_level"))
+    >>> decode_stream([0, 1, 2, 0], tokenizer, Choices())
+    ['a', '', 'é', 'a']
+    """
+    parts: list[str] = []
+    given = ""
+    for count in range(1, len(ids) + 1):
+        text = decode(tokens_of(ids[:count], tokenizer, choices), tokenizer, choices, skip_special_tokens)
+        is_whole = not text.endswith("\ufffd")  # DEC-STREAM-2, DEC-STREAM-3
+        parts.append(text[len(given) :] if is_whole else "")
+        given += parts[-1]
+    return parts
 
 
 def tokens_of(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> list[str]:
@@ -72,8 +168,7 @@ def tokens_of(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> lis
     >>> tokens_of([1, 5], Tokenizer(Bpe({"a": 0, "b": 1})), Choices(unknown_id="skipped"))
     ['b']
     """
-    vocabulary = tokenizer.model.vocabulary if tokenizer.model is not None else {}
-    tokens = {id: token for token, id in vocabulary.items()}
+    tokens = {id: token for token, id in tokenizer.vocabulary.items()}
     missing = [id for id in ids if id not in tokens]
     if missing and choices.unknown_id == "error":  # DEC-3
         raise InputError("unknown_id", f"id {missing[0]} has no entry in a vocabulary of {len(tokens)}")
@@ -89,17 +184,21 @@ def count_words(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices) ->
     words: dict[str, int] = {}  # a dictionary keeps the order of first meeting
     for text in texts:
         normalized = normalize(AlignedText.from_input(text), tokenizer.normalizer, choices)
-        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
+        for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer, choices):
             words[piece.text] = words.get(piece.text, 0) + 1
     return words
 
 
-def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
-    tokens: list[Token] = []
-    normalized = normalize(text, tokenizer.normalizer, choices)
-    for piece in pre_tokenize(normalized, tokenizer.pre_tokenizer):
-        tokens += _encode_piece(piece, tokenizer, choices)  # ENC-1, UNI-ENC-1: each on its own
-    return tokens
+def _added(token: AddedToken, found: AlignedText) -> Piece:
+    start, end = found.span(0, len(found.text))  # ADDED-11
+    return Piece([Token(token.content, token.id, start, end)], is_added=True)  # ENC-7, ADDED-10
+
+
+def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Piece]:
+    pieces: list[Piece] = []
+    for piece in pre_tokenize(text, tokenizer.pre_tokenizer, choices):
+        pieces.append(Piece(_encode_piece(piece, tokenizer, choices)))  # ENC-1, UNI-ENC-1: each on its own
+    return pieces
 
 
 def _encode_piece(piece: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
@@ -108,5 +207,7 @@ def _encode_piece(piece: AlignedText, tokenizer: Tokenizer, choices: Choices) ->
         return encode_bpe(piece, model, choices)
     if isinstance(model, WordPiece):
         return encode_wordpiece(piece, model)
+    if isinstance(model, WordLevel):
+        return encode_word_level(piece, model)
     assert model is not None
     return encode_unigram(piece, model, choices)

@@ -13,10 +13,14 @@ from typing import Literal
 import regex
 
 from tokref.alignment import AlignedText
+from tokref.choices import Choices
 from tokref.errors import InputError
+from tokref.patterns import find_matches
 from tokref.values import Component
 
 __all__ = ["BYTE_CHARACTERS", "pre_tokenize", "utf_8"]
+
+DOCUMENTS = Choices()  # what stands where no choices are given
 
 # The package regex knows the properties of Unicode, which the module re does not.
 NO_WHITE_SPACE = regex.compile(r"\P{White_Space}+")
@@ -34,7 +38,18 @@ GPT_2 = regex.compile(  # PRE-BYTE-1
 )
 
 
-def pre_tokenize(text: AlignedText, pre_tokenizer: Component | None) -> list[AlignedText]:
+NUMBER = regex.compile(r"\p{N}")  # PRE-DIGITS-1
+PUNCTUATION_CHARACTER = regex.compile(rf"[{PUNCTUATION}]")
+WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d"  # PRE-WORDS-1
+WORDS = regex.compile(rf"[{WORD}]+|[^{WORD}\p{{White_Space}}]+")
+
+Behavior = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
+
+Part = tuple[int, int, bool]
+"""Where a part of a text starts and ends, and whether it is a match."""
+
+
+def pre_tokenize(text: AlignedText, pre_tokenizer: Component | None, choices: Choices = DOCUMENTS) -> list[AlignedText]:
     """Cut a text into pieces, in the order of the text (PRE-1).
 
     >>> [piece.text for piece in pre_tokenize(AlignedText.from_input("¿Qui, 5?"), Component("bert"))]
@@ -44,28 +59,28 @@ def pre_tokenize(text: AlignedText, pre_tokenizer: Component | None) -> list[Ali
         return []
     if pre_tokenizer is None:  # PRE-2
         return [text]
-    return PRE_TOKENIZERS[pre_tokenizer.type](text, **pre_tokenizer.parameters)
+    return PRE_TOKENIZERS[pre_tokenizer.type](text, choices, **pre_tokenizer.parameters)
 
 
-def split_in_order(text: AlignedText, pre_tokenizers: tuple[Component, ...]) -> list[AlignedText]:
+def split_in_order(text: AlignedText, choices: Choices, pre_tokenizers: tuple[Component, ...]) -> list[AlignedText]:
     """Apply each pre-tokenizer to every piece of the one before (PRE-SEQUENCE-1)."""
     pieces = [text]
     for pre_tokenizer in pre_tokenizers:
-        pieces = [part for piece in pieces for part in pre_tokenize(piece, pre_tokenizer)]
+        pieces = [part for piece in pieces for part in pre_tokenize(piece, pre_tokenizer, choices)]
     return pieces
 
 
-def split_whitespace(text: AlignedText) -> list[AlignedText]:
+def split_whitespace(text: AlignedText, choices: Choices) -> list[AlignedText]:
     """Cut at white space and drop it (PRE-SPACE-1)."""
     return _matches(NO_WHITE_SPACE, text)
 
 
-def split_bert(text: AlignedText) -> list[AlignedText]:
+def split_bert(text: AlignedText, choices: Choices) -> list[AlignedText]:
     """Cut at white space, which is dropped (PRE-BERT-1), and around each punctuation character (PRE-BERT-2)."""
     return _matches(BERT, text)
 
 
-def split_byte_level(text: AlignedText, add_prefix_space: bool, use_regex: bool) -> list[AlignedText]:
+def split_byte_level(text: AlignedText, choices: Choices, add_prefix_space: bool, use_regex: bool) -> list[AlignedText]:
     """Cut as GPT-2 does, and write every byte of a piece as a character."""
     if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
         text = text.prefix(" ")
@@ -74,7 +89,11 @@ def split_byte_level(text: AlignedText, add_prefix_space: bool, use_regex: bool)
 
 
 def split_metaspace(
-    text: AlignedText, replacement: str, prepend_scheme: Literal["always", "first", "never"], split: bool
+    text: AlignedText,
+    choices: Choices,
+    replacement: str,
+    prepend_scheme: Literal["always", "first", "never"],
+    split: bool,
 ) -> list[AlignedText]:
     """Replace spaces by a visible character, and begin a piece at each of them."""
     text = text.replace_each(" ", replacement)  # PRE-META-1
@@ -84,6 +103,33 @@ def split_metaspace(
     if not split:  # PRE-META-3
         return [text]
     return _matches(regex.compile(rf"(?s).[^{regex.escape(replacement)}]*"), text)
+
+
+def split_pattern(
+    text: AlignedText, choices: Choices, pattern: Mapping[str, str], behavior: Behavior, invert: bool
+) -> list[AlignedText]:
+    """Cut at the matches of a pattern, or with ``invert`` at what stands between them (PRE-SPLIT-1, PRE-SPLIT-6)."""
+    return _split(text, find_matches(pattern, text.text, choices), behavior, invert)
+
+
+def split_digits(text: AlignedText, choices: Choices, individual_digits: bool) -> list[AlignedText]:
+    """Cut around numbers, each number character apart or runs of them together (PRE-DIGITS-1)."""
+    return _split(text, _places(NUMBER, text), "isolated" if individual_digits else "contiguous")
+
+
+def split_punctuation(text: AlignedText, choices: Choices, behavior: Behavior) -> list[AlignedText]:
+    """Cut at each punctuation character (PRE-PUNCT-1)."""
+    return _split(text, _places(PUNCTUATION_CHARACTER, text), behavior)
+
+
+def split_words(text: AlignedText, choices: Choices) -> list[AlignedText]:
+    """Keep runs of word characters and runs of other visible characters (PRE-WORDS-1)."""
+    return _matches(WORDS, text)
+
+
+def split_at_delimiter(text: AlignedText, choices: Choices, delimiter: str) -> list[AlignedText]:
+    """Cut at each delimiter and drop it (PRE-DELIMITER-1)."""
+    return _split(text, _places(regex.compile(regex.escape(delimiter)), text), "removed")
 
 
 def utf_8(text: str) -> bytes:
@@ -118,6 +164,61 @@ def _write_bytes(piece: AlignedText) -> AlignedText:
     return piece.rewrite((text, place, place + 1) for place, text in enumerate(written))
 
 
+def _split(
+    text: AlignedText, matches: list[tuple[int, int]], behavior: Behavior, invert: bool = False
+) -> list[AlignedText]:
+    """Cut a text into matches and what is between them, and join or drop them as the behavior says."""
+    parts = _alternate(matches, len(text.text))  # from the first character to the last, each a match or not
+    if invert:  # PRE-SPLIT-6
+        parts = [(begin, end, not is_match) for begin, end, is_match in parts]
+    if behavior == "removed":  # PRE-SPLIT-2
+        parts = [part for part in parts if not part[2]]
+    elif behavior == "merged_with_previous":  # PRE-SPLIT-3
+        parts = _merge_with_previous(parts)
+    elif behavior == "merged_with_next":  # PRE-SPLIT-4: the same, seen from the end
+        mirrored = _merge_with_previous([(-end, -begin, is_match) for begin, end, is_match in reversed(parts)])
+        parts = [(-end, -begin, is_match) for begin, end, is_match in reversed(mirrored)]
+    elif behavior == "contiguous":  # PRE-SPLIT-5
+        parts = _join_alike(parts)
+    return [text.cut(begin, end) for begin, end, _ in parts]
+
+
+def _alternate(matches: list[tuple[int, int]], length: int) -> list[Part]:
+    parts: list[Part] = []
+    place = 0
+    for begin, end in matches:
+        parts += [(place, begin, False)] if place < begin else []
+        parts.append((begin, end, True))
+        place = end
+    return parts + ([(place, length, False)] if place < length else [])
+
+
+def _merge_with_previous(parts: list[Part]) -> list[Part]:
+    """Join each match to the part before it, unless that is a match too or there is none."""
+    merged: list[Part] = []
+    for index, (begin, end, is_match) in enumerate(parts):
+        if is_match and index and not parts[index - 1][2]:
+            merged[-1] = (merged[-1][0], end, True)
+        else:
+            merged.append((begin, end, is_match))
+    return merged
+
+
+def _join_alike(parts: list[Part]) -> list[Part]:
+    """Join matches that touch; what is between matches never touches."""
+    joined: list[Part] = []
+    for begin, end, is_match in parts:
+        if joined and joined[-1][2] == is_match:
+            joined[-1] = (joined[-1][0], end, is_match)
+        else:
+            joined.append((begin, end, is_match))
+    return joined
+
+
+def _places(pattern: regex.Pattern[str], text: AlignedText) -> list[tuple[int, int]]:
+    return [match.span() for match in pattern.finditer(text.text)]
+
+
 def _matches(pattern: regex.Pattern[str], text: AlignedText) -> list[AlignedText]:
     return [text.cut(*match.span()) for match in pattern.finditer(text.text)]
 
@@ -127,5 +228,10 @@ PRE_TOKENIZERS: Mapping[str, Callable[..., list[AlignedText]]] = {
     "byte_level": split_byte_level,
     "metaspace": split_metaspace,
     "whitespace_split": split_whitespace,
+    "split": split_pattern,
+    "digits": split_digits,
+    "punctuation": split_punctuation,
+    "whitespace": split_words,
+    "char_delimiter_split": split_at_delimiter,
     "sequence": split_in_order,
 }

@@ -8,23 +8,56 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-from tokref.bpe import Target
+from tokref.bpe import Target, join_symbols
+from tokref.charsmap import CharacterMap, read_map
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
+from tokref.patterns import compile_pattern
 from tokref.pipeline import count_words
-from tokref.values import Bpe, Component, Tokenizer, Unigram, WordPiece, Words, number_tokens
+from tokref.values import (
+    AddedToken,
+    Bpe,
+    Component,
+    Model,
+    Padding,
+    Tokenizer,
+    Truncation,
+    Unigram,
+    WordLevel,
+    WordPiece,
+    Words,
+    number_tokens,
+)
 
-__all__ = ["from_mapping", "read_integer", "read_list", "read_number", "read_target", "read_text", "read_words"]
+__all__ = [
+    "from_mapping",
+    "read_boolean",
+    "read_integer",
+    "read_list",
+    "read_mapping",
+    "read_number",
+    "read_target",
+    "read_text",
+    "read_words",
+]
 
 LARGEST_INTEGER = 2**53 - 1
 """The largest integer that every parser of JSON carries without loss (PROTO-7)."""
 
+LARGEST_ID = 2**32 - 1
+"""The largest id of a token (TERM-9)."""
+
 DEEPEST = 100
 """How many levels of lists and objects a component may have: reading and applying it go down by recursion."""
+
+BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
+"""What becomes of the matches at which a text is cut (PRE-SPLIT-2 to PRE-SPLIT-5)."""
 
 Reader = Callable[[Any], Any]
 """Returns the value that it was given, made immutable, or refuses it."""
@@ -42,19 +75,19 @@ def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
         ...
     tokref.errors.InputError: invalid_model: merge ('a', 'b') needs 'b', which is not in the vocabulary
     """
-    given = _without_none(_read_mapping("the model", content))
+    given = _without_none(read_mapping("the model", content))
     given.pop("about", None)
     stages = {key: reader(given.pop(key)) for key, reader in _STAGES.items() if key in given}
     kind = given.pop("type", None)
+    special_tokens = stages.pop("special_tokens", ())
     if kind is None and not given:
-        return Tokenizer(**stages)
+        added_tokens = _add_ids((*special_tokens, *stages.pop("added_tokens", ())), {})
+        return Tokenizer(added_tokens=added_tokens, **stages)
     if not isinstance(kind, str) or kind not in _MODELS:
         _refuse(f"type {brief(kind)} is unknown; give one of {', '.join(_MODELS)}")
     model = _MODELS[kind](given)
-    for token in stages.get("special_tokens", ()):
-        if model.vocabulary and token not in model.vocabulary:  # SPECIAL-5
-            _refuse(f"special token {token!r} is not in the vocabulary")
-    return Tokenizer(model, **stages)
+    added_tokens = _add_ids((*special_tokens, *stages.pop("added_tokens", ())), model.vocabulary)
+    return Tokenizer(model, added_tokens=added_tokens, **stages)
 
 
 def read_words(corpus: Any, tokenizer: Tokenizer, choices: Choices) -> Words:
@@ -114,6 +147,24 @@ def read_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else _refuse(f"{brief(value)} is not a list")
 
 
+def read_mapping(what: str, value: Any) -> Mapping[str, Any]:
+    """Return an object; ``what`` names it in the refusal of anything else.
+
+    >>> read_mapping("a model", {"type": "bpe"})
+    {'type': 'bpe'}
+    """
+    return value if isinstance(value, Mapping) else _refuse(f"{what} is not an object, but {brief(value)}")
+
+
+def read_boolean(value: Any) -> bool:
+    """Return true or false.
+
+    >>> read_boolean(True)
+    True
+    """
+    return value if isinstance(value, bool) else _refuse(f"{brief(value)} is neither true nor false")
+
+
 def read_integer(value: Any, smallest: int) -> int:
     """Return an integer that is not below ``smallest``, nor beyond what JSON carries safely (PROTO-7).
 
@@ -151,10 +202,6 @@ def _as_input(reader: Reader, value: Any) -> Any:
         raise InputError("invalid_input", error.message) from None
 
 
-def _read_mapping(what: str, value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else _refuse(f"{what} is not an object, but {brief(value)}")
-
-
 def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
@@ -171,10 +218,6 @@ def _read_character(value: Any) -> str:
     return text if len(text) == 1 else _refuse(f"{brief(value)} is not one character")
 
 
-def _read_boolean(value: Any) -> bool:
-    return value if isinstance(value, bool) else _refuse(f"{brief(value)} is neither true nor false")
-
-
 def _read_option(*options: str) -> Reader:
     return lambda value: value if value in options else _refuse(f"{brief(value)} is not one of {', '.join(options)}")
 
@@ -186,7 +229,7 @@ def _read_pair(value: Any) -> tuple[Any, Any]:
 
 
 def _read_tokens(value: Any) -> tuple[str, ...]:
-    """Return a list of distinct tokens (TERM-4)."""
+    """Return a list of distinct tokens (TERM-9)."""
     tokens: dict[str, None] = {}
     for token in map(read_text, read_list(value)):  # TERM-7: it may be empty
         if token in tokens:
@@ -195,15 +238,67 @@ def _read_tokens(value: Any) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def _read_special_tokens(value: Any) -> tuple[str, ...]:
+def _read_special_tokens(value: Any) -> tuple[AddedToken, ...]:
+    """Return the short form of added tokens, whose flags are the defaults (ADDED-14)."""
     tokens = _read_tokens(value)
     if "" in tokens:  # SPECIAL-5
         _refuse("a special token is empty")
-    return tokens
+    return tuple(AddedToken(token) for token in tokens)
+
+
+def _read_id(value: Any) -> int:
+    number = read_integer(value, smallest=0)
+    return number if number <= LARGEST_ID else _refuse(f"{number} is not an id: the largest is {LARGEST_ID}")
+
+
+def _read_added_token(value: Any) -> AddedToken:
+    flags = ("special", "normalized", "lstrip", "rstrip", "single_word")
+    readers: dict[str, Reader] = {"content": read_text, "id": _read_id, **dict.fromkeys(flags, read_boolean)}
+    found = _read_keys("an added token", read_mapping("an added token", value), readers)
+    if not found.get("content"):  # ADDED-14
+        _refuse(f"the added token {brief(value)} has no content")
+    return AddedToken(**found)
+
+
+def _read_added_tokens(value: Any) -> tuple[AddedToken, ...]:
+    return tuple(map(_read_added_token, read_list(value)))
+
+
+def _add_ids(added_tokens: Sequence[AddedToken], vocabulary: Mapping[str, int]) -> tuple[AddedToken, ...]:
+    """Give every added token the id that it has in the vocabulary, or check its own (ADDED-14).
+
+    Where there is no vocabulary, as for training, it needs none.
+    """
+    ids, known = {id: token for token, id in vocabulary.items()}, dict[str, AddedToken]()
+    for token in added_tokens:
+        is_short = token == AddedToken(token.content)
+        what = f"{'special' if is_short else 'added'} token {token.content!r}"
+        id = vocabulary.get(token.content, token.id)  # ADDED-12, ADDED-13
+        if token.content in known:  # ADDED-14
+            _refuse(f"{what} is listed twice")
+        if vocabulary and id is None:  # SPECIAL-5
+            _refuse(f"{what} is not in the vocabulary{'' if is_short else ' and has no id'}")
+        if token.id is not None and token.id != id:
+            _refuse(f"{what} has the id {token.id}, and {id} in the vocabulary")
+        if id is not None and ids.setdefault(id, token.content) != token.content:
+            _refuse(f"{what} has the id {id}, which is that of {ids[id]!r}")
+        known[token.content] = replace(token, id=id)
+    return tuple(known.values())
 
 
 def _read_vocabulary(value: Any) -> dict[str, int]:
-    return number_tokens(_read_tokens(value))
+    """Return the ids of a list of tokens, or of pairs of a token and its id (TERM-9)."""
+    entries = read_list(value)
+    if not any(isinstance(entry, list | tuple) for entry in entries):
+        return number_tokens(_read_tokens(entries))
+    pairs = [_read_pair(entry) for entry in entries]
+    tokens = _read_tokens([token for token, _ in pairs])
+    found: dict[int, str] = {}
+    for token, id in zip(tokens, (_read_id(id) for _, id in pairs), strict=True):
+        if id in found:
+            _refuse(f"{found[id]!r} and {token!r} have the id {id} both")
+        found[id] = token
+    return {token: id for id, token in found.items()}
 
 
 def _read_merges(value: Any) -> tuple[tuple[str, str], ...]:
@@ -220,10 +315,19 @@ def _read_weights(value: Any) -> dict[str, float]:
 
 
 def _bpe(given: Mapping[str, Any]) -> Bpe:
-    readers = {"vocabulary": _read_vocabulary, "merges": _read_merges, "unknown_token": read_text}
+    readers: Mapping[str, Reader] = {
+        "vocabulary": _read_vocabulary,
+        "merges": _read_merges,
+        "unknown_token": read_text,
+        "fuse_unk": read_boolean,
+        "byte_fallback": read_boolean,
+        "ignore_merges": read_boolean,
+        "continuing_prefix": read_text,
+        "end_of_word_suffix": read_text,
+    }
     model = Bpe(**_read_keys("a bpe model", given, readers))
     for left, right in model.merges:  # BPE-MODEL-1
-        for token in (left, right, left + right):
+        for token in (left, right, join_symbols((left, right), model)):
             if token not in model.vocabulary:
                 _refuse(f"merge {(left, right)!r} needs {token!r}, which is not in the vocabulary")
     return model
@@ -244,10 +348,11 @@ def _unigram(given: Mapping[str, Any]) -> Unigram:
         "tokens": _read_weights,
         "weights": _read_option("frequency", "log_probability"),
         "unknown_token": read_text,
+        "byte_fallback": read_boolean,
     }
-    names = {"tokens": "weights", "weights": "kind", "unknown_token": "unknown_token"}
+    names = {"tokens": "weights", "weights": "kind"}
     found = _read_keys("a unigram model", given, readers)
-    model = Unigram(**{names[key]: value for key, value in found.items()})
+    model = Unigram(**{names.get(key, key): value for key, value in found.items()})
     if model.kind == "frequency":
         _check_frequencies(model)
     else:
@@ -273,10 +378,16 @@ def _check_logarithms(model: Unigram) -> None:
             _refuse(f"the probability of {token!r} is too large for floating point")
 
 
-_MODELS: Mapping[str, Callable[[Mapping[str, Any]], Bpe | WordPiece | Unigram]] = {
+def _wordlevel(given: Mapping[str, Any]) -> WordLevel:
+    readers: Mapping[str, Reader] = {"vocabulary": _read_vocabulary, "unknown_token": read_text}
+    return WordLevel(**_read_keys("a wordlevel model", given, readers))
+
+
+_MODELS: Mapping[str, Callable[[Mapping[str, Any]], Model]] = {
     "bpe": _bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,
+    "wordlevel": _wordlevel,
 }
 
 
@@ -293,7 +404,7 @@ class _Parameter(NamedTuple):
 def _read_component(stage: str, types: Mapping[str, Mapping[str, _Parameter]], value: Any) -> Component:
     if _is_deeper(value, DEEPEST):
         raise InputError("unsupported", f"the {stage} is nested deeper than {DEEPEST} levels; flatten its sequences")
-    given = dict(_read_mapping(f"a {stage}", value))
+    given = dict(read_mapping(f"a {stage}", value))
     name = given.pop("type", None)
     if not isinstance(name, str) or name not in types:
         _refuse(f"{stage} type {brief(name)} is unknown; give one of {', '.join(types)}")
@@ -319,6 +430,25 @@ def _values_inside(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
+def _read_pattern(value: Any) -> Mapping[str, str]:
+    """Return a pattern: either the text that it matches, or a regular expression (PATTERN-2)."""
+    given = read_mapping("a pattern", value)
+    if len(given) != 1 or next(iter(given)) not in ("string", "regex"):
+        _refuse(f"the pattern {brief(value)} needs one of the keys string and regex")
+    pattern = {key: read_text(text) for key, text in given.items()}
+    if "regex" in pattern:
+        compile_pattern(pattern["regex"], Choices())
+    return pattern
+
+
+def _read_map(value: Any) -> CharacterMap:
+    """Return a character map, which is written in base64 (NORM-MAP-1)."""
+    try:
+        return read_map(b64decode(read_text(value), validate=True))
+    except ValueError:
+        _refuse(f"the character map {brief(value)} is not base64")
+
+
 def _read_components(read: Reader) -> Reader:
     return lambda value: tuple(read(component) for component in read_list(value))
 
@@ -338,6 +468,118 @@ def _read_decoder(value: Any) -> Component:
     return _read_component("decoder", _DECODERS, value)
 
 
+def _read_post_processor(value: Any) -> Component:
+    component = _read_component("post_processor", _POST_PROCESSORS, value)
+    if component.type == "template":
+        _check_template(component)
+    if component.type == "sequence" and sum(map(_puts_in_tokens, component.parameters["post_processors"])) > 1:
+        message = "a sequence has more than one post_processor that puts in tokens, which is not specified"
+        raise InputError("unsupported", message)  # POST-SEQUENCE-1
+    return component
+
+
+def _puts_in_tokens(component: Component) -> bool:
+    return component.type != "byte_level" and (
+        component.type != "sequence" or any(map(_puts_in_tokens, component.parameters["post_processors"]))
+    )
+
+
+def _read_token_and_id(value: Any) -> tuple[str, int]:
+    token, id = _read_pair(value)
+    return read_text(token), _read_id(id)
+
+
+def _read_template(value: Any) -> tuple[Component, ...]:
+    return tuple(map(_read_template_item, read_list(value)))
+
+
+def _read_template_item(value: Any) -> Component:
+    given = read_mapping("an item of a template", value)
+    readers: Mapping[str, Reader] = {
+        "special": read_text,
+        "sequence": _read_option("A", "B"),
+        "type_id": partial(read_integer, smallest=0),
+    }
+    found = {"type_id": 0} | _read_keys("an item of a template", given, readers)
+    if ("special" in found) == ("sequence" in found):
+        _refuse(f"the item {brief(value)} of a template has to have either special or sequence")
+    return Component("special" if "special" in found else "sequence", found)
+
+
+def _read_template_tokens(value: Any) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Return the tokens with their ids that each name stands for."""
+    readers = {"name": read_text, "ids": read_list, "tokens": read_list}
+    tokens: dict[str, tuple[tuple[str, int], ...]] = {}
+    for entry in read_list(value):
+        found = _read_keys(
+            "a special token of a template", read_mapping("a special token of a template", entry), readers
+        )
+        for key in readers:
+            if key not in found:
+                _refuse(f"a special token of a template needs the key {key}")
+        name, ids, texts = found["name"], found["ids"], found["tokens"]
+        if name in tokens:  # POST-TEMPLATE-4
+            _refuse(f"the special token {name!r} of a template is listed twice")
+        if len(ids) != len(texts):  # POST-TEMPLATE-4
+            _refuse(f"the special token {name!r} of a template has {len(ids)} ids, and {len(texts)} tokens")
+        tokens[name] = tuple(map(_read_token_and_id, zip(texts, ids, strict=True)))
+    return tokens
+
+
+def _check_template(component: Component) -> None:
+    """Refuse a template that cannot be filled in (POST-TEMPLATE-4)."""
+    known = component.parameters["special_tokens"]
+    for key, texts in (("single", {"A"}), ("pair", {"A", "B"})):
+        items = component.parameters[key]
+        for item in items:
+            if item.type == "special" and item.parameters["special"] not in known:
+                _refuse(f"the template {key} names {item.parameters['special']!r}, which is not in its special_tokens")
+        found = {item.parameters["sequence"] for item in items if item.type == "sequence"}
+        if key == "single" and "B" in found:
+            _refuse("the template single names the sequence B, which is in pairs only")
+        for text in sorted(texts - found) if key == "pair" else ():
+            _refuse(f"the template pair does not name the sequence {text}")
+
+
+def _read_truncation(value: Any) -> Truncation:
+    number = partial(read_integer, smallest=0)
+    readers: Mapping[str, Reader] = {
+        "max_length": number,
+        "strategy": _read_option("longest_first", "only_first", "only_second"),
+        "stride": number,
+        "direction": _read_option("right", "left"),
+    }
+    found = _read_keys("the truncation", read_mapping("the truncation", value), readers)
+    if "max_length" not in found:
+        _refuse("the truncation needs the key max_length")
+    truncation = Truncation(**found)
+    if truncation.stride and truncation.stride >= truncation.max_length:  # TRUNC-9
+        _refuse(f"the stride {truncation.stride} of the truncation is not below max_length {truncation.max_length}")
+    return truncation
+
+
+def _read_padding(value: Any) -> Padding:
+    number = partial(read_integer, smallest=0)
+    readers: Mapping[str, Reader] = {
+        "strategy": _read_padding_strategy,
+        "direction": _read_option("right", "left"),
+        "pad_to_multiple_of": number,
+        "id": _read_id,
+        "type_id": number,
+        "token": read_text,
+    }
+    found = _read_keys("the padding", read_mapping("the padding", value), readers)
+    return Padding(fixed=found.pop("strategy", None), **found)
+
+
+def _read_padding_strategy(value: Any) -> int | None:
+    if value == "batch_longest":
+        return None
+    if not isinstance(value, Mapping) or set(value) != {"fixed"}:
+        _refuse(f"{brief(value)} is neither batch_longest nor an object with the key fixed alone")
+    return read_integer(value["fixed"], smallest=0)
+
+
 _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
     "nfc": {},
     "nfd": {},
@@ -346,33 +588,83 @@ _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
     "lowercase": {},
     "strip_accents": {},
     "bert": {
-        "clean_text": _Parameter(True, _read_boolean),
-        "handle_chinese_chars": _Parameter(True, _read_boolean),
-        "strip_accents": _Parameter(None, _read_boolean),
-        "lowercase": _Parameter(True, _read_boolean),
+        "clean_text": _Parameter(True, read_boolean),
+        "handle_chinese_chars": _Parameter(True, read_boolean),
+        "strip_accents": _Parameter(None, read_boolean),
+        "lowercase": _Parameter(True, read_boolean),
     },
+    "replace": {"pattern": _Parameter(_NEEDED, _read_pattern), "content": _Parameter(_NEEDED, read_text)},
+    "prepend": {"prefix": _Parameter(_NEEDED, read_text)},
+    "strip": {"left": _Parameter(True, read_boolean), "right": _Parameter(True, read_boolean)},
+    "precompiled": {"charsmap": _Parameter(_NEEDED, _read_map)},
     "sequence": {"normalizers": _Parameter(_NEEDED, _read_components(_read_normalizer))},
 }
 
 _PRE_TOKENIZERS: Mapping[str, Mapping[str, _Parameter]] = {
     "bert": {},
     "byte_level": {
-        "add_prefix_space": _Parameter(False, _read_boolean),
-        "use_regex": _Parameter(True, _read_boolean),
+        "add_prefix_space": _Parameter(False, read_boolean),
+        "use_regex": _Parameter(True, read_boolean),
     },
     "metaspace": {
         "replacement": _Parameter("▁", _read_character),
         "prepend_scheme": _Parameter("always", _read_option("always", "first", "never")),
-        "split": _Parameter(True, _read_boolean),
+        "split": _Parameter(True, read_boolean),
     },
     "whitespace_split": {},
+    "split": {
+        "pattern": _Parameter(_NEEDED, _read_pattern),
+        "behavior": _Parameter(_NEEDED, _read_option(*BEHAVIORS)),
+        "invert": _Parameter(False, read_boolean),
+    },
+    "digits": {"individual_digits": _Parameter(False, read_boolean)},
+    "punctuation": {"behavior": _Parameter("isolated", _read_option(*BEHAVIORS))},
+    "whitespace": {},
+    "char_delimiter_split": {"delimiter": _Parameter(_NEEDED, _read_character)},
     "sequence": {"pre_tokenizers": _Parameter(_NEEDED, _read_components(_read_pre_tokenizer))},
 }
 
 _DECODERS: Mapping[str, Mapping[str, _Parameter]] = {
     "byte_level": {},
-    "metaspace": {"replacement": _Parameter("▁", _read_character)},
-    "wordpiece": {"prefix": _Parameter("##", read_text)},
+    "metaspace": {
+        "replacement": _Parameter("▁", _read_character),
+        "prepend_scheme": _Parameter("always", _read_option("always", "first", "never")),
+    },
+    "wordpiece": {"prefix": _Parameter("##", read_text), "cleanup": _Parameter(False, read_boolean)},
+    "byte_fallback": {},
+    "fuse": {},
+    "strip": {
+        "content": _Parameter(_NEEDED, _read_character),
+        "start": _Parameter(_NEEDED, partial(read_integer, smallest=0)),
+        "stop": _Parameter(_NEEDED, partial(read_integer, smallest=0)),
+    },
+    "replace": {"pattern": _Parameter(_NEEDED, _read_pattern), "content": _Parameter(_NEEDED, read_text)},
+    "bpe": {"suffix": _Parameter(_NEEDED, read_text)},
+    "sequence": {"decoders": _Parameter(_NEEDED, _read_components(_read_decoder))},
+}
+
+_POST_PROCESSORS: Mapping[str, Mapping[str, _Parameter]] = {
+    "template": {
+        "single": _Parameter(_NEEDED, _read_template),
+        "pair": _Parameter(_NEEDED, _read_template),
+        "special_tokens": _Parameter(_NEEDED, _read_template_tokens),
+    },
+    "bert": {
+        "cls": _Parameter(_NEEDED, _read_token_and_id),
+        "sep": _Parameter(_NEEDED, _read_token_and_id),
+    },
+    "roberta": {
+        "cls": _Parameter(_NEEDED, _read_token_and_id),
+        "sep": _Parameter(_NEEDED, _read_token_and_id),
+        "trim_offsets": _Parameter(True, read_boolean),
+        "add_prefix_space": _Parameter(True, read_boolean),
+    },
+    "byte_level": {
+        "add_prefix_space": _Parameter(True, read_boolean),
+        "trim_offsets": _Parameter(True, read_boolean),
+        "use_regex": _Parameter(True, read_boolean),
+    },
+    "sequence": {"post_processors": _Parameter(_NEEDED, _read_components(_read_post_processor))},
 }
 
 _STAGES: Mapping[str, Reader] = {
@@ -380,4 +672,8 @@ _STAGES: Mapping[str, Reader] = {
     "pre_tokenizer": _read_pre_tokenizer,
     "decoder": _read_decoder,
     "special_tokens": _read_special_tokens,
+    "added_tokens": _read_added_tokens,
+    "post_processor": _read_post_processor,
+    "truncation": _read_truncation,
+    "padding": _read_padding,
 }

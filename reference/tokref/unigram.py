@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tokref.alignment import AlignedText
+from tokref.bpe import byte_tokens
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Token, Unigram, Words, unknown_token
@@ -268,17 +269,33 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     best = _best_up_to(piece.text, costs, unknown_cost)
     size = len(piece.text)
     if best[size] is None:  # UNI-UNK-1
-        return [unknown_token(model, piece.text, *piece.span(0, size))]
-    tokens: list[Token] = []
+        return _unknown(piece, 0, size, model)
+    ranges: list[tuple[int, int]] = []
+    was_unknown = False
     for begin, end in _follow_back(best, size):
-        text, span = piece.text[begin:end], piece.span(begin, end)
-        token = Token(text, vocabulary[text], *span) if text in vocabulary else unknown_token(model, text, *span)
-        is_unknown = unknown_cost is not None and token.text == model.unknown_token
-        if is_unknown and tokens and tokens[-1].text == token.text:  # UNI-UNK-1: one with the unknown token before it
-            tokens[-1] = tokens[-1]._replace(end=token.end)
+        text = piece.text[begin:end]
+        is_unknown = unknown_cost is not None and (text not in vocabulary or text == model.unknown_token)
+        if is_unknown and was_unknown:  # UNI-UNK-1: one with the unknown token before it
+            ranges[-1] = ranges[-1][0], end
         else:
-            tokens.append(token)
+            ranges.append((begin, end))
+        was_unknown = is_unknown
+    tokens: list[Token] = []
+    for begin, end in ranges:
+        text = piece.text[begin:end]
+        is_known = text in vocabulary
+        tokens += (
+            [Token(text, vocabulary[text], *piece.span(begin, end))] if is_known else _unknown(piece, begin, end, model)
+        )
     return tokens
+
+
+def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram) -> list[Token]:
+    """Return the tokens of the bytes of unknown characters, or else the unknown token."""
+    found = [byte_tokens(piece, place, model) for place in range(begin, end)]
+    if all(found):  # UNI-BYTES-1, UNI-BYTES-2
+        return [token for tokens in found for token in tokens]
+    return [unknown_token(model, piece.text[begin:end], *piece.span(begin, end))]
 
 
 # Training
@@ -368,7 +385,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
         InputError: ``invalid_input``, for a fraction that is not above 0 and up to 1; ``no_segmentation``.
 
     >>> prune_step({"aa": 1}, Unigram({"a": 1, "aa": 1}), 0.5)
-    (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None))
+    (('aa',), Unigram(weights={'a': 1}, kind='frequency', unknown_token=None, byte_fallback=False))
     """
     if not 0 < fraction <= 1:  # ERROR-3
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")

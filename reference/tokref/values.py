@@ -12,7 +12,24 @@ from typing import Any, Literal, NamedTuple
 
 from tokref.errors import InputError
 
-__all__ = ["Bpe", "Component", "Pair", "Token", "Tokenizer", "Unigram", "WordPiece", "Words", "number_tokens"]
+__all__ = [
+    "AddedToken",
+    "Bpe",
+    "Component",
+    "EncodedToken",
+    "Encoding",
+    "Model",
+    "Padding",
+    "Pair",
+    "Token",
+    "Tokenizer",
+    "Truncation",
+    "Unigram",
+    "WordLevel",
+    "WordPiece",
+    "Words",
+    "number_tokens",
+]
 
 Pair = tuple[str, str]
 """Two tokens that stand side by side."""
@@ -30,8 +47,35 @@ class Token(NamedTuple):
     end: int
 
 
+class EncodedToken(NamedTuple):
+    """A token of a result of encoding. Its span counts in its text, and what stands in no text has [0, 0] (POST-5).
+
+    ``is_special`` and ``is_attended`` are its entries of the masks, ``word`` the number of its piece, and ``sequence``
+    that of its text; both are None where it stands in no text. ``is_added`` says that it was found as an added token.
+    """
+
+    text: str
+    id: int | None
+    start: int
+    end: int
+    type_id: int = 0
+    is_special: bool = False
+    is_attended: bool = True
+    word: int | None = None
+    sequence: int | None = None
+    is_added: bool = False
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The tokens of an input, and the parts of it that truncation cut off, each with what the post-processor adds."""
+
+    tokens: tuple[EncodedToken, ...]
+    overflowing: tuple[Encoding, ...] = ()
+
+
 def number_tokens(tokens: Iterable[str]) -> dict[str, int]:
-    """Return the vocabulary in which each token has its position as id (TERM-4).
+    """Return the vocabulary in which each token has its position as id (TERM-9).
 
     >>> number_tokens(["b", "g"])
     {'b': 0, 'g': 1}
@@ -46,6 +90,11 @@ class Bpe:
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     merges: tuple[Pair, ...] = ()
     unknown_token: str | None = None
+    fuse_unk: bool | None = None
+    byte_fallback: bool = False
+    ignore_merges: bool = False
+    continuing_prefix: str = ""
+    end_of_word_suffix: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +114,7 @@ class Unigram:
     weights: Mapping[str, float] = field(default_factory=dict)
     kind: Literal["frequency", "log_probability"] = "frequency"
     unknown_token: str | None = None
+    byte_fallback: bool = False
 
     @property
     def vocabulary(self) -> Mapping[str, int]:
@@ -73,25 +123,88 @@ class Unigram:
 
 
 @dataclass(frozen=True)
+class WordLevel:
+    """A model that knows whole pieces only (``spec/14-word-level.md``)."""
+
+    vocabulary: Mapping[str, int] = field(default_factory=dict)
+    unknown_token: str = "<unk>"
+
+
+Model = Bpe | WordPiece | Unigram | WordLevel
+
+
+@dataclass(frozen=True)
+class AddedToken:
+    """A token that is found in the text before the model sees it (``spec/03-added-tokens.md``).
+
+    ``id`` is None where there is no vocabulary that it could be in.
+    """
+
+    content: str
+    id: int | None = None
+    special: bool = True
+    normalized: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+
+
+@dataclass(frozen=True)
 class Component:
-    """A normalizer, pre-tokenizer or decoder: its type, and every parameter of that type."""
+    """A normalizer, pre-tokenizer, post-processor or decoder: its type, and every parameter of that type."""
 
     type: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
+class Truncation:
+    """How long a result of encoding may be, and what is cut where it is longer (``spec/12-lengths.md``)."""
+
+    max_length: int
+    strategy: Literal["longest_first", "only_first", "only_second"] = "longest_first"
+    stride: int = 0
+    direction: Literal["right", "left"] = "right"
+
+
+@dataclass(frozen=True)
+class Padding:
+    """To which length a result of encoding is filled up: to ``fixed``, or to the longest of a batch (None)."""
+
+    fixed: int | None = None
+    direction: Literal["right", "left"] = "right"
+    pad_to_multiple_of: int | None = None
+    id: int = 0
+    type_id: int = 0
+    token: str = "[PAD]"
+
+
+@dataclass(frozen=True)
 class Tokenizer:
     """A model and the stages around it. Without a model it can still normalize, pre-tokenize and decode."""
 
-    model: Bpe | WordPiece | Unigram | None = None
+    model: Model | None = None
     normalizer: Component | None = None
     pre_tokenizer: Component | None = None
     decoder: Component | None = None
-    special_tokens: tuple[str, ...] = ()
+    added_tokens: tuple[AddedToken, ...] = ()
+    post_processor: Component | None = None
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The contents of the added tokens that are special."""
+        return tuple(token.content for token in self.added_tokens if token.special)
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """The tokens of the model and the added ones, with their ids (TERM-9, ADDED-13)."""
+        of_model = self.model.vocabulary if self.model is not None else {}
+        return {**of_model, **{token.content: token.id for token in self.added_tokens if token.id is not None}}
 
 
-def unknown_token(model: Bpe | WordPiece | Unigram, symbols: str, start: int, end: int) -> Token:
+def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:
     """Return the unknown token for the part of the input from ``start`` to ``end``, whose text is ``symbols``.
 
     Raises:
@@ -100,7 +213,7 @@ def unknown_token(model: Bpe | WordPiece | Unigram, symbols: str, start: int, en
     token = model.unknown_token
     if token is None:
         raise InputError("unknown_symbol", f"{symbols!r} is unknown and the model has no unknown token")
-    if token not in model.vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2
+    if token not in model.vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2, WL-2
         message = f"{symbols!r} is unknown and the unknown token {token!r} is not in the vocabulary"
         raise InputError("unknown_symbol", message)
     return Token(token, model.vocabulary[token], start, end)

@@ -3,7 +3,8 @@
 // The library does the work; the adapter only translates. What the library does not offer is refused as "unsupported";
 // what it does otherwise than the specification is answered as it answers, and is a known failure.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { need, Refusal, serve, text } from "../javascript/protocol.mjs";
 
@@ -14,7 +15,33 @@ const hello = {
   version: library.version,
   language: "JavaScript",
   formats: ["tokenizer.json"],
-  encode_fields: ["tokens", "ids"],
+  encode_fields: ["tokens", "ids", "type_ids", "attention_mask"],
+  encode_options: ["pair", "add_special_tokens"],
+  decode_options: ["skip_special_tokens"],
+  // Not among them, for no class of the library has it: the pre-tokenizer CharDelimiterSplit, which its README names,
+  // the model WordLevel, a prefix of continuing subwords in BPE, bytes in Unigram, a scheme in the decoder of
+  // metaspaces, truncation and padding.
+  components: [
+    "vocabulary_ids",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer/split",
+    "pre_tokenizer/digits",
+    "pre_tokenizer/punctuation",
+    "pre_tokenizer/whitespace",
+    "post_processor",
+    "model/bpe/ignore_merges",
+    "model/bpe/fuse_unk",
+    "model/bpe/byte_fallback",
+    "model/bpe/end_of_word_suffix",
+    "decoder/byte_fallback",
+    "decoder/fuse",
+    "decoder/strip",
+    "decoder/replace",
+    "decoder/bpe",
+    "decoder/sequence",
+    "decoder/wordpiece/cleanup",
+  ],
   choices: {
     bpe_merge_order: "lowest_rank",
     bpe_pairs: "listed",
@@ -28,11 +55,18 @@ const hello = {
   unicode: process.versions.unicode,
 };
 
+// What the library's errors, which have no type of their own, are refusals for; any other is a crash.
+const REASONS = [
+  [/^Unknown (Decoder|Normalizer|PostProcessor|PreTokenizer|TokenizerModel) type/, "unsupported"],
+  [/^Array must not be empty/, "invalid_model"], // a Unigram model without tokens
+];
+
 function load(content) {
   try {
     return new Tokenizer(content, {});
   } catch (error) {
-    throw new Refusal("unsupported", error.message);
+    const [, reason] = REASONS.find(([message]) => message.test(error.message)) ?? [];
+    throw reason ? new Refusal(reason, error.message) : error;
   }
 }
 
@@ -44,9 +78,19 @@ const operations = {
   },
 
   encode(tokenizer, input) {
-    const { tokens, ids } = tokenizer.encode(text(input.text), { add_special_tokens: false });
-    // For an unknown the library returns the characters; the token is the entry of the vocabulary that the id names.
-    return { tokens: ids.map((id, i) => tokenizer.id_to_token(id) ?? tokens[i]), ids: ids.map((id) => id ?? null) };
+    const { tokens, ids, attention_mask, token_type_ids } = tokenizer.encode(text(input.text), {
+      text_pair: "pair" in input ? text(input.pair) : null,
+      add_special_tokens: input.add_special_tokens ?? true,
+      return_token_type_ids: true,
+    });
+    return {
+      // For an unknown the library returns the characters; the token is the entry of the vocabulary that the id names.
+      tokens: ids.map((id, i) => tokenizer.id_to_token(id) ?? tokens[i]),
+      ids: ids.map((id) => id ?? null),
+      attention_mask,
+      // It gives none where the model has no post-processor.
+      ...(token_type_ids && { type_ids: token_type_ids }),
+    };
   },
 
   decode(tokenizer, input) {
@@ -55,8 +99,11 @@ const operations = {
     if (tokens && tokenizer.decoder && tokenizer.get_vocab().size === 0) return { text: tokenizer.decoder(tokens) };
     const ids = input.ids ?? tokens?.map((token) => tokenizer.token_to_id(token));
     need(Array.isArray(ids), "decode takes tokens or ids");
-    return { text: tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false }) };
+    const skip_special_tokens = input.skip_special_tokens ?? false;
+    return { text: tokenizer.decode(ids, { skip_special_tokens, clean_up_tokenization_spaces: false }) };
   },
 };
 
-await serve(hello, load, operations);
+export const adapter = { hello, load, operations };
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await serve(hello, load, operations);

@@ -50,7 +50,7 @@ SPECIAL_LATER = {"all/joined", "all/lines", "special_tokens/end-of-text-twice", 
 DIFFERING: Mapping[str, tuple[Mapping[str, set[str]], str]] = {
     "gpt-tokenizer/adapter.mjs": (
         {"ranks": set(), "files": SPECIAL_LATER},
-        "it finds a special token at the start of a text only, or right after a first one and no further (SPECIAL-1)",
+        "it finds a special token at the start of a text only, or right after a first one and no further (ADDED-1)",
     ),
     "release/kitoken": (
         {"ranks": {"all/lines"}, "files": {"all/lines"}},
@@ -60,7 +60,7 @@ DIFFERING: Mapping[str, tuple[Mapping[str, set[str]], str]] = {
     "bin/sugarme": (
         {"ranks": RUNS | WHITE, "files": RUNS | WHITE | SPECIAL},
         "it does equal merges in no order (BPE-ENC-4), leaves no white space to a word (PRE-BYTE-2), and loses special "
-        "tokens (SPECIAL-1)",
+        "tokens (ADDED-1)",
     ),
 }
 

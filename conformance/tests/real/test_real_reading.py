@@ -33,5 +33,5 @@ def test_what_is_not_covered_is_named() -> None:
     file = model_file("mistral")
     done = CliRunner().invoke(group, ["model", "--read", str(file)])
     assert done.exit_code != 0
-    refusal = "trainer_spec.byte_fallback: is true, which the specification does not cover"
+    refusal = "pieces[1].type: is CONTROL ('<s>'), which the specification does not cover"
     assert str(done.exception) == f"{file}: {refusal}"

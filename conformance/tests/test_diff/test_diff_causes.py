@@ -23,31 +23,31 @@ def tokens(*names: str) -> dict[str, list[str]]:
 
 
 ENCODED: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], str]] = {
-    "one token becomes two": ("bugs", tokens("bugs"), tokens("bug", "s"), "B cuts where A does not, at letters (latin)"),
-    "two become one": ("a  b", tokens("a", "Ġ", "Ġb"), tokens("a", "ĠĠb"), "A cuts where B does not, at white space"),
-    "two instead of one": ("a  b", tokens("a", "ĠĠb"), tokens("a", "Ġ", "Ġb"), "B cuts where A does not, at white space"),
-    "a line feed": ("\n\n", tokens("ĊĊ"), tokens("Ċ", "Ċ"), "B cuts where A does not, at white space"),
-    "a byte": ("🙂", tokens("ðŁĻĤ"), tokens("ðŁ", "ĻĤ"), "B cuts where A does not, at parts of characters"),
+    "one token becomes two": ("bugs", tokens("bugs"), tokens("bug", "s"), "cuts where A does not, at letters (latin)"),
+    "two become one": ("a  b", tokens("a", "Ġ", "Ġb"), tokens("a", "ĠĠb"), "does not cut where A does, at white space"),
+    "two instead of one": ("a  b", tokens("a", "ĠĠb"), tokens("a", "Ġ", "Ġb"), "cuts where A does not, at white space"),
+    "a line feed": ("\n\n", tokens("ĊĊ"), tokens("Ċ", "Ċ"), "cuts where A does not, at white space"),
+    "a byte": ("🙂", tokens("ðŁĻĤ"), tokens("ðŁ", "ĻĤ"), "cuts where A does not, at parts of characters"),
     "a letter of that look": ("Ġuż", tokens("Ġuż"), tokens("[UNK]"), "another token, at letters (latin)"),
     "a capital": ("É", tokens("é"), tokens("[UNK]"), "another token, at letters (latin)"),
     "the character for a space": ("a b", tokens("▁a", "▁b"), tokens("▁a", "[UNK]"), "another token, at white space"),
     "another token": ("bug", tokens("bug"), tokens("pug"), "another token, at letters (latin)"),
     "an ideograph": ("水", tokens("水"), tokens("[UNK]"), "another token, at letters (cjk)"),
     "a symbol": ("🙂", tokens("🙂"), tokens("[UNK]"), "another token, at symbols"),
-    "one more at the start": ("bug", tokens("bug"), tokens("[CLS]", "bug"), "B has more tokens at the start: '[CLS]'"),
-    "one more at the end": ("bug", tokens("bug"), tokens("bug", "</s>"), "B has more tokens at the end: '</s>'"),
-    "some at both ends": ("bug", tokens("b", "ug"), tokens("[CLS]", "b", "ug", "[SEP]"), "B has more tokens at the start: '[CLS]', at the end: '[SEP]'"),
-    "less at both ends": ("bug", tokens("<s>", "<s>", "bug", "</s>"), tokens("bug"), "A has more tokens at the start: '<s>' '<s>', at the end: '</s>'"),
-    "padding": ("bug", tokens("bug"), tokens("bug", "0", "0", "0"), "B has more tokens at the end"),
-    "one less at the start": ("bug", tokens("[CLS]", "bug"), tokens("bug"), "A has more tokens at the start: '[CLS]'"),
-    "none at all": ("bug", tokens("bug"), tokens(), "B has no tokens"),
-    "some where there are none": ("\n", tokens(), tokens("Ċ"), "A has no tokens"),
-    "many less at the end": ("a b c d", tokens("a", "b", "c", "d"), tokens("a"), "A has more tokens at the end"),
-    "a space before the first": ("bug a", tokens("bug", "Ġa"), tokens("Ġbug", "Ġa"), "B puts 'Ġ' before a token"),
-    "no space before the first": ("bug", tokens("▁bug"), tokens("bug"), "A puts '▁' before a token"),
+    "one more at the start": ("bug", tokens("bug"), tokens("[CLS]", "bug"), "more tokens at the start: '[CLS]'"),
+    "one more at the end": ("bug", tokens("bug"), tokens("bug", "</s>"), "more tokens at the end: '</s>'"),
+    "some at both ends": ("bug", tokens("b", "ug"), tokens("[CLS]", "b", "ug", "[SEP]"), "more tokens at the start: '[CLS]', at the end: '[SEP]'"),
+    "less at both ends": ("bug", tokens("<s>", "<s>", "bug", "</s>"), tokens("bug"), "fewer tokens at the start: '<s>' '<s>', at the end: '</s>'"),
+    "padding": ("bug", tokens("bug"), tokens("bug", "0", "0", "0"), "more tokens at the end"),
+    "one less at the start": ("bug", tokens("[CLS]", "bug"), tokens("bug"), "fewer tokens at the start: '[CLS]'"),
+    "none at all": ("bug", tokens("bug"), tokens(), "no tokens"),
+    "some where there are none": ("\n", tokens(), tokens("Ċ"), "tokens where A has none"),
+    "many less at the end": ("a b c d", tokens("a", "b", "c", "d"), tokens("a"), "fewer tokens at the end"),
+    "a space before the first": ("bug a", tokens("bug", "Ġa"), tokens("Ġbug", "Ġa"), "puts 'Ġ' before a token"),
+    "no space before the first": ("bug", tokens("▁bug"), tokens("bug"), "does not put '▁' before a token"),
     "other ids": ("bug", {"tokens": ["bug"], "ids": [3]}, {"tokens": ["bug"], "ids": [4]}, "the same tokens, other ids"),
-    "ids alone": ("bug", {"ids": [3, 4]}, {"ids": [5, 4]}, "other ids"),
-    "an unknown id": ("bug", {"ids": [None]}, {"ids": [4]}, "other ids"),
+    "ids alone": ("bug", {"ids": [3, 4]}, {"ids": [5, 4]}, "other tokens"),
+    "an unknown id": ("bug", {"ids": [None]}, {"ids": [4]}, "other tokens"),
     "other spans": (
         "a é",
         {"tokens": ["a", "é"], "spans": [[0, 1], [2, 3]]},
@@ -72,16 +72,16 @@ def test_encodings(name: str) -> None:
 NORMALIZED = [
     ("a\u0301", "á", "a\u0301", "other characters, at letters (latin)"),
     ("Bug", "bug", "Bug", "another character, at letters (latin)"),
-    ("bug", "bug", "bu", "A has more characters, at letters (latin)"),
-    ("bug", "bug", "bug ", "B has more characters, at white space"),
-    ("bug", "bug", "b ug", "B has more characters, at white space"),
-    ("a\u200db", "ab", "a\u200db", "B has more characters, at invisible characters"),
-    ("a1", "a1", "a", "A has more characters, at numbers"),
-    ("é", "e", "e\u0301", "B has more characters, at marks (combining)"),
-    ("", "", "x", "B has more characters, at letters (latin)"),
-    ("\ue000", "\ue000", "", "A has more characters, at private use"),
+    ("bug", "bug", "bu", "fewer characters, at letters (latin)"),
+    ("bug", "bug", "bug ", "more characters, at white space"),
+    ("bug", "bug", "b ug", "more characters, at white space"),
+    ("a\u200db", "ab", "a\u200db", "more characters, at invisible characters"),
+    ("a1", "a1", "a", "fewer characters, at numbers"),
+    ("é", "e", "e\u0301", "more characters, at marks (combining)"),
+    ("", "", "x", "more characters, at letters (latin)"),
+    ("\ue000", "\ue000", "", "fewer characters, at private use"),
     ("\U000e0080", "\U000e0080", "?", "another character, at unassigned characters"),
-    ("\x01", "\x01", "", "A has more characters, at controls"),
+    ("\x01", "\x01", "", "fewer characters, at controls"),
 ]
 
 
@@ -93,7 +93,7 @@ def test_texts(text: str, a: str, b: str, expected: str, operation: str) -> None
 
 def test_pieces() -> None:
     cut = cause("a-b", "pre_tokenize", {"pieces": [["a-b", 0, 3]]}, {"pieces": [["a", 0, 1], ["-b", 1, 3]]})
-    assert cut == "pre_tokenize: B cuts where A does not, at punctuation"
+    assert cut == "pre_tokenize: cuts where A does not, at punctuation"
     moved = cause("a b", "pre_tokenize", {"pieces": [["b", 2, 3]]}, {"pieces": [["b", 1, 3]]})
     assert moved == "pre_tokenize: the same pieces, other spans, at letters (latin)"
 
@@ -107,7 +107,7 @@ NONE = Refused("unsupported", "is not offered")
     [
         (BUG, Answer({"ids": [3]}), Verdict.PASS, "", ""),
         (Answer({"ids": [3]}), BUG, Verdict.PASS, "", ""),
-        (BUG, Answer({"ids": [4]}), Verdict.FAIL, "other answers", "encode: other ids"),
+        (BUG, Answer({"ids": [4]}), Verdict.FAIL, "other answers", "encode: other tokens"),
         (Answer({"ids": [3]}), Answer({"tokens": ["bug"]}), Verdict.UNSUPPORTED, "A gives ids, B gives tokens", ""),
         (BUG, NONE, Verdict.UNSUPPORTED, "B: is not offered", ""),
         (NONE, NONE, Verdict.UNSUPPORTED, "A: is not offered; B: is not offered", ""),
@@ -172,7 +172,7 @@ def test_the_first_stage_that_differs_and_the_shortest_text_are_what_is_shown() 
         tally.note("texts/words", f"texts/words:{text}", text, outcomes, ([1], [2]))
     assert (tally.texts, tally.different, tally.tokens, tally.different_tokens) == (3, 3, [3, 3], 3)
     assert [(str(group.cause), group.example.text, group.texts, group.first) for group in tally.causes] == [
-        ("decode: A has more characters, at letters (latin)", "Bug", 3, "texts/words:Bugs"),
+        ("decode: fewer characters, at letters (latin)", "Bug", 3, "texts/words:Bugs"),
         ("normalize: another character, at letters (latin)", "Bug", 3, "texts/words:Bugs"),
     ]
     assert tally.sections["encode/texts/words"].different == 3

@@ -147,9 +147,8 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
             "no: cannot be read: No such file or directory",
         ),
         (
-            ("record", "reference", "--model", "tokenizer.json", "-o", "p.ndjson", "--add-special-tokens"),
-            "reference: adds no special tokens of post-processors, as far as its adapter knows; leave out "
-            "--add-special-tokens",
+            ("record", "none:Nothing", "--model", "tokenizer.json", "-o", "p.ndjson", "--add-special-tokens"),
+            "none:Nothing: adds no special tokens of post-processors on request; leave out --add-special-tokens",
         ),
         (
             ("record", "reference", "--model", "m.ndjson", "-o", "m.ndjson"),
@@ -164,8 +163,8 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
             "alone: --output: is a folder; give the name of the recording in it",
         ),
         (
-            ("record", "reference", "--model", "split.json", "-o", "p.ndjson"),
-            "tokref 0.1.0: answers no text: unsupported: split.json is a",
+            ("record", "reference", "--model", "fixed.json", "-o", "p.ndjson"),
+            "tokref 0.1.0: answers no text: unsupported: fixed.json is a",
         ),
         (
             ("diff", "pack-1.yaml.gz", "reference"),
@@ -186,8 +185,8 @@ def test_what_is_wrong_is_one_line(recorded: Any, arguments: tuple[str, ...], me
     Path("alone").mkdir()
     shutil.copy("a.ndjson", "alone")
     model = json.loads(Path("tokenizer.json").read_text("utf-8"))
-    model["pre_tokenizer"] = {"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated", "invert": False}
-    Path("split.json").write_text(json.dumps(model))
+    model["pre_tokenizer"] = {"type": "FixedLength", "length": 3}
+    Path("fixed.json").write_text(json.dumps(model))
     if "alone/a.ndjson" in arguments:
         Path("tokenizer.json").unlink()
     status, printed, noted = recorded(*arguments)
@@ -312,10 +311,10 @@ def test_special_tokens_of_a_post_processor_are_asked_for_if_they_are_recorded(r
         1,
         ["model:", "  special tokens of a post-processor: not added in plain.ndjson and added in added.ndjson"],
     )
-    assert "1. encode: B has more tokens at the start: '[UNK]'\n" in printed
+    assert "1. encode: more tokens at the start: '[UNK]'\n" in printed
     status, printed, _ = run("diff", "added.ndjson", "reference", "--show", 0)
     assert status == 1
-    assert "reference is asked as it is: whether it adds special tokens is its own" in printed.splitlines()
+    assert "reference gets the model converted, and without its post-processor" in printed.splitlines()
 
 
 def test_recordings_are_compared(recorded: Any) -> None:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -113,3 +114,11 @@ def test_the_kind_is_told_by_the_name_and_a_missing_file_is_an_error(tmp_path: P
     assert [kind_of(name) for name in names] == ["lines", "jsonl", "jsonl", "parquet", "lines", "lines"]
     with pytest.raises(DataError, match=r"/a: cannot be read: No such file or directory$"):
         told(tmp_path / "a")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.jsonl", "a.parquet"])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataError) as caught:
+        told(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: is no ordinary file"

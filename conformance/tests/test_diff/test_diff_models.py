@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from tokspec.adapter import Hello
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.diff.answers import Asker
 from tokspec.diff.models import compare_summaries, parts_of, summarize
-from tokspec.diff.sides import adds_on_request
 from tokspec.formats.user_model import read_user_model
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.in_process import InProcessSession
@@ -65,9 +65,9 @@ def test_old_versions_get_merges_as_they_have_them(tmp_path: Path) -> None:
 
 def test_what_cannot_be_converted_says_why(tmp_path: Path) -> None:
     with pytest.raises(Unsupported) as caught:
-        own(tmp_path, MODEL).write("tokspec")
+        own(tmp_path, {**MODEL, "pre_tokenizer": {"type": "FixedLength", "length": 3}}).write("tokspec")
     assert caught.value.message.startswith("tokenizer.json is a tokenizer.json that cannot be converted: ")
-    assert "Whitespace" in caught.value.message
+    assert "FixedLength" in caught.value.message
 
 
 def test_files_are_handed_over_as_texts_with_what_their_loader_is_told(tmp_path: Path) -> None:
@@ -131,19 +131,17 @@ def test_another_model_is_described(tmp_path: Path) -> None:
     ]
 
 
-def test_the_library_is_asked_for_all_that_it_does(tmp_path: Path) -> None:
-    from tokspec.adapters.huggingface import AddingTokenizers, TokenizersAdapter
+def test_what_a_post_processor_adds_is_asked_for_or_not(tmp_path: Path) -> None:
+    from tokspec.adapters.huggingface import TokenizersAdapter
 
     model = own(tmp_path, {**MODEL, "post_processor": TEMPLATE})
     found = []
-    for adapter in (TokenizersAdapter(), AddingTokenizers()):
-        with InProcessSession(adapter) as session:
-            (reply,) = Asker(session, model).ask([("encode", {"text": "UG ug"})])
+    with InProcessSession(TokenizersAdapter()) as session:
+        for adds in (False, True):
+            (reply,) = Asker(session, model, adds=adds).ask([("encode", {"text": "UG ug"})])
             assert isinstance(reply, Answer)
             found.append(reply.result["tokens"])
     assert found == [["ug", "ug"], ["<s>", "ug", "ug"]]
-    assert adds_on_request("tokenizers")
-    assert not adds_on_request("reference")
 
 
 def test_stages_that_a_model_has_not_are_left_out(tmp_path: Path) -> None:
@@ -171,3 +169,25 @@ def test_who_offers_nothing_is_asked_nothing(tmp_path: Path) -> None:
     with InProcessSession(Silent()) as session:
         asker = Asker(session, own(tmp_path, MODEL))
         assert (asker.operations, asker.drop_missing_stages(), asker.ask([])) == ((), {}, [])
+
+
+@pytest.mark.parametrize("name", ["empty.tiktoken", "vocab.txt", "empty.model"])
+def test_an_empty_file_is_no_model(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(DataError) as caught:
+        read_user_model(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: is empty; a model has tokens"
+
+
+def test_a_bpe_without_merges_is_one(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text('{"a": 0}', "utf-8")
+    (tmp_path / "merges.txt").touch()
+    assert read_user_model(tmp_path, "vocab.json+merges.txt").neutral["vocabulary"] == ["a"]
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "vocab.txt", "vocab.json", "bpe.model", "gpt.tiktoken"])
+def test_a_model_that_is_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataError) as caught:
+        read_user_model(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: is no ordinary file"

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import lzma
+import os
 import re
 import shutil
 import time
@@ -290,3 +291,10 @@ def test_a_recording_of_an_earlier_format_is_refused_with_the_command(tmp_path: 
     with pytest.raises(DataError) as caught:
         read_recording(tmp_path / name, name)
     assert str(caught.value) == f"{name}:1: is a recording of an earlier format; make it anew: {command}"
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.ndjson")
+    with pytest.raises(DataError) as caught:
+        read_recording(tmp_path / "a.ndjson", "a.ndjson")
+    assert str(caught.value) == "a.ndjson: is no ordinary file"

@@ -186,3 +186,10 @@ def test_tallies_of_parts_add_up_to_that_of_the_whole(cut: int) -> None:
         parts.add(Tally.from_json(json.loads(json.dumps(tally(part).to_json()))))
     assert json.dumps(parts.to_json()) == json.dumps(whole.to_json())
     assert (whole.texts, whole.different, whole.different_tokens) == (8, 6, 6)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.txt")
+    with pytest.raises(DataError) as caught:
+        planned([tmp_path / "a.txt"], 10)
+    assert str(caught.value) == f"{tmp_path / 'a.txt'}: is no ordinary file"

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+OUTCOMES = ("expect", "one_of", "by_choice", "error")
 FOLDER = Path(__file__).parents[3] / "fixtures"
 
 
@@ -50,15 +51,30 @@ def _cases() -> Iterator[Case]:
         file = read(path)
         for raw in file["cases"]:
             model = raw.get("model", file.get("model"))
-            asked = dict(raw["input"])
-            if isinstance(asked.get("corpus"), str):
-                asked["corpus"] = read(FOLDER / "corpora" / f"{asked['corpus']}.yaml")
-            yield Case(
-                raw["id"],
-                read(FOLDER / "models" / f"{model}.yaml") if isinstance(model, str) else model,
-                raw["operation"],
-                asked,
-                {key: raw[key] for key in ("expect", "one_of", "by_choice", "error") if key in raw},
-                tuple(raw["verified_by"]),
-                raw.get("tolerance", {"relative": 1e-9, "absolute": 1e-9}),
-            )
+            for name, asked, outcome in _questions(raw):
+                yield Case(
+                    name,
+                    read(FOLDER / "models" / f"{model}.yaml") if isinstance(model, str) else model,
+                    raw["operation"],
+                    asked,
+                    outcome,
+                    tuple(raw["verified_by"]),
+                    raw.get("tolerance", {"relative": 1e-9, "absolute": 1e-9}),
+                )
+
+
+def _questions(raw: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Name, input and outcome of a case, or of each row of its inputs."""
+    if "inputs" not in raw:
+        yield raw["id"], _input(raw["input"]), {key: raw[key] for key in OUTCOMES if key in raw}
+        return
+    for number, row in enumerate(raw["inputs"], 1):
+        input = {key: value for key, value in row.items() if key not in OUTCOMES}
+        yield f"{raw['id']}#{number}", _input(input), {key: row[key] for key in OUTCOMES if key in row}
+
+
+def _input(given: Mapping[str, Any]) -> dict[str, Any]:
+    asked = dict(given)
+    if isinstance(asked.get("corpus"), str):
+        asked["corpus"] = read(FOLDER / "corpora" / f"{asked['corpus']}.yaml")
+    return asked

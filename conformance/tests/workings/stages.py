@@ -32,6 +32,23 @@ def check_model(model: Model) -> None:
         raise Refused("invalid_model")
 
 
+#: What a model may have here; all else is left to notes by hand and to implementations.
+COVERED_KEYS = {
+    *("type", "vocabulary", "merges", "tokens", "weights", "unknown_token", "max_word_length", "continuing_prefix"),
+    *("normalizer", "pre_tokenizer", "decoder", "special_tokens", "about"),
+}
+
+
+def check_covered(model: Model, request: Mapping[str, Any]) -> None:
+    """Leave aside added tokens, ids that are not places, post-processors and whatever else is not computed here."""
+    for key in [*(model.keys() - COVERED_KEYS), *(request.keys() & {"pair", "add_special_tokens"})]:
+        raise NotCovered(key)
+    if model.get("type") == "bpe" and "continuing_prefix" in model:
+        raise NotCovered("continuing_prefix")
+    if any(isinstance(entry, list) for entry in model.get("vocabulary", ())):
+        raise NotCovered("vocabulary_ids")
+
+
 def check_numbers(operation: str, request: Mapping[str, Any]) -> None:
     """Refuse what ERROR-2 and ERROR-3 refuse: numbers below 0, and fractions that are not above 0 and at most 1."""
     numbers = ("steps", "first", "vocabulary_size", "merge_count", "min_frequency", "initial_size")

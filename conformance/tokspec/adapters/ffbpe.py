@@ -7,6 +7,7 @@ token is the entry of the vocabulary that an id names. Its trainer begins with a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -102,13 +103,11 @@ class FfbpeAdapter:
             raise Unsupported("has a target for merges alone: its size counts all 256 bytes")
         trainer = self._trainer(model, input)
         if operation == "best_pair":
-            for _ in range(input.get("steps", 0) + 1):
-                trainer.step()
-            return _last(_merges(trainer))
+            merges = _first_merges(trainer, input.get("steps", 0) + 1)
+            return _last(merges[input.get("steps", 0) :])
         if "merge_count" not in input:
             raise Unsupported("needs a number of merges")
-        trainer.train(trainer.vocab_size + input["merge_count"])
-        merges = _merges(trainer)
+        merges = _first_merges(trainer, input["merge_count"])
         if operation == "training_trace":
             return {"steps": merges}
         read = from_bytes if trainer.unit == "byte" else partial(bytes.decode, errors="backslashreplace")
@@ -170,13 +169,41 @@ def _bytes(token: str, unit: str) -> bytes:
     return known
 
 
+def _first_merges(trainer: Any, count: int) -> list[list[Any]]:
+    """Train until there are so many merges, or no more.
+
+    The library's target is a size, and a character that is not ASCII becomes a token when it is first merged.
+    """
+    merges: list[list[Any]] = []
+    size = -1
+    while size < trainer.vocab_size and len(merges) != count:
+        size = trainer.vocab_size
+        trainer.train(size + count - len(merges))
+        merges = _merges(trainer)
+    return merges
+
+
 def _merges(trainer: Any) -> list[list[Any]]:
-    """Read the merges off the file that the library saves; it tells them nowhere else."""
+    """Read the merges off the file that the library saves; it tells them nowhere else.
+
+    In a file of characters white space, braces and control characters are escaped.
+    """
+    read = _unescaped if trainer.unit == "unicode" else str
     with TemporaryDirectory() as folder:
         files = Path(folder) / "vocab.json", Path(folder) / "merges.txt"
         trainer.save_files(*files)
         lines = files[1].read_bytes().decode().split("\n")[:-1]  # a token may be a carriage return
-    return [[*pair.split(" "), int(count)] for pair, count in (line.split(" => ") for line in lines)]
+    entries = (line.rsplit(" => ", 1) for line in lines)  # a token may be => too
+    return [[*map(read, pair.split(" ")), int(count)] for pair, count in entries]
+
+
+def _unescaped(token: str) -> str:
+    r"""Return a token of characters that the library has written.
+
+    >>> _unescaped("a␣{u000a}{u007b}{u2423}")
+    'a \n{␣'
+    """
+    return re.sub(r"\{u([0-9a-f]+)\}", lambda found: chr(int(found[1], 16)), token.replace("␣", " "))
 
 
 def _last(merges: list[list[Any]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 The library does the work and nothing is computed beside it; what it does otherwise than the specification is a known
 failure. Its Unigram model gives an unknown run's characters as the
-token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-4).
+token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-9).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import tokenizers
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
+from tokenizers.decoders import DecodeStream
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["AddingTokenizers", "TokenizersAdapter"]
+__all__ = ["TokenizersAdapter"]
 
 Result: TypeAlias = Mapping[str, Any]
 _Value = TypeVar("_Value")
@@ -36,6 +37,8 @@ CHOICES = {
     "metaspace_leading_space": "removed_from_first_token",
     "unknown_id": "skipped",
     "final_sigma": "plain",
+    "pattern_end": "line",
+    "pattern_interval_plus": "repeated",
     "offset_unit": "code_point",
 }
 
@@ -51,6 +54,31 @@ _REASONS = {
     "not found in the vocabulary": "unknown_symbol",
     "Missing [UNK] token": "unknown_symbol",
     "`unk_id` is missing": "unknown_symbol",
+    "Truncation error": "invalid_input",
+}
+
+#: Everything that the neutral model can have.
+COMPONENTS = (
+    "vocabulary_ids",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "model",
+    "post_processor",
+    "truncation",
+    "padding",
+    "decoder",
+)
+
+#: The fields of an encoding, by what the library calls them; its tokens are looked up.
+_FIELDS = {
+    "ids": "ids",
+    "spans": "offsets",
+    "type_ids": "type_ids",
+    "special_tokens_mask": "special_tokens_mask",
+    "attention_mask": "attention_mask",
+    "word_ids": "word_ids",
+    "sequence_ids": "sequence_ids",
 }
 
 #: What it loads: versions before 0.20 know merges that are one string only.
@@ -69,11 +97,10 @@ class TokenizersAdapter:
     >>> adapter = TokenizersAdapter()
     >>> content = {"model": {"type": "BPE", "vocab": {"u": 0, "g": 1, "ug": 2}, "merges": [["u", "g"]]}}
     >>> adapter.run("encode", adapter.load("tokenizer.json", content), {"text": "ug"})
-    {'tokens': ['ug'], 'ids': [2], 'spans': [(0, 2)]}
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'overflowing': [], 'tokens': ['ug'], 'ids': [2], 'spans': [(0, 2)], 'type_ids': [0], 'special_tokens_mask': [0],
+     'attention_mask': [1], 'word_ids': [0], 'sequence_ids': [0]}
     """
-
-    #: Whether what a post-processor adds is part of an encoding (ENC-1: it is not).
-    adds = False
 
     def hello(self) -> Hello:
         """Describe the library."""
@@ -81,11 +108,14 @@ class TokenizersAdapter:
             name="tokenizers",
             version=tokenizers.__version__,
             language="Rust",
-            operations=("normalize", "pre_tokenize", "encode", "decode", "train"),
+            operations=("normalize", "pre_tokenize", "encode", "encode_batch", "decode", "decode_stream", "train"),
             formats=(_FORMAT,),
             choices=CHOICES,
-            encode_fields=("tokens", "ids", "spans"),
+            encode_fields=("tokens", *_FIELDS, "overflowing"),
             other_trainers=OTHER_TRAINERS,
+            encode_options=("pair", "add_special_tokens"),
+            decode_options=("skip_special_tokens",),
+            components=COMPONENTS,
         )
 
     def load(self, format: str, content: Any) -> Tokenizer:
@@ -108,15 +138,7 @@ class TokenizersAdapter:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        if operation == "encode":
-            return _translated(lambda: _encode(model, input, self.adds))
-        return _translated(lambda: _OPERATIONS[operation](model, input))
-
-
-class AddingTokenizers(TokenizersAdapter):
-    """The library with the special tokens that a post-processor adds, for who has a file with one."""
-
-    adds = True
+        return _translated(lambda: _OPERATIONS[operation](model, {"add_special_tokens": True, **input}))
 
 
 def _translated(call: Callable[[], _Value]) -> _Value:
@@ -142,24 +164,55 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     return {"pieces": [(piece, *span) for piece, span in tokenizer.pre_tokenizer.pre_tokenize_str(input["text"])]}
 
 
-def _encode(tokenizer: Tokenizer, input: Mapping[str, Any], adds: bool) -> Result:
-    encoding = tokenizer.encode(input["text"], add_special_tokens=adds)
-    tokens = [tokenizer.id_to_token(id) for id in encoding.ids]
-    return {"tokens": tokens, "ids": encoding.ids, "spans": encoding.offsets}
+def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    encoding = tokenizer.encode(input["text"], input.get("pair"), add_special_tokens=input["add_special_tokens"])
+    return _whole(tokenizer, encoding)
+
+
+def _encode_batch(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    inputs = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in input["inputs"]]
+    encodings = tokenizer.encode_batch(inputs, add_special_tokens=input["add_special_tokens"])
+    return {"encodings": [_whole(tokenizer, encoding) for encoding in encodings]}
+
+
+def _whole(tokenizer: Tokenizer, encoding: Encoding) -> Result:
+    return {"overflowing": [], **_part(tokenizer, encoding)}
+
+
+def _part(tokenizer: Tokenizer, encoding: Encoding) -> Result:
+    """Return an encoding, with its overflowing parts if it has some."""
+    marked = zip(encoding.ids, encoding.tokens, encoding.special_tokens_mask, strict=True)
+    found = {
+        "tokens": [token if special else tokenizer.id_to_token(id) for id, token, special in marked],
+        **{field: getattr(encoding, name) for field, name in _FIELDS.items()},
+    }
+    parts = [_part(tokenizer, part) for part in encoding.overflowing]
+    return {**found, "overflowing": parts} if parts else found
 
 
 def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    if any(id >= 2**32 for id in input.get("ids", ())):
-        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
+    skips = input.get("skip_special_tokens", False)
     if "ids" in input:
-        return {"text": tokenizer.decode(input["ids"], skip_special_tokens=False)}
+        return {"text": tokenizer.decode(_ids(input), skip_special_tokens=skips)}
     found = [tokenizer.token_to_id(token) for token in input["tokens"]]
     ids = [id for id in found if id is not None]
     if len(ids) == len(found):
-        return {"text": tokenizer.decode(ids, skip_special_tokens=False)}
+        return {"text": tokenizer.decode(ids, skip_special_tokens=skips)}
     if tokenizer.decoder is None or tokenizer.get_vocab_size() > 0:
         raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
     return {"text": tokenizer.decoder.decode(input["tokens"])}
+
+
+def _decode_stream(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
+    stream = DecodeStream(skip_special_tokens=input.get("skip_special_tokens", False))
+    return {"parts": [stream.step(tokenizer, id) or "" for id in _ids(input)]}
+
+
+def _ids(input: Mapping[str, Any]) -> list[int]:
+    if any(id >= 2**32 for id in input["ids"]):
+        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
+    ids: list[int] = input["ids"]
+    return ids
 
 
 def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
@@ -202,6 +255,9 @@ def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:
 _OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
     "normalize": _normalize,
     "pre_tokenize": _pre_tokenize,
+    "encode": _encode,
+    "encode_batch": _encode_batch,
     "decode": _decode,
+    "decode_stream": _decode_stream,
     "train": _train,
 }

@@ -11,14 +11,37 @@ import inspect
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import tokref
-from tokref import AlignedText, Bpe, Choices, InputError, Token, Tokenizer, Unigram, WordPiece, bpe, unigram, wordpiece
-from tokref.reading import read_integer, read_list, read_number, read_target, read_text, read_words
+from tokref import (
+    AlignedText,
+    Bpe,
+    Choices,
+    EncodedToken,
+    Encoding,
+    InputError,
+    Tokenizer,
+    Unigram,
+    WordLevel,
+    WordPiece,
+    bpe,
+    unigram,
+    wordpiece,
+)
+from tokref.reading import (
+    read_boolean,
+    read_integer,
+    read_list,
+    read_mapping,
+    read_number,
+    read_target,
+    read_text,
+    read_words,
+)
 from tokref.values import Words
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import DataError
@@ -26,6 +49,18 @@ from tokspec.base.errors import DataError
 __all__ = ["ReferenceAdapter", "ReferenceRequest", "functions_by_clause"]
 
 Result = dict[str, Any]
+
+FIELDS: Mapping[str, Callable[[EncodedToken], Any]] = {
+    "tokens": lambda token: token.text,
+    "ids": lambda token: token.id,
+    "spans": lambda token: [token.start, token.end],
+    "type_ids": lambda token: token.type_id,
+    "special_tokens_mask": lambda token: int(token.is_special),
+    "attention_mask": lambda token: int(token.is_attended),
+    "word_ids": lambda token: token.word,
+    "sequence_ids": lambda token: token.sequence,
+}
+"""The fields of an encoding that have an entry for each token, and the entry."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +76,7 @@ class ReferenceRequest:
     tokenizer: Tokenizer
     choices: Choices
     input: Mapping[str, Any]
+    encode_fields: ClassVar[tuple[str, ...]] = (*FIELDS, "overflowing")
 
     @property
     def model(self) -> Any:
@@ -73,6 +109,13 @@ class ReferenceRequest:
         texts: list[str] = self._read(key, lambda value: [read_text(item) for item in read_list(value)])
         return texts
 
+    def objects(self, key: str) -> list[Mapping[str, Any]]:
+        """Return a list of objects."""
+        objects: list[Mapping[str, Any]] = self._read(
+            key, lambda value: [read_mapping("an input", item) for item in read_list(value)]
+        )
+        return objects
+
     def number(self, key: str) -> int:
         """Return an integer from 0."""
         number: int = self._read(key, partial(read_integer, smallest=0))
@@ -84,6 +127,11 @@ class ReferenceRequest:
         numbers: list[int] = self._read(key, lambda value: [read(item) for item in read_list(value)])
         return numbers
 
+    def boolean(self, key: str, default: bool) -> bool:
+        """Return a boolean, or what holds where none is given."""
+        boolean: bool = self._read(key, read_boolean) if key in self.input else default
+        return boolean
+
     def first(self, rows: Sequence[Any]) -> list[Any]:
         """Cut a complete list after as many rows as ``first`` says; without it, all are wanted."""
         return list(rows[: self.number("first")] if "first" in self.input else rows)
@@ -94,16 +142,20 @@ class ReferenceRequest:
 
     def pre_tokenize(self, text: str) -> list[tuple[str, int, int]]:
         """Return the pieces of a text with their spans."""
-        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer)
+        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer, self.choices)
         return [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
 
-    def encode(self, text: str) -> list[Token]:
-        """Encode a text."""
-        return tokref.encode(text, self.tokenizer, self.choices)
+    def encode(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool) -> list[Encoding]:
+        """Encode a batch of inputs, each of which is one text or two."""
+        return tokref.encode_inputs(inputs, self.tokenizer, self.choices, add_special_tokens)
 
-    def decode(self, tokens: list[str]) -> str:
+    def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
         """Decode tokens."""
-        return tokref.decode(tokens, self.tokenizer, self.choices)
+        return tokref.decode(tokens, self.tokenizer, self.choices, skip_special_tokens)
+
+    def decode_stream(self, ids: list[int], skip_special_tokens: bool) -> list[str]:
+        """Decode ids one by one."""
+        return tokref.decode_stream(ids, self.tokenizer, self.choices, skip_special_tokens)
 
     def tokens_of(self, ids: list[int]) -> list[str]:
         """Return the tokens of ids."""
@@ -151,11 +203,26 @@ class ReferenceAdapter:
 
     >>> adapter = ReferenceAdapter({"bpe_unknown_without_token": "kept"})
     >>> model = adapter.load("tokspec", {"type": "bpe", "vocabulary": ["b", "u"], "merges": []})
-    >>> adapter.run("encode", model, {"text": "bum"})
-    {'tokens': ['b', 'u', 'm'], 'ids': [0, 1, None], 'spans': [[0, 1], [1, 2], [2, 3]]}
+    >>> result = adapter.run("encode", model, {"text": "bum"})
+    >>> result["tokens"], result["ids"], result["spans"]
+    (['b', 'u', 'm'], [0, 1, None], [[0, 1], [1, 2], [2, 3]])
     """
 
     name: ClassVar = "tokref"
+    requests: ClassVar[type[ReferenceRequest]] = ReferenceRequest
+    encode_options: ClassVar[tuple[str, ...]] = ("pair", "add_special_tokens")
+    decode_options: ClassVar[tuple[str, ...]] = ("skip_special_tokens",)
+    components: ClassVar[tuple[str, ...]] = (
+        "vocabulary_ids",
+        "added_tokens",
+        "post_processor",
+        "truncation",
+        "padding",
+        "model",
+        "normalizer",
+        "pre_tokenizer",
+        "decoder",
+    )
     operations: ClassVar[Mapping[str, Mapping[type | None, Callable[[ReferenceRequest], Result]]]]
 
     def __init__(self, choices: Mapping[str, str] | None = None) -> None:
@@ -177,7 +244,10 @@ class ReferenceAdapter:
             operations=tuple(self.operations),
             formats=("tokspec",),
             choices={**asdict(self._choices), "offset_unit": "code_point"},
-            encode_fields=("tokens", "ids", "spans"),
+            encode_fields=self.requests.encode_fields,
+            encode_options=self.encode_options,
+            decode_options=self.decode_options,
+            components=self.components,
             unicode=unicodedata.unidata_version,
         )
 
@@ -192,7 +262,7 @@ class ReferenceAdapter:
 
     def request(self, model: Any, input: Mapping[str, Any]) -> ReferenceRequest:
         """Return the request of a model that was loaded."""
-        return ReferenceRequest(model, self._choices, input)
+        return self.requests(model, self._choices, input)
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Perform one operation."""
@@ -219,12 +289,25 @@ def _pre_tokenize(request: ReferenceRequest) -> Result:
 
 
 def _encode(request: ReferenceRequest) -> Result:
-    tokens = request.encode(request.text("text"))
-    return {
-        "tokens": [token.text for token in tokens],
-        "ids": [token.id for token in tokens],
-        "spans": [[token.start, token.end] for token in tokens],
-    }
+    [encoding] = request.encode([_texts(request)], request.boolean("add_special_tokens", default=True))
+    return _fields(encoding, request.encode_fields)
+
+
+def _encode_batch(request: ReferenceRequest) -> Result:
+    inputs = [_texts(replace(request, input=input)) for input in request.objects("inputs")]
+    encodings = request.encode(inputs, request.boolean("add_special_tokens", default=True))
+    return {"encodings": [_fields(encoding, request.encode_fields) for encoding in encodings]}
+
+
+def _texts(request: ReferenceRequest) -> list[str]:
+    return [request.text(key) for key in ("text", "pair") if key == "text" or key in request.input]
+
+
+def _fields(encoding: Encoding, names: Sequence[str]) -> Result:
+    result: Result = {name: list(map(FIELDS[name], encoding.tokens)) for name in names if name in FIELDS}
+    if "overflowing" in names:
+        result["overflowing"] = [_fields(part, tuple(FIELDS)) for part in encoding.overflowing]
+    return result
 
 
 def _decode(request: ReferenceRequest) -> Result:
@@ -232,7 +315,12 @@ def _decode(request: ReferenceRequest) -> Result:
         raise InputError("invalid_input", "decoding needs either tokens or ids")
     is_of_ids = "ids" in request.input
     tokens = request.tokens_of(request.numbers("ids")) if is_of_ids else request.texts("tokens")
-    return {"text": request.decode(tokens)}
+    return {"text": request.decode(tokens, request.boolean("skip_special_tokens", default=False))}
+
+
+def _decode_stream(request: ReferenceRequest) -> Result:
+    skips = request.boolean("skip_special_tokens", default=False)
+    return {"parts": request.decode_stream(request.numbers("ids"), skips)}
 
 
 def _count_words(request: ReferenceRequest) -> Result:
@@ -375,8 +463,10 @@ def _prune_step(request: ReferenceRequest) -> Result:
 ReferenceAdapter.operations = {  # None stands for any model, and for none at all
     "normalize": {None: _normalize},
     "pre_tokenize": {None: _pre_tokenize},
-    "encode": {Bpe: _encode, WordPiece: _encode, Unigram: _encode},
+    "encode": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), _encode),
+    "encode_batch": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), _encode_batch),
     "decode": {None: _decode},
+    "decode_stream": {None: _decode_stream},
     "train": {Bpe: _bpe_model, WordPiece: _wordpiece_model, Unigram: _unigram_model},
     "count_words": {None: _count_words},
     "base_vocabulary": {Bpe: _base_vocabulary, WordPiece: _wordpiece_alphabet},

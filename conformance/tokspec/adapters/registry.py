@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
-from tokspec.base.display import escape, quote
+from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import DataError, MissingModule
 from tokspec.sessions.adapter_server import make_adapter
 from tokspec.sessions.in_process import InProcessSession
@@ -82,7 +83,8 @@ class FoundAdapter:
         if self.python:
             from tokspec.adapters.environments import server_command
 
-            return server_command(self.python, self.target)
+            is_object = ":" in self.spec.partition("@")[0]
+            return server_command(self.python, self.target, str(Path.cwd()) if is_object else "")
         return (sys.executable, "-P", "-m", "tokspec.sessions.adapter_server", self.target, *self.path)
 
     def _explained(self, error: DataError) -> DataError:
@@ -119,8 +121,8 @@ def _announced() -> Iterable[EntryPoint]:
 def find(spec: str) -> FoundAdapter:
     """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
 
-    A module is looked for in the current folder too. ``NAME@ENVIRONMENT`` is what is installed in another environment,
-    given by its folder or its Python. Nothing is imported.
+    A module is looked for in the current folder too. Either may be followed by ``@ENVIRONMENT``, the folder or the
+    Python of another environment, whose libraries are taken. Nothing is imported.
 
     Raises:
         DataError: there is no such name, it has another form, or several packages announce it.
@@ -132,8 +134,12 @@ def find(spec: str) -> FoundAdapter:
     if at:
         from tokspec.adapters.environments import find_python
 
-        remedy = f"install what it needs in {escape(environment)}"
-        return replace(find(name), spec=spec, remedy=remedy, is_ours=False, python=find_python(environment))
+        found, python = find(name), find_python(environment)
+        if found.remedy == _REMEDY:
+            remedy = f"install what it needs in {escape(environment)}"
+        else:
+            remedy = found.remedy.replace("pip", f"{shlex.quote(escape(python, 1000))} -m pip", 1)
+        return replace(found, spec=spec, remedy=remedy, is_ours=False, python=python)
     if ":" in spec:
         return _named_object(spec)
     points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == spec}
@@ -153,7 +159,6 @@ def open_session(
     limits: Limits | None = None,
     in_process: bool = False,
     jobs: int = 1,
-    instead: Mapping[str, str] | None = None,
 ) -> Session:
     """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
 
@@ -164,7 +169,6 @@ def open_session(
         in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
             reference always does.
         jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
-        instead: adapters that are to stand for others, by their targets.
 
     Raises:
         DataError: neither or both are given, or what is named cannot be found or started.
@@ -176,7 +180,6 @@ def open_session(
         words = _words(command or "")
         return _start_jobs(lambda waits: _program_session(words, limits, waits), jobs)
     found = impl if isinstance(impl, FoundAdapter) else find(impl)
-    found = replace(found, target=(instead or {}).get(found.target, found.target))
     if in_process or (found.is_ours and jobs == 1):
         return InProcessSession(found.make())
     return _start_jobs(lambda waits: found.serve(limits or Limits(), waits), jobs)
@@ -204,11 +207,9 @@ def _words(command: str) -> list[str]:
 
 
 def _unknown(name: str) -> str:
-    from difflib import get_close_matches
-
-    known = known_names()
-    near = get_close_matches(name, known, 1, 0.5)
-    question = f"did you mean {near[0]}? " if near else ""
+    announced = list(_announced())
+    question = did_you_mean(name, {point.name for point in announced})
+    known = sorted({point.name for point in announced if not any(map(_is_missing, _requirements(point)))})
     return (
         f"is not installed; {question}installed are {', '.join(known) or 'none'}; or give module:object, or a command"
     )
@@ -227,8 +228,26 @@ def _package(point: EntryPoint) -> str:
 
 
 def _remedy(point: EntryPoint) -> str:
-    """Say what to install: the extra of the same name, where the package has one."""
-    extras = point.dist.metadata.get_all("Provides-Extra") or [] if point.dist else []
-    if point.name in extras:
-        return f'install it with: pip install "{_package(point)}[{point.name}]"'
-    return _REMEDY
+    """Say what to install: what the extra of the same name requires, where the package has one."""
+    needed = _requirements(point)
+    return f"install it with: pip install {shlex.join(needed)}" if needed else _REMEDY
+
+
+def _requirements(point: EntryPoint) -> list[str]:
+    """Return what an implementation requires: what the extra of its own name does, in the package that announces it."""
+    found = []
+    for requirement in point.dist.requires or () if point.dist else ():
+        needed, _, marker = requirement.partition(";")
+        if re.search(rf"extra == ['\"]{re.escape(point.name)}['\"]", marker):
+            found.append(needed.strip())
+    return found
+
+
+def _is_missing(requirement: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        distribution(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
+    except PackageNotFoundError:
+        return True
+    return False

@@ -2,13 +2,13 @@
 
 The library has no pieces of its own before the model, so that a model is offered only where that makes no difference.
 Its scores are numbers of 32 bits, further from the expected ones than TERM-5 allows: what it says of probabilities is
-not asked for. Of normalizers it has NFKC by a table of its own.
+not asked for. Of normalizers it has NFKC by a table of its own, and whatever character map a model has.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -32,6 +32,26 @@ CHOICES = {
 
 #: The normalizers that the library knows by name, without what it does to spaces.
 _NORMALIZERS = ("nfkc",)
+#: What its exceptions say when they are refusals.
+_INVALID = ("is already defined", "normalization rule is broken")
+
+#: How it decodes: a first mark is dropped, others are spaces, and runs of bytes become characters.
+_DECODERS: tuple[Mapping[str, Any], ...] = (
+    {"type": "metaspace", "replacement": MARK},
+    {
+        "type": "sequence",
+        "decoders": [
+            {"type": "replace", "pattern": {"string": MARK}, "content": " "},
+            {"type": "byte_fallback"},
+            {"type": "fuse"},
+            {"type": "strip", "content": " ", "start": 1, "stop": 0},
+        ],
+    },
+)
+_COMPONENTS = (
+    *("normalizer/precompiled", "model/bpe/fuse_unk", "model/bpe/byte_fallback", "model/unigram/byte_fallback"),
+    *("decoder/sequence", "decoder/replace", "decoder/byte_fallback", "decoder/fuse", "decoder/strip"),
+)
 _NO_SPACES: Mapping[str, bool] = dict.fromkeys(
     ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces"), False
 )
@@ -53,27 +73,24 @@ class SentencePieceAdapter:
             formats=("sentencepiece.model", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids", "spans"),
+            components=_COMPONENTS,
         )
 
     def load(self, format: str, content: Any) -> Any:
         """Load a model, or make the normalizer of a model without a vocabulary.
 
         Raises:
-            Refusal: ``invalid_model``, for a token that is listed twice; ``unsupported``, for a model or normalizer
-                that the library has not.
+            Refusal: ``invalid_model``, for a token that is listed twice and a broken character map; ``unsupported``,
+                for a model or normalizer that the library has not.
         """
         if format == "tokspec":
-            name = content.get("normalizer", {}).get("type")
-            if "type" in content or name not in _NORMALIZERS:
-                raise Unsupported("has no such model, and of normalizers alone NFKC")
-            return self._library.SentencePieceNormalizer(rule_name=name, **_NO_SPACES), content
+            part = content.get("normalizer", {})
+            if "type" in content or part.get("type") not in (*_NORMALIZERS, "precompiled"):
+                raise Unsupported("has no such model, and of normalizers alone NFKC and character maps")
+            of = {"model_proto": _with_map(part["charsmap"])} if "charsmap" in part else {"rule_name": part["type"]}
+            return _loaded(lambda: self._library.SentencePieceNormalizer(**of, **_NO_SPACES)), content
         proto = b64decode(content["files"]["sentencepiece.model"]["base64"])
-        try:
-            return self._library.SentencePieceProcessor(model_proto=proto), content["beside"]
-        except RuntimeError as error:
-            if "is already defined" in str(error):
-                raise Refusal("invalid_model", str(error)) from error
-            raise
+        return _loaded(lambda: self._library.SentencePieceProcessor(model_proto=proto)), content["beside"]
 
     def run(self, operation: str, model: tuple[Any, Mapping[str, Any]], input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
@@ -90,6 +107,23 @@ class SentencePieceAdapter:
         return _encode(library, input) if operation == "encode" else _decode(library, beside, input)
 
 
+def _loaded(load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except RuntimeError as error:
+        if any(part in str(error) for part in _INVALID):
+            raise Refusal("invalid_model", str(error)) from error
+        raise
+
+
+def _with_map(charsmap: str) -> bytes:
+    """Return a model that consists of a character map."""
+    message = import_module("sentencepiece.sentencepiece_model_pb2").ModelProto()
+    message.normalizer_spec.name = "user_defined"
+    message.normalizer_spec.precompiled_charsmap = b64decode(charsmap)
+    return bytes(message.SerializeToString())
+
+
 def _encode(processor: Any, input: Mapping[str, Any]) -> dict[str, Any]:
     found = processor.encode(input["text"], return_type="offset_mapping")
     # For an unknown the library gives the characters; the token is the entry of the vocabulary that the id names.
@@ -100,7 +134,7 @@ def _encode(processor: Any, input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
-    if beside.get("decoder") != {"type": "metaspace", "replacement": MARK}:
+    if beside.get("decoder") not in _DECODERS:
         raise Unsupported(f"decodes {MARK!r} as a space, whatever the model")
     if "tokens" in input:
         return {"text": processor.decode_pieces(list(input["tokens"]))}

@@ -25,6 +25,9 @@ CHOICES = {"bpe_merge_order": "lowest_rank", "bpe_pairs": "listed", "bpe_unknown
 #: What is put behind every token of a word but the last.
 _SEPARATOR = "@@"
 
+#: The symbol that stands for the end of a word.
+_END = "</w>"
+
 #: What the library does not have, by the key of the model.
 _STAGES = {"normalizer": "normalizer", "pre_tokenizer": "pre-tokenizer", "unknown_token": "unknown token"}
 
@@ -51,7 +54,7 @@ class SubwordNmtAdapter:
         """Read the merges as codes; a model without merges is kept as it is.
 
         Raises:
-            Unsupported: the model has a stage, or an unknown token.
+            Unsupported: the model has a stage, an unknown token, or a merge of the library's end of a word.
         """
         if format == "tokspec":
             return content
@@ -60,6 +63,8 @@ class SubwordNmtAdapter:
             if stage in beside:
                 raise Unsupported(f"has merges within words, and no {_STAGES[stage]}")
         codes = content["files"]["merges.txt"].split("\n", 1)[1]
+        if _END in codes.split():
+            raise Unsupported(f"has {_END} for the end of a word, which is a token of a merge of this model")
         glossaries = [re.escape(token) for token in beside.get("special_tokens", [])]
         return self._apply.BPE(
             StringIO(codes), merges=codes.count("\n"), separator=_SEPARATOR, glossaries=glossaries or None

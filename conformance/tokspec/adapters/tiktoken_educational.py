@@ -6,6 +6,7 @@ of ranks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import version
@@ -97,7 +98,9 @@ class EducationalAdapter:
             if any(count == 0 for _, count in corpus["words"]):
                 raise Unsupported("takes a text, and a word with the count 0 stands in none")
             words = [word for word, count in corpus["words"] for _ in range(count)]
-            return "\n".join(words), r"[^\n]+"
+            present = set().union(*words)
+            separator = next(character for character in map(chr, range(0x10FFFF)) if character not in present)
+            return separator.join(words), f"[^{re.escape(separator)}]+"
         if model.get("pre_tokenizer", {}).get("type") != "byte_level" or len(corpus["texts"]) != 1:
             raise Unsupported("trains on one text, cut by a pattern")
         return corpus["texts"][0], self._pattern

@@ -6,13 +6,13 @@ such as all segmentations of a word, are missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import tokfast
 from tokfast import FastTokenizer
-from tokref import InputError, Target, Token, Unigram, UnigramTraining
+from tokref import EncodedToken, Encoding, InputError, Target, Unigram, UnigramTraining
 from tokref.bpe import BpeTraining
 from tokref.unigram import Segmentation
 from tokref.values import Words
@@ -28,6 +28,7 @@ class FastRequest(ReferenceRequest):
     """A request that is answered by tokfast."""
 
     fast: FastTokenizer
+    encode_fields: ClassVar = ("tokens", "ids", "spans")
 
     @property
     def words(self) -> Words:
@@ -46,12 +47,12 @@ class FastRequest(ReferenceRequest):
         """Return the pieces of a text with their spans."""
         return self.fast.pre_tokenize(text)
 
-    def encode(self, text: str) -> list[Token]:
-        """Encode a text."""
-        return self.fast.encode(text)
+    def encode(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool) -> list[Encoding]:
+        """Encode texts; pairs and whether tokens are put in are options that are not declared."""
+        return [Encoding(tuple(EncodedToken(*token) for token in self.fast.encode(text))) for [text] in inputs]
 
-    def decode(self, tokens: list[str]) -> str:
-        """Decode tokens."""
+    def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
+        """Decode tokens; whether special ones are skipped is an option that is not declared."""
         return self.fast.decode(tokens)
 
     def tokens_of(self, ids: list[int]) -> list[str]:
@@ -99,6 +100,10 @@ class TokfastAdapter(ReferenceAdapter):
     """
 
     name: ClassVar = "tokfast"
+    requests: ClassVar = FastRequest
+    encode_options: ClassVar = ()
+    decode_options: ClassVar = ()
+    components: ClassVar = ()
     operations: ClassVar = {
         operation: ReferenceAdapter.operations[operation]
         for operation in (

@@ -30,6 +30,14 @@ CHOICES = {
     "final_sigma": "plain",
 }
 
+#: What the library's errors, which are all of one type, say when they are refusals. A model whose type it does not know
+#: is read as one of BPE.
+_REASONS = {
+    "vocab should be object": "unsupported",
+    "merges should be array": "unsupported",
+    "Unigram vocab is empty": "invalid_model",
+}
+
 
 class TokieAdapter:
     """``tokie``: BPE, WordPiece and Unigram, in Rust."""
@@ -53,7 +61,8 @@ class TokieAdapter:
         """Load a ``tokenizer.json``.
 
         Raises:
-            Unsupported: the library says that it has no such model.
+            Refusal: ``unsupported``, for a type of model that the library has not; ``invalid_model``, for a Unigram
+                model without tokens.
         """
         with TemporaryDirectory() as folder:
             file = Path(folder) / "tokenizer.json"
@@ -61,7 +70,10 @@ class TokieAdapter:
             try:
                 return self._library.Tokenizer.from_json(str(file)), _ids(content)
             except self._library.TokieError as error:
-                raise Unsupported(str(error)) from error
+                for part, reason in _REASONS.items():
+                    if part in str(error):
+                        raise Refusal(reason, str(error)) from error
+                raise
 
     def encoder(self, model: tuple[Any, Mapping[str, int]]) -> Callable[[str], list[int]]:
         """Return a function from a text to its ids, for callers that encode millions of texts."""

@@ -8,6 +8,7 @@ function      takes                                                     use it f
 ``shorten``   a text that is fit to show, such as one of ``compact``    where a long line would hide the rest
 ``quote``     a text or bytes; the beginning, quoted, in ASCII          raw output of a program in a message
 ``escape``    a text, perhaps quoted already; the beginning, in ASCII   a program's own message inside one of ours
+``wrap``      lines that are fit to show                                 the terminal, which would cut words
 ============  ========================================================  ===========================================
 """
 
@@ -15,10 +16,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sys
 import unicodedata
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["compact", "escape", "quote", "shorten", "visible"]
+__all__ = ["compact", "did_you_mean", "escape", "quote", "shorten", "terminal_width", "visible", "wrap"]
 
 #: Characters of untrusted text that a message shows.
 EXCERPT = 200
@@ -92,3 +96,54 @@ def escape(untrusted: str, length: int = EXCERPT) -> str:
     start = "".join(each if " " <= each <= "~" else ascii(each)[1:-1] for each in untrusted[:length])
     more = len(untrusted) - length
     return start + (f" and {more} more characters" if more > 0 else "")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Ask whether the nearest of the known names is meant; nothing if none is near.
+
+    >>> did_you_mean("bep", ["stages", "bpe"]), did_you_mean("x", ["stages", "bpe"])
+    ('did you mean bpe? ', '')
+    """
+    from difflib import get_close_matches  # here, because nobody should need it
+
+    near = get_close_matches(name[:EXCERPT], sorted(known), 1, 0.5)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+#: Where the second column of a block begins, below which its text goes on.
+_COLUMN = 12
+
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal that standard output is; 0 if it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def wrap(lines: Iterable[str], width: int) -> Iterator[str]:
+    """Break lines between words where a terminal would break them within; nothing of them is lost, blanks too.
+
+    A command that is to be copied stays on one line, and so does everything if the width is 0.
+
+    >>> list(wrap(["  why       The longest wins.", "  again     tokspec run --select longest"], 24))
+    ['  why       The longest ', '            wins.', '  again     tokspec run --select longest']
+    """
+    for line in lines:
+        if not width or len(line) <= width // 2 or line.startswith(("  again ", "  run ")):
+            yield line
+        else:
+            yield from _wrapped(line, width)
+
+
+def _wrapped(line: str, width: int) -> Iterator[str]:
+    from rich.cells import cell_len  # here, because it takes a while, and only a terminal needs it
+
+    margin = " " * (_COLUMN if line.startswith("  ") else 0)
+    start, *words = re.findall(r"\s*\S+\s*", line) or [line]
+    for word in words:
+        if cell_len(_COLOUR.sub("", start + word.rstrip())) > width and start.strip():
+            yield start
+            start = margin
+        start += word
+    yield start

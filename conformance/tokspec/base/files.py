@@ -15,13 +15,29 @@ from typing import BinaryIO
 
 from tokspec.base.errors import DataError
 
-__all__ = ["open_whole", "read_bounded", "write_whole"]
+__all__ = ["open_ordinary", "open_whole", "read_bounded", "write_whole"]
 
 _MEGABYTE = 1024**2
 
 
+def open_ordinary(file: Path, name: str) -> BinaryIO:
+    """Open a file to be read, unless reading might never end or wait for ever, as with a device or a pipe.
+
+    Raises:
+        DataError: it is no ordinary file, or cannot be opened.
+    """
+    try:
+        if file.exists() and not file.is_file():
+            raise DataError("is no ordinary file", name)
+        return file.open("rb")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", name) from None
+
+
 def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make several files of it") -> str:
     """Read a text in UTF-8; ``name`` is how errors call the file, ``advice`` what to do if it is too large.
+
+    Line ends of Windows, which a checkout may have, become line feeds.
 
     Raises:
         DataError: there is no such file, it is too large or not plain UTF-8, or it might never end, as a device does.
@@ -32,9 +48,7 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
     tokspec.base.errors.DataError: here: is no ordinary file
     """
     try:
-        if file.exists() and not file.is_file():
-            raise DataError("is no ordinary file", name)
-        with file.open("rb") as opened:
+        with open_ordinary(file, name) as opened:
             data = opened.read(megabytes * _MEGABYTE + 1)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", name) from None
@@ -43,7 +57,7 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
     if data.startswith(codecs.BOM_UTF8):
         raise DataError("begins with a byte-order mark; save it as UTF-8 without one", name, 1)
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, 1) from None
 

@@ -89,7 +89,7 @@ def tokspec(context: click.Context) -> None:
 
     Exit status: 0 conforming, 1 not conforming, 2 something is wrong with the fixtures, the options or the suite.
     """
-    context.color = False if os.environ.get("NO_COLOR") else None
+    context.color = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from tokspec import formats
 from tokspec.base.display import compact, shorten, visible
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.cli.options import fixtures_option, selection_options
+from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
-from tokspec.suite.specification import load_specification
+from tokspec.suite.specification import Clause, load_specification
 
-__all__ = ["cases_command", "list_command", "show_command"]
+__all__ = ["cases_command", "list_command", "show_command", "write_models"]
 
 
 @click.command("list")
@@ -83,20 +86,55 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
     metavar="FILE",
     help="Where to write it.",
 )
+@click.option(
+    "--format",
+    "names",
+    type=click.Choice([*formats.FORMATS]),
+    multiple=True,
+    help="Put the models into it in this format, too; may be repeated.",
+)
 @fixtures_option
-def cases_command(file: Path, fixtures: Path | None) -> None:
+def cases_command(file: Path, names: tuple[str, ...], fixtures: Path | None) -> None:
     """Write all cases as one JSON file, the bundle, for runners in other languages."""
     suite = load_suite(fixtures)
-    write_bundle(file, suite, load_specification())
+    write_bundle(file, suite, load_specification(), {name: write_models(suite, name) for name in names})
     click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(file))}")
+
+
+def write_models(suite: Suite, format: str) -> dict[str, Any]:
+    """Write every model of a suite in a format; of one that the format cannot express stands the reason.
+
+    Raises:
+        DataError: the format needs a package that is not installed.
+    """
+    written = {}
+    for model in {case.model.name: case.model for case in suite.cases.values()}.values():
+        try:
+            written[model.name] = {"content": formats.write(format, model.content)}
+        except Unsupported as refusal:
+            written[model.name] = {"unsupported": refusal.message}
+    return written
 
 
 @click.command("show")
 @click.argument("case_id", metavar="CASE")
 @fixtures_option
 def show_command(case_id: str, fixtures: Path | None) -> None:
-    """Show a case: its clauses, model, input and outcome. The last line reproduces it."""
-    click.echo("\n".join(map(visible, _show(_one(load_suite(fixtures), case_id), fixtures))))
+    """Show a case: its clauses, model, input and outcome. The last line reproduces it.
+
+    CASE may be a clause: its rule, source and profiles, and which cases ask about it.
+    """
+    suite = load_suite(fixtures)
+    clause = load_specification().clauses.get(case_id)
+    say(map(visible, _show_clause(clause, suite) if clause else _show(_one(suite, case_id), fixtures)))
+
+
+def _show_clause(clause: Clause, suite: Suite) -> Iterator[str]:
+    yield f"{clause.id} ({clause.level})  spec/{clause.chapter}.md:{clause.line}"
+    yield f"  {clause.text}"
+    yield f"  Source: {clause.source}"
+    yield f"  Profiles: {', '.join(clause.profiles) or 'none'}"
+    yield from (f"  {case.id}" for case in suite.cases.values() if clause.id in case.clauses)
 
 
 def _one(suite: Suite, wanted: str) -> Case:
@@ -124,9 +162,12 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
     for clause in case.clauses:
         yield f"  {clause} ({clauses[clause].level}) {clauses[clause].text}"
         yield f"    Source: {clauses[clause].source}"
+        yield f"    Profiles: {', '.join(clauses[clause].profiles) or 'none'}"
     rows = [("model", f"{case.model.name} {compact(case.model.content)}")]
-    rows.append(("asked", f"{case.operation} {compact(case.input)}"))
-    rows += list(_outcome_rows(case.outcome, ""))
+    for question in case.questions:
+        number = f"#{question.row} " if question.row else ""
+        rows.append(("asked", f"{number}{case.operation} {compact(question.input)}"))
+        rows += list(_outcome_rows(question.outcome, ""))
     rows += [("stated", _stated(entry)) for entry in case.stated]
     rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
     rows += [("source", ", ".join(entry.values())) for entry in case.source]

@@ -30,7 +30,7 @@ from tokspec.diff.models import compare_models, compare_summaries, parts_of, sum
 from tokspec.diff.recording import Recording, find_model
 from tokspec.diff.report import Summary, count, describe_comparison, make_run, markdown
 from tokspec.diff.saving import Explained, explain, save
-from tokspec.diff.sides import Side, adds_on_request, choices_for, describe_sides, open_side, parse_side
+from tokspec.diff.sides import Side, choices_for, describe_sides, open_side, parse_side
 from tokspec.diff.tally import Tally
 from tokspec.diff.texts import MADE
 from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
@@ -39,6 +39,7 @@ from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices
 from tokspec.report.ndjson import ndjson, origin
+from tokspec.report.text import say
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import load_suite
@@ -51,6 +52,15 @@ _MEGABYTE = 1024**2
 
 #: The exit status after an interruption, as shells give it.
 _INTERRUPTED = 130
+
+#: Types of models and stages on which choices bear, by the first word of the choice; others bear on all.
+_TYPES: Mapping[str, set[str]] = {
+    "bpe": {"bpe"},
+    "unigram": {"unigram"},
+    "metaspace": {"metaspace"},
+    "final": {"lowercase", "bert", "bertnormalizer"},
+    "pattern": {"split", "replace"},
+}
 
 #: Causes that are made small.
 _MINIMIZED = 20
@@ -152,7 +162,7 @@ class _Diff:
         summary = Summary(self._names(), tally, explained, models, self._notes(tally))
         run = self._as_run(tally)
         self._write(summary, run)
-        click.echo("\n".join(describe_comparison(summary, self.show)))
+        say(describe_comparison(summary, self.show))
         return self._status(tally, run)
 
     def _refuse_what_cannot_be(self) -> None:
@@ -212,7 +222,7 @@ class _Diff:
     def _open(self, side: Side) -> Session | None:
         if side.recording:
             return None
-        return self.stack.enter_context(open_side(side, self.limits, adds=self.with_added))
+        return self.stack.enter_context(open_side(side, self.limits))
 
     @cached_property
     def askers(self) -> tuple[Asker | Recording | None, Asker | Recording | None]:
@@ -250,7 +260,7 @@ class _Diff:
         tally = Tally()
         a, b = self.sessions
         if a is not None and b is not None and not self.no_cases and not self.patterns:
-            cases = list(load_suite().cases.values())
+            cases = [question for case in load_suite().cases.values() for question in case.questions]
             with ProgressBar("comparing cases", len(cases)) as advance:
                 tally.add(compare_cases(a, b, cases, advance))
         one, other = self.askers
@@ -311,18 +321,23 @@ class _Diff:
         notes = list(self.notes)
         if not self.files and None in self.askers:
             notes.append("no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so")
-        live = [side for side in self.sides if side.recording is None and not adds_on_request(side.impl)]
-        if self.with_added and live:
-            notes.append(f"{live[0].name} is asked as it is: whether it adds special tokens is its own")
+        for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
+            if self.with_added and session and "add_special_tokens" not in session.hello.encode_options:
+                notes.append(f"{side.name} is asked as it is: whether it adds special tokens is its own")
+            elif self.with_added and session and model and model.format not in session.hello.formats:
+                notes.append(f"{side.name} gets the model converted, and without its post-processor")
         if tally.different and self._recordings and all(self.askers):
             notes += self._other_choices()
         return notes
 
     def _other_choices(self) -> Iterator[str]:
-        """Say which choices the sides declare otherwise, which may be why they differ."""
+        """Say which choices that bear on the model the sides declare otherwise: that may be why they differ."""
         a, b = self._side_choices
-        for name in a.keys() & b.keys() - {"offset_unit"}:
-            if a[name] != b[name]:
+        settings = self._recordings[0].header.model.get("settings", {})
+        types = {str(value).lower() for path, value in settings.items() if path.rpartition(".")[2] == "type"}
+        for name in sorted(a.keys() & b.keys() - {"offset_unit", "bpe_training_tie"}):
+            bears = types & _TYPES.get(name.partition("_")[0], types)
+            if a[name] != b[name] and (bears or not types):
                 yield f"declared otherwise, which may be why: {name}: {a[name]} in A, {b[name]} in B"
 
     # Reporting

@@ -23,7 +23,10 @@ _OPTIONS = [
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
     click.option("--only", metavar="FAMILY[:NUMBER]", help="Make models of this family alone, or this one model."),
     click.option(
-        "--against", multiple=True, metavar="NAME", help="Compare with it, not the reference; of several the majority."
+        "--against",
+        multiple=True,
+        metavar="NAME[@ENVIRONMENT]",
+        help="Compare with it, not the reference; of several the majority.",
     ),
     click.option("--replay", multiple=True, type=_PATH, metavar="FOLDER", help="First ask what was saved there."),
     click.option("--save", "folder", type=_PATH, metavar="FOLDER", help="Write each finding there, as a fixture."),

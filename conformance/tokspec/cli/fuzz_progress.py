@@ -25,10 +25,12 @@ class FuzzProgress(Bar):
         """Leave out the count: a budget of seconds has none."""
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
-        return TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+        return TextColumn("{task.fields[found]}"), BarColumn(), TimeElapsedColumn()
+
+    def amount(self, done: float) -> str:
+        """Say how much of the budget is spent."""
+        return super().amount(done) + (" s" if self.budget.seconds else " examples")
 
     def __call__(self, campaign: Campaign) -> None:
-        if self._bar:
-            done = campaign.seconds if self.budget.seconds else campaign.tally.made
-            found = f"{campaign.tally.examples} examples, {len(campaign.findings)} findings"
-            self._bar.update(self._task, completed=done, description=found)
+        done = campaign.seconds if self.budget.seconds else campaign.tally.made
+        self.tell(done, f"{campaign.tally.examples} examples, {len(campaign.findings)} findings")

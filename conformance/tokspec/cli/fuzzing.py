@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from tokspec.base.display import visible
+from tokspec.base.display import terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.fuzz_progress import FuzzProgress
 from tokspec.cli.options import Target, parse_choices
@@ -74,6 +74,10 @@ class Fuzzing:
         with ExitStack() as sessions:
             checks = self._checks(sessions)
             name = _name(checks[0].judged)
+            if not (self.target.impl or self.target.program):
+                against = ", ".join(self.against) or name
+                said = f"no implementation is named: {name} is compared with {against}; give --impl or --cmd"
+                click.echo(visible(said), err=True)
             before = kept(self._database, self._kept_as(name)) if self._database else []
             budget = self._budget if first is None else Budget(0)
             with FuzzProgress(budget) as progress:
@@ -110,7 +114,7 @@ class Fuzzing:
     def _checks(self, sessions: ExitStack) -> list[Checker]:
         """Open all that is asked, to be closed with the sessions."""
         overridden = parse_choices(self.choices)
-        with _startable(self.target.name, self.target.arguments()):
+        with _startable(self.target):
             judged = sessions.enter_context(closing(Conversations(self.target.open)))
             first = Checker(judged, None, overridden)
         if self.against:
@@ -121,7 +125,7 @@ class Fuzzing:
 
     @staticmethod
     def _member(name: str, sessions: ExitStack) -> Conversations:
-        with _startable(name, Target(*((None, name) if " " in name else (name, None))).arguments()):
+        with _startable(Target(*((None, name) if " " in name else (name, None)))):
             member = sessions.enter_context(closing(Conversations(partial(opened, name))))
             effective_choices(member.session.hello)
         return member
@@ -197,17 +201,17 @@ def _name(judged: Conversations) -> str:
 
 
 def _say(lines: Iterator[str]) -> None:
-    for line in lines:
+    for line in wrap(lines, terminal_width()):
         click.echo(line)
 
 
 @contextmanager
-def _startable(name: str, arguments: str) -> Iterator[None]:
+def _startable(target: Target) -> Iterator[None]:
     """Say of what does not start how to find out why."""
     try:
         yield
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}; try tokspec smoke{arguments}", name) from None
+        raise target.unusable(fault) from None
 
 
 def _status(campaign: Campaign, fresh: Sequence[Finding]) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -33,20 +34,37 @@ def init_command(language: str, folder: Path) -> int:
 
 
 def _write(folder: Path, contents: Mapping[str, str]) -> None:
-    """Write all files, or none if one of them is there already.
+    """Write all files, or none if one of them is there already or cannot be written.
 
     Raises:
-        DataError: naming the file that is there.
+        DataError: naming the file.
     """
     files = {folder / name: text for name, text in contents.items()}
     for path in files:
         if os.path.lexists(path):
             raise DataError("is there already, and nothing was written; name another folder", str(path))
+    made: list[Path] = []
     for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        made += [above for above in reversed(path.parents) if not above.exists()]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.append(path)
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            _remove(made)
+            raise DataError(
+                f"cannot be written: {error.strerror}; nothing was left", error.filename or str(path)
+            ) from None
+    for path in files:
         click.echo(f"wrote {visible(str(path))}")
+
+
+def _remove(made: Sequence[Path]) -> None:
+    """Remove files and folders, the last first."""
+    for path in reversed(made):
+        with suppress(OSError):
+            path.rmdir() if path.is_dir() else path.unlink()
 
 
 def _next(folder: Path, template: Template) -> list[str]:

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import click
 
-from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import read_bounded, write_whole
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
@@ -81,17 +80,6 @@ class Ratchet:
             click.echo("\n".join(["to list by hand, each with its reason:", *listed]))
         write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
         return _counted(run, read_known_failures(self.file))
-
-    def refuse(self, fault: AdapterFault) -> None:
-        """Say that the file cannot be written anew after this, if that is wanted.
-
-        Raises:
-            DataError: it is.
-        """
-        if self.update:
-            raise DataError(
-                f"is not updated: nothing could be asked; {fault.kind} before hello: {fault.message}", str(self.file)
-            )
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""

@@ -13,7 +13,8 @@ from typing import Any, TypeVar, cast
 import click
 
 from tokspec.adapters.registry import find_reference, open_session
-from tokspec.base.errors import DataError
+from tokspec.base.display import did_you_mean
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
@@ -23,6 +24,7 @@ __all__ = [
     "Target",
     "choices_option",
     "fixtures_option",
+    "fixtures_version_option",
     "implementation_options",
     "limits_options",
     "parse_choices",
@@ -64,6 +66,10 @@ class Target:
             "--memory-mb": (self.limits.memory_mb, usual.memory_mb),
         }
         return "".join(f" {option} {value:.15g}" for option, (value, other) in limits.items() if value != other)
+
+    def unusable(self, fault: AdapterFault) -> DataError:
+        """Return the error of an implementation that said no proper ``hello``."""
+        return DataError(f"cannot be asked: {fault}; try tokspec smoke{self.arguments()}", key=self.name)
 
     def open(self, jobs: int = 1) -> Session:
         """Start it, in so many processes.
@@ -123,7 +129,11 @@ _SECONDS = Seconds(min=0, min_open=True)
 
 
 _TARGET = [
-    click.option("--impl", metavar="NAME", help="An installed implementation, or module:object."),
+    click.option(
+        "--impl",
+        metavar="NAME",
+        help="An installed implementation, or module:object; followed by @ENVIRONMENT, with the libraries there.",
+    ),
     click.option("--cmd", "program", metavar="COMMAND", help='A program that speaks the protocol: "PROGRAM ARGS".'),
     click.option("--case-seconds", type=_SECONDS, default=10.0, show_default=True, help="Its time for a case."),
     click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
@@ -167,6 +177,12 @@ fixtures_option = click.option(
     help="Fixtures to use instead of the suite's own.",
 )
 
+fixtures_version_option = click.option(
+    "--fixtures-version",
+    metavar="X.Y.Z",
+    help="Take the cases that stood in this version of the suite, so that newer ones change nothing.",
+)
+
 choices_option = click.option(
     "--choice",
     "choices",
@@ -190,8 +206,11 @@ def parse_choices(choices: tuple[str, ...]) -> Mapping[str, str]:
     for choice in choices:
         name, _, option = choice.partition("=")
         if name not in known:
-            raise DataError(f"{choice!r} names no choice; there are {', '.join(known)}", key="--choice")
+            question = did_you_mean(name, known)
+            raise DataError(f"{choice!r} names no choice; {question}there are {', '.join(known)}", key="--choice")
         if option not in known[name].options:
-            raise DataError(f"{choice!r} names no option; {name} has {', '.join(known[name].options)}", key="--choice")
+            options = known[name].options
+            question = did_you_mean(option, options)
+            raise DataError(f"{choice!r} names no option; {question}{name} has {', '.join(options)}", key="--choice")
         parsed[name] = option
     return parsed

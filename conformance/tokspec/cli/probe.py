@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from tokspec.adapter import Hello
 from tokspec.base.display import visible
-from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.judge.probe import ChoiceFinding, Probe, probe
@@ -49,7 +49,7 @@ def probe_command(
         with target.open() as session:
             found, hello = probe(session, cases), session.hello
     except AdapterFault as fault:
-        raise DataError(f"cannot be asked: {fault}; try tokspec smoke{target.arguments()}", target.name) from None
+        raise target.unusable(fault) from None
     wrong = list(_wrong(found, hello.choices))
     click.echo("\n".join(map(visible, (*_shown(found, hello), *wrong))))
     return 1 if wrong else 0
@@ -61,18 +61,33 @@ def _shown(found: Probe, hello: Hello) -> Iterator[str]:
     width = max(map(len, lines), default=0)
     yield "choices={"
     for line, finding in zip(lines, (each for each in found.findings if len(each.options) == 1), strict=True):
-        yield f"{line:<{width}}  # {_evidence(finding)}"
+        yield f"{line:<{width}}  # {_costs(finding)}{_evidence(finding)}"
     yield "}"
     for finding in found.findings:
         if len(finding.options) > 1:
-            yield f"not told: {finding.choice}; no case that it answers tells {', '.join(finding.options)} apart"
+            fails = f"; each fails {cost} of {finding.answered}" if (cost := finding.costs[finding.options[0]]) else ""
+            yield f"not told: {finding.choice}; no case that it answers tells {', '.join(finding.options)} apart{fails}"
     if found.unexplained:
-        yield f"{len(found.unexplained)} answers that no choice explains: {', '.join(found.unexplained)}"
+        count = len(found.unexplained)
+        yield f"{count} answer{'' if count == 1 else 's'} that no choice explains: {_listed(found.unexplained)}"
+
+
+def _costs(finding: ChoiceFinding) -> str:
+    """Say how many cases fail with each option, those that fit first."""
+    ordered = sorted(finding.costs, key=lambda option: (option not in finding.options, finding.costs[option]))
+    first, *others = (f"{option} fails {finding.costs[option]}" for option in ordered)
+    return ", ".join((f"{first} of {finding.answered}", *others))
 
 
 def _evidence(finding: ChoiceFinding) -> str:
-    first, *others = finding.telling or ("every answer fits, and this option is the strictest",)
-    return f"{first} and {len(others)} more" if others else first
+    if finding.telling:
+        return f": {_listed(list(finding.telling), 1)}"
+    return "; the strictest of those that fit" if len(finding.fitting) > 1 else ""
+
+
+def _listed(cases: Sequence[str], most: int = 10) -> str:
+    more = len(cases) - most
+    return f"{', '.join(cases[:most])} and {more} more" if more > 0 else ", ".join(cases)
 
 
 def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
@@ -80,8 +95,8 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
     for finding in found.findings:
         stands = declared.get(finding.choice, defaults[finding.choice])
         if not finding.options:
-            seen = "; ".join(f"{case}: {' or '.join(options)}" for case, options in finding.telling.items())
-            yield f"inconsistent: {finding.choice}: {seen}"
+            seen = [f"{case} takes {' or '.join(options)}" for case, options in finding.telling.items()]
+            yield f"none fits: {finding.choice}: {_costs(finding)}: {_listed(seen, 4)}"
         elif stands not in finding.fitting:
             how = "declares" if finding.choice in declared else "declares nothing, which stands for"
             yield f"otherwise: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"

@@ -1,22 +1,34 @@
-"""Progress on a long run: on standard error, and only on a terminal."""
+"""Progress on a long run, on standard error: a bar on a terminal, and elsewhere a line now and then.
+
+The lines begin when a run has taken longer than most, so that a short one stays silent in a pipe.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Self
+
+import click
+
+from tokspec.base.display import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
 __all__ = ["Bar", "ProgressBar"]
 
+#: Seconds until the first line where no bar is seen; each later one comes after twice as long, up to a minute more.
+FIRST_LINE = 5.0
+_LONGEST = 60.0
+
 #: Variables of the environment with which people make a terminal of what is none.
 _FORCING = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 class Bar:
-    """What every bar has: columns, one task, and nothing at all where nobody would see it.
+    """What every bar has: columns, one task, and lines where nobody would see it.
 
     A subclass says its columns, which may show a text ``found``, and what a call tells the bar.
     """
@@ -24,14 +36,35 @@ class Bar:
     _bar: Progress | None = None
 
     def __init__(self, doing: str, total: float | None) -> None:
+        self._doing, self._total = doing, total
+        self._done = 0.0
+        self._started = time.monotonic()
+        self._next_line = FIRST_LINE
         if not _may_be_seen():
             return
         from rich.console import Console  # here, because it takes a while, and no gate has a terminal
         from rich.progress import Progress
 
         console = Console(stderr=True)
-        self._bar = Progress(*self.columns(), console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._bar.add_task(doing, total=total, found="")
+        if console.is_terminal and not console.is_dumb_terminal:
+            self._bar = Progress(*self.columns(), console=console, transient=True)
+            self._task = self._bar.add_task(doing, total=total, found="")
+
+    def tell(self, done: float, found: str = "") -> None:
+        """Move the bar to what is done, or print a line if the last one is long ago."""
+        self._done = done
+        if self._bar:
+            self._bar.update(self._task, completed=done, found=found)
+            return
+        seconds = time.monotonic() - self._started
+        if seconds >= self._next_line:
+            self._next_line = seconds + min(seconds, _LONGEST)
+            parts = [f"{self._doing}: {self.amount(done)} after {seconds:.0f} s", *filter(None, [found])]
+            click.echo(visible(", ".join(parts)), err=True)
+
+    def amount(self, done: float) -> str:
+        """Say how much is done, of how much."""
+        return f"{done:.0f} of {self._total:.0f}" if self._total else f"{done:.0f}"
 
     def columns(self) -> tuple[ProgressColumn, ...]:
         """Return what stands in the line of the bar, from left to right."""
@@ -53,8 +86,7 @@ class ProgressBar(Bar):
     """A bar that advances whenever it is called, whatever it is told; without a total it shows the count."""
 
     def __call__(self, *done: object, by: int = 1) -> None:
-        if self._bar:
-            self._bar.advance(self._task, by)
+        self.tell(self._done + by)
 
 
 def _may_be_seen() -> bool:

@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
+from tokspec import __version__
 from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.known import Ratchet
 from tokspec.cli.options import Target, parse_choices
-from tokspec.judge.runner import fail_at_start, run
-from tokspec.judge.verdicts import Result, Verdict
+from tokspec.judge.runner import run
+from tokspec.judge.verdicts import Result, Verdict, effective_choices
 from tokspec.report.failure import brief, describe
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
-from tokspec.suite.selection import select
+from tokspec.suite.selection import cases_of_version, select
 
 __all__ = ["CaseItem", "Cases"]
 
@@ -43,11 +44,12 @@ class Cases(pytest.Collector):
         self.target = Target(options.tokspec, options.tokspec_cmd, in_process=options.tokspec_in_process)
         self.choices: Mapping[str, str] = parse_choices(tuple(options.tokspec_choice))
         suite = load_suite()
-        self.selected: Sequence[Case] = select(suite.cases.values(), options.tokspec_select)
+        self.version: str | None = options.tokspec_fixtures_version
+        self.selected: Sequence[Case] = select(cases_of_version(suite, self.version), options.tokspec_select)
         self.ratchet = Ratchet.of(options.tokspec_known_failures, update=False)
-        for stale in self.ratchet.known.stale(suite.cases):
+        for stale in self.ratchet.known.stale(suite.cases) if self.version in (None, __version__) else ():
             raise DataError(stale)
-        self.implementation = AdapterFault("crash", "never started") if options.collectonly else self._open()
+        self.implementation = None if options.collectonly else self._open()
 
     @classmethod
     def of(cls, session: pytest.Session) -> Cases:
@@ -64,11 +66,17 @@ class Cases(pytest.Collector):
             raise pytest.UsageError(message) from None
         return cases
 
-    def _open(self) -> Session | AdapterFault:
+    def _open(self) -> Session:
         try:
-            return self.target.open()
+            session = self.target.open()
         except AdapterFault as fault:
-            return fault
+            raise self.target.unusable(fault) from None
+        try:
+            effective_choices(session.hello)
+        except AdapterFault as fault:
+            session.close()
+            raise self.target.unusable(fault) from None
+        return session
 
     def collect(self) -> list[CaseItem]:
         """Return the items."""
@@ -76,12 +84,9 @@ class Cases(pytest.Collector):
 
     def judge(self, case: Case) -> Result:
         """Ask one case."""
-        try:
-            if isinstance(self.implementation, AdapterFault):
-                raise self.implementation
-            return run(self.implementation, [case], choices=self.choices, known=self.ratchet.known).results[0]
-        except AdapterFault as fault:
-            return fail_at_start(self.target.name, [case], fault).results[0]
+        if self.implementation is None:
+            raise RuntimeError("cases are listed and not asked")
+        return run(self.implementation, [case], choices=self.choices, known=self.ratchet.known).results[0]
 
     def again(self, case: Case) -> str:
         """Return the command that judges one case alone."""
@@ -90,7 +95,7 @@ class Cases(pytest.Collector):
 
     def close(self) -> None:
         """End the implementation, if it was started."""
-        if not isinstance(self.implementation, AdapterFault):
+        if self.implementation is not None:
             self.implementation.close()
 
 

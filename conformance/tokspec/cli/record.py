@@ -17,7 +17,7 @@ from tokspec.diff.compare import default_inputs
 from tokspec.diff.inputs import FIELD, KINDS, BadText, Reading, find_parts, read_part
 from tokspec.diff.recording import Written, header_of, is_recording, write_recording
 from tokspec.diff.report import count
-from tokspec.diff.sides import adds_on_request, open_side, parse_side
+from tokspec.diff.sides import open_side, parse_side
 from tokspec.diff.tally import Tally
 from tokspec.diff.texts import MADE
 from tokspec.formats import READERS
@@ -73,10 +73,13 @@ def record_command(
     The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
     bytes.
     """
-    _refuse_what_cannot_be(implementation, model, files, adds, output)
+    _refuse_what_cannot_be(implementation, model, files, output)
     side = parse_side(implementation)
     bad, unanswered = Tally(), Unanswered()
-    with open_side(side, limits, adds=adds) as session:
+    with open_side(side, limits) as session:
+        if adds and "add_special_tokens" not in session.hello.encode_options:
+            message = "adds no special tokens of post-processors on request; leave out --add-special-tokens"
+            raise DataError(message, key=side.name)
         asker = Asker(session, read_user_model(model, format), adds=adds)
         dropped = asker.drop_missing_stages()
         inputs = default_inputs(asker, made, vocabulary=not no_vocabulary)
@@ -139,7 +142,7 @@ def _bad_lines(bad: Tally) -> Iterator[str]:
         yield f"left out: {count(number, 'record')} {'is' if number == 1 else 'are'} no text, first {place}: {why}"
 
 
-def _refuse_what_cannot_be(implementation: str, model: Path, files: tuple[str, ...], adds: bool, output: Path) -> None:
+def _refuse_what_cannot_be(implementation: str, model: Path, files: tuple[str, ...], output: Path) -> None:
     """Refuse what would cost the user a file, or would be noticed only when all is done."""
     if not implementation.strip():
         raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
@@ -153,9 +156,6 @@ def _refuse_what_cannot_be(implementation: str, model: Path, files: tuple[str, .
     side = parse_side(implementation)
     if side.recording is not None:
         raise DataError("is a recording; name an implementation", implementation)
-    if adds and not adds_on_request(side.impl):
-        message = "adds no special tokens of post-processors, as far as its adapter knows"
-        raise DataError(f"{message}; leave out --add-special-tokens", key=side.name)
 
 
 def _say(who: str, model: str, written: Written, output: Path) -> None:

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
+from tokspec.base.display import terminal_width
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
+from tokspec.judge.diagnosis import group_failures
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
+from tokspec.report.github import write_annotations, write_outputs
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
-from tokspec.report.text import text
+from tokspec.report.text import say, text
 
 __all__ = ["report_command"]
+
+FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
 
 
 @click.command("report", short_help="Show, convert or compare reports of runs.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.ndjson…")
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "junit"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one page that needs no other file."
+)
 @click.option("--compare", is_flag=True, help="Say what changed from the first report to the second.")
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
-def report_command(files: tuple[Path, ...], form: str, output: Path | None, compare: bool, show: int) -> int:
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+def report_command(
+    files: tuple[Path, ...], form: str, output: Path | None, html: Path | None, compare: bool, show: int
+) -> int:
     """Show reports that ``tokspec run --report`` wrote, or compare two.
 
     \b
     tokspec report ours.ndjson                                as tokspec run showed it
     tokspec report *.ndjson --format markdown -o summary.md   for the summary of a job
+    tokspec report ours.ndjson --html ours.html               a page to look at
+    tokspec report ours.ndjson --format annotations           errors that GitHub Actions shows, and outputs of a step
     tokspec report --compare before.ndjson after.ndjson       new, lost, fixed, still failing
 
     Exit status: 0 if every run conforms, 1 if one does not; with --compare 1 if something is new or lost. A report
@@ -39,8 +51,22 @@ def report_command(files: tuple[Path, ...], form: str, output: Path | None, comp
     reports = [read_report(file) for file in files]
     if compare:
         return _compare(reports, form, output)
-    _put(_FORMS[form](reports, show), output)
+    if html:
+        write_whole(html, _page(reports))
+    if output or not html:
+        _put(_FORMS[form](reports, show), output)
     return 0 if all(report.run.conforms for report in reports) else 1
+
+
+def _page(reports: Sequence[Report]) -> str:
+    if len(reports) != 1:
+        raise DataError("shows one report; give one", key="--html")
+    try:
+        from tokspec.site.build import run_page  # here, because it needs packages that judging does not
+    except ImportError as error:
+        raise DataError(f"needs {error.name}: pip install jinja2 markdown-it-py", key="--html") from None
+    report = reports[0]
+    return run_page(report.run, report.file, report.origin.again)
 
 
 def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:
@@ -56,7 +82,7 @@ def _put(content: str, output: Path | None) -> None:
     if output:
         write_whole(output, click.unstyle(content))
     else:
-        click.echo(content, nl=False)
+        say(content.removesuffix("\n").split("\n"))
 
 
 def _text(reports: Sequence[Report], show: int) -> str:
@@ -64,11 +90,22 @@ def _text(reports: Sequence[Report], show: int) -> str:
 
 
 def _shown(report: Report, show: int) -> list[list[str]]:
-    return [describe(result, f"{report.origin.again} --select {result.case.id}") for result in report.run.failed[:show]]
+    return [
+        describe(first, f"{report.origin.again} --select {first.case.id}", width=terminal_width(), alike=alike)
+        for first, *alike in (group.results for group in group_failures(report.run.failed)[:show])
+    ]
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 _FORMS: Mapping[str, Callable[[Sequence[Report], int], str]] = {
     "text": _text,
     "markdown": lambda reports, show: markdown([(report.origin, report.run) for report in reports], show),
+    "annotations": lambda reports, show: _lines(
+        line for report in reports for line in write_annotations(report.run, report.origin, show)
+    ),
+    "outputs": lambda reports, show: _lines(line for report in reports for line in write_outputs(report.run)),
     "junit": lambda reports, show: junit([(report.origin, report.run) for report in reports]),
 }

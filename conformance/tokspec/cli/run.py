@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import click
 
+from tokspec import __version__
+from tokspec.base.display import terminal_width
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
@@ -18,22 +20,24 @@ from tokspec.cli.options import (
     Target,
     choices_option,
     fixtures_option,
+    fixtures_version_option,
     implementation_options,
     parse_choices,
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
-from tokspec.judge.diagnosis import first_diverging_stage
-from tokspec.judge.runner import Run, fail_at_start, run
-from tokspec.judge.verdicts import Verdict
+from tokspec.judge.diagnosis import FailureGroup, diagnose, first_diverging_stage, group_failures
+from tokspec.judge.runner import Run, run
+from tokspec.judge.scope import check_names, shortfalls
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
-from tokspec.report.text import text
+from tokspec.report.text import say, text
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
-from tokspec.suite.selection import select
+from tokspec.suite.selection import cases_of_version, select
 
 __all__ = ["refuse_one_file", "run_command"]
 
@@ -41,24 +45,31 @@ __all__ = ["refuse_one_file", "run_command"]
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
 
 
+_REQUIRE = "Fail unless every case of this profile, chapter or clause passes; may be given several times."
+
+
 @click.command("run", short_help="Judge an implementation.")
 @implementation_options
 @selection_options
 @choices_option
 @fixtures_option
+@fixtures_version_option
 @known_failures_options
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
 @click.option("--max-failures", type=click.IntRange(min=1), metavar="N", help="End the run after N failing cases.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N", help=_JOBS)
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many failures to show.")
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
+@click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.ndjson", help="Write a report.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), metavar="FILE.xml", help="Write JUnit's XML.")
 def run_command(
     known_failures: Path | None,
     update: bool,
     show: int,
+    verbose: bool,
     clauses: bool,
     report: Path | None,
     junit_file: Path | None,
@@ -69,6 +80,7 @@ def run_command(
     \b
     tokspec run                                   the reference
     tokspec run --impl tokenizers                 an installed implementation
+    tokspec run --impl tokenizers@old-venv        with the library of another virtual environment
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
     tokspec run --cmd "node adapter.mjs"          a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases
@@ -78,7 +90,7 @@ def run_command(
     ratchet = Ratchet.of(known_failures, update)
     refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
     judging = Judging(ratchet=ratchet, **options)
-    finished, shown = judging.run(show)
+    finished, shown = judging.run(show, verbose)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
         write_whole(report, b"".join(ndjson(finished, came_from)))
@@ -86,7 +98,7 @@ def run_command(
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
         write_whole(junit_file, junit([(came_from, finished)]))
-    click.echo("\n".join(text(finished, shown, clauses)))
+    say(text(finished, shown, clauses))
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
@@ -117,15 +129,18 @@ class Judging:
     seed: int
     max_failures: int | None
     jobs: int = 1
+    required: tuple[str, ...] = ()
+    fixtures_version: str | None = None
 
     @cached_property
     def suite(self) -> Suite:
         """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
-    def run(self, show: int) -> tuple[Run, list[list[str]]]:
+    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]]]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages."""
-        cases = select(self.suite.cases.values(), self.patterns, self.excluded)
+        check_names(self.required)
+        cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
             with self.target.open(self.jobs) as session:
@@ -138,12 +153,18 @@ class Judging:
                         known=self.ratchet.counting,
                         progress=advance,
                     )
-                finished = self.ratchet.applied(self.verify_run(finished), self.suite.cases)
-                return finished, self.describe(finished, show, session)
+                finished = self.ratchet.applied(self.verify_run(finished), self.known_cases())
+                known = cases_of_version(self.suite, self.fixtures_version)
+                missing = shortfalls(finished, known, self.required)
+                finished = replace(finished, problems=(*finished.problems, *missing))
+                return self.diagnose(finished, show, every, session)
         except AdapterFault as fault:
-            self.ratchet.refuse(fault)
-            finished = fail_at_start(self.target.name, cases, fault)
-            return finished, self.describe(finished, show)
+            raise self.target.unusable(fault) from None
+
+    def known_cases(self) -> Collection[str]:
+        """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
+        is_older = self.fixtures_version not in (None, __version__)
+        return {*self.suite.cases, *self.ratchet.known.entries} if is_older else self.suite.cases
 
     def verify_run(self, finished: Run) -> Run:
         """Ask again, if that is wanted."""
@@ -154,28 +175,41 @@ class Judging:
         with ProgressBar("verifying", WAYS) as advance:
             return verify_run(finished, self.target.open, self.seed, advance)
 
-    def describe(self, finished: Run, show: int, session: Session | None = None) -> list[list[str]]:
-        """Describe the first failures, each with the stage that diverges and the command that shows it alone."""
-        failed = finished.failed[:show]
-        if not failed:
-            return []
+    def diagnose(self, finished: Run, show: int, every: bool, session: Session) -> tuple[Run, list[list[str]]]:
+        """Tell the cause of each failure, and describe one of each cause, or every one.
+
+        Each has the stage that diverges and the command that shows it alone.
+        """
+        if not finished.failed:
+            return finished, []
         # Imported here, so that a passing run does not wait for it.
         from tokspec.adapters.reference import ReferenceAdapter
 
         with InProcessSession(ReferenceAdapter()) as reference:
-            return [
+            finished = diagnose(finished, session, reference)
+            groups = group_failures(finished.failed)
+            shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]
+            return finished, [
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.case, session, reference)
-                    if session and result.verdict is Verdict.FAIL
+                    first_diverging_stage(result.question, session, reference)
+                    if result.verdict is Verdict.FAIL
                     else "",
+                    terminal_width(),
+                    alike,
                 )
-                for result in failed
+                for result, alike in shown
             ]
 
     def again(self) -> str:
         """Write the command that judges in the same way, without its selection."""
         fixtures = f" --fixtures {shlex.quote(str(self.fixtures))}" if self.fixtures else ""
         choices = "".join(f" --choice {shlex.quote(choice)}" for choice in self.choices)
+        fixtures += f" --fixtures-version {self.fixtures_version}" if self.fixtures_version else ""
         return f"tokspec run{self.target.arguments()}{choices}{fixtures}{self.ratchet.arguments()}"
+
+
+def _split(group: FailureGroup) -> tuple[Result, list[Result]]:
+    first, *alike = group.results
+    return first, alike

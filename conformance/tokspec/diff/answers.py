@@ -119,7 +119,7 @@ class Asker:
         self._session = session
         self.model = model
         self.operations = tuple(each for each in OPERATIONS if each in session.hello.operations)
-        takes_option = "add_special_tokens" in getattr(session.hello, "encode_options", ())
+        takes_option = "add_special_tokens" in session.hello.encode_options
         self.options: Mapping[str, Mapping[str, Any]] = {"encode": {"add_special_tokens": adds}} if takes_option else {}
 
     @property

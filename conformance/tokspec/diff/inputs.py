@@ -12,6 +12,7 @@ import gzip
 import json
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -181,6 +182,8 @@ def _describe(path: str) -> tuple[str, int, str]:
         status = os.stat(path)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
+    if not stat.S_ISREG(status.st_mode):  # a pipe, or a device, might never end
+        raise DataError("is no ordinary file", path)
     return path, status.st_size, str(status.st_mtime_ns)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
 
 __all__ = [
@@ -55,9 +56,8 @@ def parts_of(model: UserModel) -> ModelParts:
     except Unsupported:
         return ModelParts({}, [], {}, {})
     vocabulary = tokens_of(neutral)
-    ids = {token: id for id, token in vocabulary.items()}
-    special = {ids[token]: token for token in neutral.get("special_tokens", []) if token in ids}
-    lists = ("vocabulary", "tokens", "merges", "special_tokens")
+    special = {token["id"]: token["content"] for token in added_tokens_of(neutral) if token["id"] is not None}
+    lists = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
     settings = {key: value for key, value in neutral.items() if key not in lists}
     return ModelParts(vocabulary, neutral.get("merges", []), special, _flatten(settings))
 
@@ -68,10 +68,7 @@ def tokens_of(neutral: Mapping[str, Any]) -> dict[int, str]:
     >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": [["b", 7]]})
     ({0: 'a'}, {7: 'b'})
     """
-    if "tokens" in neutral:
-        return {id: row[0] for id, row in enumerate(neutral["tokens"])}
-    rows = neutral.get("vocabulary", ())
-    return dict((id, row) if isinstance(row, str) else (row[1], row[0]) for id, row in enumerate(rows))
+    return {id: token for token, id in ids_of(neutral).items()}
 
 
 def _parts_of_object(content: Mapping[str, Any]) -> ModelParts:

@@ -23,7 +23,7 @@ from tokspec import __version__
 from tokspec.adapter import Hello
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError
-from tokspec.base.files import open_whole
+from tokspec.base.files import open_ordinary, open_whole
 from tokspec.diff.answers import Asker, Input, Record
 from tokspec.diff.inputs import decompress, describe_broken, without_compression
 from tokspec.diff.models import summarize
@@ -225,7 +225,7 @@ def is_recording(word: str) -> bool:
     >>> is_recording("no such file.ndjson"), is_recording("reference")
     (False, False)
     """
-    return without_compression(word).endswith((".ndjson", ".yaml", ".yml")) and Path(word).is_file()
+    return without_compression(word).endswith((".ndjson", ".yaml", ".yml")) and Path(word).exists()
 
 
 def read_recording(file: Path, name: str = "") -> Recording:
@@ -308,7 +308,7 @@ def _find_edit(file: Path, name: str) -> str:
 def _lines(file: Path, name: str) -> Iterator[tuple[int, bytes]]:
     """Return the lines with their numbers, decompressed as the end of the file's name says."""
     try:
-        with file.open("rb") as stream:
+        with open_ordinary(file, name) as stream:
             yield from _number_lines(decompress(stream, file.name), name)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", name) from None

@@ -29,17 +29,12 @@ from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 
-__all__ = ["Encoder", "Outcome", "Side", "adds_on_request", "describe_sides", "open_encoder", "open_side", "parse_side"]
+__all__ = ["Encoder", "Outcome", "Side", "describe_sides", "open_encoder", "open_side", "parse_side"]
 
 #: Bytes of the largest reply of a program, and characters of the longest text that it is asked: the tokens, ids and
 #: spans of a text are many values, of which a line has a bound.
 _REPLY_BYTES = 64 * 1024**2
 _LONGEST_ASKED = 80_000
-
-#: Adapters of which one wants, or not, what a post-processor adds.
-_ADDING: Mapping[str, str] = {
-    "tokspec.adapters.huggingface:TokenizersAdapter": "tokspec.adapters.huggingface:AddingTokenizers",
-}
 
 
 @dataclass(frozen=True)
@@ -75,33 +70,17 @@ def parse_side(word: str) -> Side:
     return Side(command=word) if is_program else Side(impl=word)
 
 
-def adds_on_request(impl: str | None) -> bool:
-    """Whether an adapter encodes with what a post-processor adds, or without, as one wants it.
-
-    >>> adds_on_request("reference"), adds_on_request(None)
-    (False, False)
-    """
-    return impl is not None and find(impl).target in _ADDING
-
-
-def open_side(side: Side, limits: Limits, *, adds: bool = False, in_process: bool = False) -> Session:
-    """Start a side that is to be given a user's file.
-
-    Args:
-        side: an implementation or a program.
-        limits: of its process; the longest line is the answer to the longest text.
-        adds: whether encodings are to have what a post-processor adds, where the adapter does that on request.
-        in_process: whether it runs in this process.
+def open_side(side: Side, limits: Limits) -> Session:
+    """Start an implementation or a program that is to be given a user's file.
 
     Raises:
         DataError: it cannot be found or started, or did not say ``hello`` properly.
     """
-    limits = replace(limits, reply_bytes=_REPLY_BYTES)
+    limits = replace(limits, reply_bytes=_REPLY_BYTES)  # the longest line is the answer to the longest text
     try:
         if side.choices is not None and side.impl is not None and side.impl in WITH_CHOICES:
             return InProcessSession(WITH_CHOICES[side.impl](side.choices))
-        instead = _ADDING if adds else None
-        return open_session(side.impl, side.command, limits=limits, in_process=in_process, instead=instead)
+        return open_session(side.impl, side.command, limits=limits)
     except AdapterFault as fault:
         raise DataError(f"cannot be asked: {fault}", key=side.name) from None
 
@@ -118,12 +97,12 @@ def describe_sides(
         models: of each.
         limits: of their processes.
         choices: to which they are held, whatever they declare.
-        adds: as in :func:`open_side`.
+        adds: whether encodings have what a post-processor adds, where that can be asked for.
 
     Raises:
         DataError: one cannot be started or cannot take its model, or nothing that both give can be compared.
     """
-    hellos = [_hello_of(side, limits, adds) for side in sides]
+    hellos = [_hello_of(side, limits) for side in sides]
     described, contents = [], []
     for side, model, hello, other in zip(sides, models, hellos, reversed(hellos), strict=True):
         if "encode" not in hello.operations:
@@ -144,8 +123,8 @@ def choices_for(side: Side, other: Hello, choices: Mapping[str, str]) -> dict[st
     return {name: option for name, option in declared.items() if name != "offset_unit"}
 
 
-def _hello_of(side: Side, limits: Limits, adds: bool) -> Hello:
-    with open_side(side, limits, adds=adds) as session:
+def _hello_of(side: Side, limits: Limits) -> Hello:
+    with open_side(side, limits) as session:
         return session.hello
 
 
@@ -209,7 +188,7 @@ class _AdapterEncoder:
         except BaseException as error:
             said = str(error) if isinstance(error, Refusal) else describe_exception(error)
             raise DataError(f"does not load the model as {format}: {said}", key=described["name"]) from None
-        takes_option = "add_special_tokens" in getattr(hello, "encode_options", ())
+        takes_option = "add_special_tokens" in hello.encode_options
         self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
         quick: Callable[[Any], Callable[[str], list[Any]]] | None = getattr(self._adapter, "encoder", None)
         if quick is not None and field == "ids" and not described["adds"]:
@@ -243,7 +222,7 @@ def _make_adapter(described: Mapping[str, Any]) -> Adapter:
     found = find(described["impl"])
     if found.is_ours:
         return WITH_CHOICES[described["impl"]](described["choices"])
-    return replace(found, target=_ADDING.get(found.target, found.target) if described["adds"] else found.target).make()
+    return found.make()
 
 
 def _reply_of(error: BaseException) -> Refused | Fault:
@@ -262,9 +241,9 @@ class _SessionEncoder:
     def __init__(self, described: Mapping[str, Any], content: Any, field: str, limits: Limits) -> None:
         self._field = field
         self._model = UserModel(described["format"], content, "the model", described["model"])
-        self._session = open_side(Side(described["impl"], described["command"]), limits, adds=described["adds"])
+        self._session = open_side(Side(described["impl"], described["command"]), limits)
         _refuse_other(described, self._session.hello)
-        takes_option = "add_special_tokens" in getattr(self._session.hello, "encode_options", ())
+        takes_option = "add_special_tokens" in self._session.hello.encode_options
         self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:

@@ -27,7 +27,6 @@ from typing import Any
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import neutral
 from tokspec.formats.files import refuse_surrogates
-from tokspec.suite import schema
 
 __all__ = ["FORMATS", "READERS", "read", "write"]
 
@@ -106,6 +105,8 @@ def read(format: str, content: Any) -> dict[str, Any]:
 
 
 def _validate(model: Mapping[str, Any], format: str) -> None:
+    from tokspec.suite import schema  # here, because it needs a package, and adapters in other environments need it not
+
     try:
         found = list(schema.errors(model, "model"))
     except ValueError:

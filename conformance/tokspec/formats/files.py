@@ -130,10 +130,15 @@ def load_json(data: bytes, name: str) -> Any:
             found[key] = value
         return found
 
+    def refuse(constant: str) -> None:
+        raise DataError(f"has {constant}, which is no number of JSON", name)
+
     try:
-        return json.loads(_decode(data, name), object_pairs_hook=distinct)
+        return json.loads(_decode(data, name), object_pairs_hook=distinct, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise DataError(f"is not JSON: {error.msg}", name, error.lineno) from None
+    except ValueError:  # Python reads no integer of more than 4300 digits
+        raise DataError("has an integer of thousands of digits", name) from None
     except RecursionError:
         raise DataError("is nested too deep", name) from None
 
@@ -196,11 +201,15 @@ def import_package(module: str, format: str) -> Any:
     Traceback (most recent call last):
         ...
     tokspec.base.errors.DataError: the format sentencepiece.model needs the package no_such_package;
-        install it with pip install 'tokspec[formats]'
+        install it with pip install no_such_package
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         package = (error.name or module).split(".")[0]
-        how = "install it with pip install 'tokspec[formats]'"
+        how = f"install it with pip install {_DISTRIBUTIONS.get(package, package)}"
         raise DataError(f"the format {format} needs the package {package}; {how}") from None
+
+
+#: What pip calls a package that is imported under another name, or that needs another one here.
+_DISTRIBUTIONS = {"google": "protobuf", "sentencepiece": "sentencepiece protobuf"}

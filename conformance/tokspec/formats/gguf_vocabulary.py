@@ -5,12 +5,14 @@ user-defined tokens. The decoder is told beside the file. After the last token o
 llama.cpp wants: an unknown token, and in a ``llama`` one for each byte; whoever meets their ids in a result has met an
 unknown symbol. The suite does not read the format.
 
-It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, and of each type:
+It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, and what came to the
+specification later but for decoders, and byte fallback in a ``llama`` with all 256 tokens (added tokens, ids,
+post-processors, truncation, padding, stages and parameters of the model), and of each type:
 
-* ``gpt2``: a pre-tokenizer that does not cut as GPT-2 does, an unknown token, a normalizer, a model without merges,
-  and a merge of a token with a space in it;
+* ``gpt2``: a pre-tokenizer that does not cut as GPT-2 does, an unknown token, byte fallback, a normalizer, a model
+  without merges, and a merge of a token with a space in it;
 * ``llama`` and ``t5``: what ``sentencepiece.model`` cannot express, and spaces that stay spaces; ``llama`` also the
-  pre-tokenizer of T5, an unknown token, and a token such as ``<0x0A>``;
+  pre-tokenizer of T5, an unknown token, and without byte fallback a token such as ``<0x0A>``;
 * ``bert``: stages other than the normalizer and the pre-tokenizer of uncased BERT, another continuing prefix or longest
   word than theirs, an unknown token that is not in the vocabulary, and two tokens that it writes alike.
 """
@@ -25,8 +27,8 @@ from typing import Any
 
 from tokspec.base.errors import Unsupported
 from tokspec.formats.files import import_package, pack, refuse_surrogates
-from tokspec.formats.neutral import fill_defaults, refuse_untrained
-from tokspec.formats.sentencepiece_model import MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
+from tokspec.formats.neutral import fill_defaults, refuse_components, refuse_untrained
+from tokspec.formats.sentencepiece_model import BYTES, MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
 
 __all__ = ["write"]
 
@@ -35,7 +37,8 @@ _GPT2 = fill_defaults({"pre_tokenizer": {"type": "byte_level"}})
 _BERT = fill_defaults({"normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "bert"}, "type": "wordpiece"})
 
 #: Without tokens for bytes llama.cpp ends where it meets an unknown character.
-_BYTES = [Piece(f"<0x{byte:02X}>", 0.0, "BYTE") for byte in range(0x100)]
+_BYTES = [Piece(token, 0.0, "BYTE") for token in BYTES]
+_BYTE_FALLBACK = "model/bpe/byte_fallback"
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     model = fill_defaults(content)
     refuse_untrained(model, FORMAT, "bpe", "wordpiece", "unigram")
     refuse_surrogates(model, FORMAT)
+    refuse_components(model, FORMAT, "decoder", "model/bpe/fuse_unk", _BYTE_FALLBACK)
     byte_level = model.get("pre_tokenizer", {}).get("type") == "byte_level"
     vocabulary = _gpt2(model) if model["type"] == "bpe" and byte_level else _WRITERS[model["type"]](model)
     beside = {key: value for key, value in model.items() if key == "decoder"}
@@ -72,7 +76,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gpt2(model: Mapping[str, Any]) -> _Vocabulary:
-    _refuse_others(model, {"normalizer": None, "unknown_token": None, **_GPT2})
+    _refuse_others(model, {"normalizer": None, "unknown_token": None, "byte_fallback": None, **_GPT2})
     merges = [(left, right) for left, right in model.get("merges", [])]
     if not merges:
         raise Unsupported(f"{FORMAT} has a list of merges for a byte-level model, which cannot be empty")
@@ -85,7 +89,7 @@ def _gpt2(model: Mapping[str, Any]) -> _Vocabulary:
 
 
 def _llama(model: Mapping[str, Any]) -> _Vocabulary:
-    pieces, spaces = pieces_of(model, FORMAT), spaces_of(model, FORMAT)
+    pieces, spaces = pieces_of(model, FORMAT, _BYTE_FALLBACK), spaces_of(model, FORMAT)
     if not spaces.escape_whitespaces:
         raise Unsupported(f"{FORMAT} has {MARK!r} for every space, and this model has no metaspace")
     flags = {"add_space_prefix": spaces.add_dummy_prefix}
@@ -94,6 +98,8 @@ def _llama(model: Mapping[str, Any]) -> _Vocabulary:
         return _Vocabulary("t5", pieces, {**flags, "remove_extra_whitespaces": removes}, maps_white_space=removes)
     if spaces.remove_extra_whitespaces:
         raise Unsupported(f"{FORMAT} drops no white space in a BPE model, and this pre-tokenizer does")
+    if model.get("byte_fallback"):
+        return _Vocabulary("llama", pieces, flags)
     if "unknown_token" in model:
         raise Unsupported(f"{FORMAT} writes unknown characters of a BPE model as bytes, not as an unknown token")
     both = {piece.token for piece in pieces} & {piece.token for piece in _BYTES}

@@ -14,17 +14,41 @@ from math import fsum, log
 from sys import float_info
 from typing import Any
 
+from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.suite.components import covers, needed_components
 
-__all__ = ["by_id", "fill_defaults", "is_weight", "log_probabilities", "read", "refuse_untrained", "tokens_of"]
+__all__ = [
+    "added_tokens_of",
+    "by_id",
+    "fill_defaults",
+    "has_ids",
+    "ids_of",
+    "is_weight",
+    "log_probabilities",
+    "read",
+    "refuse_components",
+    "refuse_ids",
+    "refuse_untrained",
+    "tokens_of",
+]
 
-#: The defaults of the tables in ``spec/01-normalization.md``, ``02-pre-tokenization.md`` and ``07-decoding.md``.
+#: The defaults of the tables of the specification. A parameter that a part got later, and whose default is what the
+#: part did before, is left out instead: whoever knows the part without it loads the model as ever.
 _NORMALIZERS: Mapping[str, Mapping[str, Any]] = {
     "bert": {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+    "strip": {"left": True, "right": True},
 }
 _PRE_TOKENIZERS: Mapping[str, Mapping[str, Any]] = {
     "byte_level": {"add_prefix_space": False, "use_regex": True},
     "metaspace": {"replacement": "▁", "prepend_scheme": "always", "split": True},
+    "split": {"invert": False},
+    "digits": {"individual_digits": False},
+    "punctuation": {"behavior": "isolated"},
+}
+_POST_PROCESSORS: Mapping[str, Mapping[str, Any]] = {
+    "roberta": {"trim_offsets": True, "add_prefix_space": True},
+    "byte_level": {"add_prefix_space": True, "trim_offsets": True, "use_regex": True},
 }
 _DECODERS: Mapping[str, Mapping[str, Any]] = {
     "metaspace": {"replacement": "▁"},
@@ -34,10 +58,18 @@ _DECODERS: Mapping[str, Mapping[str, Any]] = {
 _MODELS: Mapping[str, Mapping[str, Any]] = {
     "wordpiece": {"unknown_token": "[UNK]", "continuing_prefix": "##", "max_word_length": 100},
     "unigram": {"weights": "frequency"},
+    "wordlevel": {"unknown_token": "<unk>"},
 }
-_STAGES = (("normalizer", _NORMALIZERS), ("pre_tokenizer", _PRE_TOKENIZERS), ("decoder", _DECODERS))
-#: The members of a ``sequence``, by the stage that it belongs to.
-_MEMBERS = {"normalizer": "normalizers", "pre_tokenizer": "pre_tokenizers"}
+_ADDED_TOKEN = {"special": True, "normalized": False, "lstrip": False, "rstrip": False, "single_word": False}
+_TRUNCATION = {"strategy": "longest_first", "stride": 0, "direction": "right"}
+_PADDING = {"strategy": "batch_longest", "direction": "right", "id": 0, "type_id": 0, "token": "[PAD]"}
+#: The stages, and the member that a ``sequence`` of each has.
+_STAGES = (
+    ("normalizer", _NORMALIZERS, "normalizers"),
+    ("pre_tokenizer", _PRE_TOKENIZERS, "pre_tokenizers"),
+    ("post_processor", _POST_PROCESSORS, "post_processors"),
+    ("decoder", _DECODERS, "decoders"),
+)
 
 
 def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,9 +82,14 @@ def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     """
     model = _with_defaults(content, _MODELS)
     model.pop("about", None)
-    for stage, table in _STAGES:
+    for stage, table, members in _STAGES:
         if stage in model:
-            model[stage] = _filled(model[stage], table, _MEMBERS.get(stage, ""))
+            model[stage] = _filled(model[stage], table, members)
+    for part, defaults in (("truncation", _TRUNCATION), ("padding", _PADDING)):
+        if part in model:
+            model[part] = {**defaults, **model[part]}
+    if "added_tokens" in model:
+        model["added_tokens"] = [{**_ADDED_TOKEN, **token} for token in model["added_tokens"]]
     return {key: _copied(value) for key, value in model.items()}
 
 
@@ -85,6 +122,9 @@ def _filled(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any]], mem
     filled = _with_defaults(part, table)
     if members in filled:
         filled[members] = [_filled(member, table, members) for member in filled[members]]
+    for template in ("single", "pair"):
+        if template in filled:
+            filled[template] = [{"type_id": 0, **item} for item in filled[template]]
     return filled
 
 
@@ -94,13 +134,54 @@ def _with_defaults(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any
     return {**kind, **table.get(part.get("type", ""), {}), **part}
 
 
-def tokens_of(model: Mapping[str, Any]) -> list[str]:
-    """Return the tokens of a model of any type in the order of their ids (TERM-4); none if it is not trained.
+def ids_of(model: Mapping[str, Any]) -> dict[str, int]:
+    """Return the id of every token in the vocabulary of a model of any type (TERM-9); none if it is not trained.
 
-    >>> tokens_of({"type": "unigram", "tokens": [["h", 15], ["u", 36]]})
+    >>> ids_of({"type": "unigram", "tokens": [["h", 15], ["u", 36]]})
+    {'h': 0, 'u': 1}
+    >>> ids_of({"type": "bpe", "vocabulary": [["u", 4], ["h", 2]]})
+    {'u': 4, 'h': 2}
+    """
+    if has_ids(model):
+        return dict(model["vocabulary"])
+    return {token: position for position, token in enumerate(tokens_of(model))}
+
+
+def has_ids(model: Mapping[str, Any]) -> bool:
+    """Tell whether the vocabulary of a model is one of tokens with their ids, which are not their positions.
+
+    >>> has_ids({"vocabulary": [["u", 4]]}), has_ids({"vocabulary": ["u"]})
+    (True, False)
+    """
+    vocabulary = model.get("vocabulary") or [None]
+    return isinstance(vocabulary[0], list)
+
+
+def tokens_of(model: Mapping[str, Any]) -> list[str]:
+    """Return the tokens in the vocabulary of a model of any type in the order of their ids.
+
+    >>> tokens_of({"type": "bpe", "vocabulary": [["u", 4], ["h", 2]]})
     ['h', 'u']
     """
+    if has_ids(model):
+        return [token for token, _ in sorted(model["vocabulary"], key=lambda entry: entry[1])]
     return list(model.get("vocabulary") or [token for token, _ in model.get("tokens", [])])
+
+
+def added_tokens_of(model: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the special and the added tokens of a model, all as added tokens, with flags and ids.
+
+    Without a vocabulary special tokens are numbered: they are all that has an id. One that has no id gets none.
+
+    >>> added_tokens_of({"vocabulary": ["<s>"], "special_tokens": ["<s>"]})
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [{'special': True, 'normalized': False, 'lstrip': False, 'rstrip': False, 'single_word': False,
+      'content': '<s>', 'id': 0}]
+    """
+    special = model.get("special_tokens", [])
+    ids = ids_of(model) or {token: position for position, token in enumerate(special)}
+    listed = [*({"content": token} for token in special), *model.get("added_tokens", [])]
+    return [{**_ADDED_TOKEN, **token, "id": token.get("id", ids.get(token["content"]))} for token in listed]
 
 
 def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None:
@@ -122,26 +203,61 @@ def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None
         raise Unsupported(f"{format} holds a vocabulary, and this model is not trained")
 
 
-def by_id(ids: Any, file: str, key: str = "") -> list[str]:
-    """Return the tokens of an object of token to id in the order of their ids.
+def refuse_ids(model: Mapping[str, Any], format: str) -> None:
+    """Refuse a model whose vocabulary has ids.
 
     Raises:
-        DataError: the ids are not 0, 1, 2, …, each once (TERM-4).
+        Unsupported: in the format, a token's id is its position.
+    """
+    if has_ids(model):
+        raise Unsupported(f"{format} has no ids: they are the positions of its tokens, and those of this model are not")
 
-    >>> by_id({"b": 1, "a": 0}, "vocab.json")
-    ['a', 'b']
-    >>> by_id({"b": 1}, "vocab.json")
+
+def refuse_components(model: Mapping[str, Any], format: str, *expressed: str) -> None:
+    """Refuse a model that needs components, as ``hello`` names them, other than those that the format expresses.
+
+    Raises:
+        Unsupported: naming the first.
+
+    >>> refuse_components({"truncation": {"max_length": 9}}, "vocab.gguf", "decoder")
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.DataError: vocab.json: gives no token the id 0; ids are positions, counted from 0
+    tokspec.base.errors.Unsupported: unsupported: vocab.gguf has no place for truncation, which this model needs
     """
-    if not isinstance(ids, Mapping) or any(type(id) is not int for id in ids.values()):
-        raise DataError("is no object of tokens to ids", file, key=key)
-    tokens = {id: token for token, id in ids.items()}
-    missing = next((id for id in range(len(ids)) if id not in tokens), None)
-    if missing is not None:
-        raise DataError(f"gives no token the id {missing}; ids are positions, counted from 0", file, key=key)
-    return [tokens[id] for id in range(len(ids))]
+    for name in needed_components(model):
+        if not covers(expressed, name):
+            raise Unsupported(f"{format} has no place for {name}, which this model needs")
+
+
+def by_id(ids: Any, file: str, key: str = "") -> list[Any]:
+    """Return the tokens of an object of token to id in the order of their ids, with the ids unless they are positions.
+
+    Raises:
+        DataError: an id is no integer of 32 bits, or of two tokens.
+
+    >>> by_id({"b": 1, "a": 0}, "vocab.json"), by_id({"b": 4, "a": 0}, "vocab.json")
+    (['a', 'b'], [['a', 0], ['b', 4]])
+    >>> by_id({"a": 1, "b": 1}, "vocab.json")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: vocab.json: b: is 1, the id of "a" too
+    """
+    if not isinstance(ids, Mapping):
+        raise DataError("is no object", file, key=key)
+    tokens: dict[int, str] = {}
+    for token, id in ids.items():
+        if type(id) is not int or not 0 <= id < 2**32:
+            message = f"is {shorten(compact(id))}, which is not an integer from 0 to 4294967295"
+        elif id in tokens:
+            message = f"is {id}, the id of {shorten(compact(tokens[id]))} too"
+        else:
+            tokens[id] = token
+            continue
+        raise DataError(message, file, key=f"{key}.{shorten(visible(token))}".removeprefix("."))
+    pairs = sorted(tokens.items())
+    if all(id == position for position, (id, _) in enumerate(pairs)):
+        return [token for _, token in pairs]
+    return [[token, id] for id, token in pairs]
 
 
 def is_weight(value: Any) -> bool:

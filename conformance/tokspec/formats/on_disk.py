@@ -10,9 +10,10 @@ from secrets import token_hex
 from typing import Any
 
 from tokspec.base.errors import DataError
+from tokspec.base.files import open_ordinary
 from tokspec.formats.files import dump_json, load_json, pack, unpack
 
-__all__ = ["content_of", "files_of", "format_of", "save"]
+__all__ = ["content_of", "files_of", "format_of", "read_file", "save"]
 
 #: The formats whose content is the object in their one file.
 _OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy")
@@ -71,8 +72,8 @@ def content_of(format: str, path: Path) -> Any:
     tokspec.base.errors.DataError: no such file: cannot be read: No such file or directory
     """
     if format in _OBJECTS:
-        return load_json(_read(path), str(path))
-    return pack({name: _read(file) for name, file in files_of(format, path).items()})
+        return load_json(read_file(path), str(path))
+    return pack({name: read_file(file) for name, file in files_of(format, path).items()})
 
 
 def files_of(format: str, path: Path) -> dict[str, Path]:
@@ -93,11 +94,14 @@ def _file(folder: Path, name: str) -> Path:
     return first if first.is_file() and not (folder / name).exists() else folder / name
 
 
-def _read(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
+    """Read a file of a model.
+
+    Raises:
+        DataError: it cannot be read, is no ordinary file or too large.
+    """
     try:
-        if path.exists() and not path.is_file():
-            raise DataError("is no ordinary file", str(path))
-        with path.open("rb") as file:
+        with open_ordinary(path, str(path)) as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", str(path)) from None
@@ -120,6 +124,7 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
     files = {"": dump_json(content).encode("utf-8")} if format in _OBJECTS else _files(content)
     targets = {path / name if len(files) > 1 else path: data for name, data in files.items()}
     temporary = {target: target.with_name(f".{target.name}.{token_hex(4)}") for target in targets}
+    is_new = len(files) > 1 and not path.exists()
     try:
         if len(files) > 1:
             path.mkdir(exist_ok=True)
@@ -134,6 +139,9 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
         for left in temporary.values():
             with suppress(OSError):
                 left.unlink()
+        if is_new:
+            with suppress(OSError):
+                path.rmdir()  # which fails unless nothing could be written in it
     return list(targets)
 
 

@@ -1,14 +1,17 @@
 """``sentencepiece.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
 
-The normalizer is the identity, or for white-space split a map of white space to U+0020; pre-tokenizers are what
-SentencePiece does with spaces. Special tokens are user-defined pieces. A model without an unknown token has the piece
-``<no unknown token>`` after its last: its id in a result means an unknown symbol. Scores are the weights as numbers of
-32 bits; those of a BPE model are its ids, negative. The decoder is told beside the file; where nothing is, it is
-``metaspace``.
+The normalizer is the identity, a character map, or for white-space split a map of white space to U+0020;
+pre-tokenizers are what SentencePiece does with spaces. Special tokens are user-defined pieces. A model without an
+unknown token has the piece ``<no unknown token>`` after its last: its id in a result means an unknown symbol. Scores
+are the weights as numbers of 32 bits; those of a BPE model are its ids, negative. The decoder is told beside the file;
+where nothing is, it is ``metaspace``.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
-* a model that is neither BPE nor Unigram, or has no vocabulary; a normalizer; a lone surrogate, in any string;
+* a model that is neither BPE nor Unigram, or has no vocabulary; a lone surrogate, in any string;
+* a normalizer other than a character map, and a character map with white-space split;
+* what came to the specification later, but for decoders, fused unknown tokens and byte fallback with all 256 tokens:
+  added tokens, ids, post-processors, truncation, padding, and other parameters of the model;
 * a pre-tokenizer other than none, metaspace with ``▁``, and the sequence of white-space split and metaspace of T5;
 * a pre-tokenizer that splits, with a token across a split or without ``▁``: SentencePiece does not split;
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
@@ -28,7 +31,7 @@ that makes no difference, and where one does the model is refused.
 from __future__ import annotations
 
 import struct
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -36,14 +39,24 @@ from zlib import decompress
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, import_package, pack, refuse_surrogates, unpack
-from tokspec.formats.neutral import fill_defaults, is_weight, log_probabilities, refuse_untrained, tokens_of
+from tokspec.formats.neutral import (
+    fill_defaults,
+    is_weight,
+    log_probabilities,
+    refuse_components,
+    refuse_untrained,
+    tokens_of,
+)
 from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
 
-__all__ = ["MARK", "NO_UNKNOWN", "WHITE_SPACE", "Piece", "Spaces", "pieces_of", "read", "spaces_of", "write"]
+__all__ = ["BYTES", "MARK", "NO_UNKNOWN", "WHITE_SPACE", "Piece", "Spaces", "pieces_of", "read", "spaces_of", "write"]
 
 FORMAT = "sentencepiece.model"
 _TYPES = {"UNIGRAM": "unigram", "BPE": "bpe"}
-_KINDS = ("NORMAL", "UNKNOWN", "USER_DEFINED")
+_KINDS = ("NORMAL", "UNKNOWN", "USER_DEFINED", "BYTE")
+
+#: The tokens of byte fallback.
+BYTES = [f"<0x{byte:02X}>" for byte in range(0x100)]
 
 #: The character that stands for a space.
 MARK = "▁"
@@ -61,6 +74,9 @@ WHITE_SPACE = decompress(
         "uP7Kx0/8AE9Bv/AHBf/e3l/HPpV4"
     )
 )
+
+#: Components that the format has a place for, but not the one of llama.cpp.
+_LATER = ("normalizer/precompiled", "model/bpe/byte_fallback", "model/unigram/byte_fallback")
 
 #: SentencePiece wants an unknown token. This one stands after the last token of a model that has none.
 NO_UNKNOWN = "<no unknown token>"
@@ -115,7 +131,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
-    pieces, spaces = pieces_of(model, FORMAT), spaces_of(model, FORMAT)
+    pieces, spaces = pieces_of(model, FORMAT, *_LATER), spaces_of(model, FORMAT, "precompiled")
     message = _message()
     for id, piece in enumerate(pieces):
         kind = message.SentencePiece.Type.Value(piece.kind)
@@ -126,12 +142,16 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     message.trainer_spec.vocab_size = len(pieces)
     for absent in ("bos_id", "eos_id", "pad_id"):
         setattr(message.trainer_spec, absent, -1)
+    message.trainer_spec.byte_fallback = model.get("byte_fallback", False)
     message.normalizer_spec.name = "identity"
     for key, value in asdict(spaces).items():
         setattr(message.normalizer_spec, key, value)
     if spaces.remove_extra_whitespaces:
         message.normalizer_spec.name = "user_defined"
         message.normalizer_spec.precompiled_charsmap = WHITE_SPACE
+    if "normalizer" in model:
+        message.normalizer_spec.name = "user_defined"
+        message.normalizer_spec.precompiled_charsmap = b64decode(model["normalizer"]["charsmap"])
     told = {key: value for key, value in model.items() if key == "decoder"}
     return pack({FORMAT: message.SerializeToString(deterministic=True)}, told)
 
@@ -168,21 +188,31 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
     kind = trainer.ModelType.Name(trainer.model_type)
     if kind not in _TYPES:
         yield "trainer_spec.model_type", kind
-    for key in ("byte_fallback", "treat_whitespace_as_suffix"):
-        if getattr(trainer, key):
-            yield f"trainer_spec.{key}", "true"
-    for spec in ("normalizer_spec", "denormalizer_spec"):
-        if getattr(message, spec).precompiled_charsmap not in (b"", WHITE_SPACE):
-            yield f"{spec}.precompiled_charsmap", "a table of characters"
+    if trainer.treat_whitespace_as_suffix:
+        yield "trainer_spec.treat_whitespace_as_suffix", "true"
+    if message.denormalizer_spec.precompiled_charsmap:
+        yield "denormalizer_spec.precompiled_charsmap", "a character map"
+    if _has_map(message) and message.normalizer_spec.remove_extra_whitespaces:
+        yield "normalizer_spec.precompiled_charsmap", "a character map, with runs of spaces made one"
     for index, piece in enumerate(message.pieces):
+        if not isinstance(piece.piece, str):  # protobuf's way with bytes that are not UTF-8
+            raise DataError("is not UTF-8", FORMAT, key=f"pieces[{index}].piece")
         if kinds.Name(piece.type) not in _KINDS:
             yield f"pieces[{index}].type", f"{kinds.Name(piece.type)} ({piece.piece!r})"
         if not is_weight(piece.score):
             yield f"pieces[{index}].score", f"{piece.score}"
 
 
+def _has_map(message: Any) -> bool:
+    """Tell whether characters are mapped otherwise than white space before it is split."""
+    spec = message.normalizer_spec
+    return spec.precompiled_charsmap not in ((b"", WHITE_SPACE) if spec.remove_extra_whitespaces else (b"",))
+
+
 def _stages(message: Any) -> dict[str, Any]:
-    """Return the pre-tokenizer, which does not split where a piece goes across a mark."""
+    """Return the character map and the pre-tokenizer, which does not split where a piece goes across a mark."""
+    charsmap = b64encode(message.normalizer_spec.precompiled_charsmap).decode("ascii")
+    normalizer = {"normalizer": {"type": "precompiled", "charsmap": charsmap}} if _has_map(message) else {}
     spaces = Spaces(*(getattr(message.normalizer_spec, field.name) for field in fields(Spaces)))
     said = ", ".join(f"{key} {str(value).lower()}" for key, value in asdict(spaces).items())
     part = _PRE_TOKENIZERS.get(spaces, {})
@@ -191,10 +221,10 @@ def _stages(message: Any) -> dict[str, Any]:
     if part and part["type"] == "sequence" and crossing:
         said, part = f"{said}, and {crossing[0]!r} a piece", {}
     if part is None:
-        return {}
+        return normalizer
     if not part:
         raise DataError(f"is {said}, which the specification does not cover", FORMAT, key="normalizer_spec")
-    return {"pre_tokenizer": {**part, "split": False} if crossing else part}
+    return {**normalizer, "pre_tokenizer": {**part, "split": False} if crossing else part}
 
 
 def _model(message: Any) -> dict[str, Any]:
@@ -208,6 +238,8 @@ def _model(message: Any) -> dict[str, Any]:
         unknown, pieces = [], pieces[:-1]
     model: dict[str, Any] = {"type": _TYPES[message.trainer_spec.ModelType.Name(message.trainer_spec.model_type)]}
     model.update(_TOKENS[model["type"]](pieces))
+    if message.trainer_spec.byte_fallback:
+        model["byte_fallback"] = True
     special = [piece.token for piece in pieces if piece.kind == "USER_DEFINED"]
     if special:
         model["special_tokens"] = special
@@ -227,21 +259,24 @@ def _unigram(pieces: list[Piece]) -> dict[str, Any]:
 _TOKENS: Mapping[str, Callable[[list[Piece]], dict[str, Any]]] = {"bpe": _bpe, "unigram": _unigram}
 
 
-def spaces_of(model: Mapping[str, Any], format: str) -> Spaces:
+def spaces_of(model: Mapping[str, Any], format: str, *normalizers: str) -> Spaces:
     """Say the pre-tokenizer of a model, with every default filled in, as what becomes of spaces.
 
     Raises:
-        Unsupported: it cannot be said, or the model has a normalizer.
+        Unsupported: it cannot be said, or the model has a normalizer of another type than those.
 
     >>> spaces_of({"type": "bpe"}, "sentencepiece.model")
     Spaces(add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False)
     """
     part = model.get("pre_tokenizer")
     spaces = _spaces(part)
-    if "normalizer" in model:
-        raise Unsupported(f"{format} is written without a normalizer, and this model has one")
+    if "normalizer" in model and model["normalizer"]["type"] not in normalizers:
+        what = " other than a character map" if normalizers else ""
+        raise Unsupported(f"{format} is written without a normalizer{what}, and this model has one")
     if spaces is None:
         raise Unsupported(f"{format} has no pre-tokenizer but metaspace with {MARK!r} and that of T5")
+    if "normalizer" in model and spaces.remove_extra_whitespaces:
+        raise Unsupported(f"{format} has one character map, which white-space split needs, and this model has another")
     if part is not None and part.get("split", True):
         _refuse_crossing(tokens_of(model), format)
     if spaces.add_dummy_prefix and model.get("special_tokens"):
@@ -278,10 +313,15 @@ def _refuse_crossing(tokens: Sequence[str], format: str) -> None:
         raise Unsupported(f"{format} does not split at {MARK!r}, which is not in the vocabulary")
 
 
-def pieces_of(model: Mapping[str, Any], format: str) -> list[Piece]:
+def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]:
     """Return the tokens of a model, with every default filled in, as pieces; their places are their ids.
 
     A BPE token's score is its id, negative: the pair whose concatenation has the highest score is merged next.
+
+    Args:
+        model: the model.
+        format: the format that is written.
+        later: components that the format expresses besides decoders and fused unknown tokens.
 
     Raises:
         Unsupported: they cannot express the model.
@@ -291,9 +331,15 @@ def pieces_of(model: Mapping[str, Any], format: str) -> list[Piece]:
     """
     refuse_untrained(model, format, "bpe", "unigram")
     refuse_surrogates(model, format)
+    refuse_components(model, format, "decoder", "model/bpe/fuse_unk", *later)
+    if model.get("fuse_unk") is False and "unknown_token" in model:
+        raise Unsupported(f"{format} makes one unknown token of several characters, and this model does not fuse them")
     tokens, special = tokens_of(model), model.get("special_tokens", [])
     unknown = model.get("unknown_token")
     kinds = {**dict.fromkeys(tokens, "NORMAL"), **dict.fromkeys(special, "USER_DEFINED")}
+    if model.get("byte_fallback"):
+        _refuse_missing_bytes(tokens, format)
+        kinds |= dict.fromkeys(BYTES, "BYTE")
     if unknown is not None:
         kinds[unknown] = "UNKNOWN"
     if unknown in special:
@@ -309,6 +355,12 @@ def pieces_of(model: Mapping[str, Any], format: str) -> list[Piece]:
     return pieces if unknown is not None else [*pieces, Piece(NO_UNKNOWN, 0.0, "UNKNOWN")]
 
 
+def _refuse_missing_bytes(tokens: Sequence[str], format: str) -> None:
+    missing = [token for token in BYTES if token not in tokens]
+    if missing:
+        raise Unsupported(f"{format} falls back to bytes if it has all of them, and this model has no {missing[0]!r}")
+
+
 def _refuse_tokens(kinds: Mapping[str, str], tokens: Sequence[str], format: str) -> None:
     outside = [token for token in kinds if token not in tokens]
     if outside:
@@ -322,6 +374,6 @@ def _score(token: str, weight: float, format: str) -> float:
     """Round to the nearest number of 32 bits, which is all that these formats hold."""
     try:
         (score,) = struct.unpack("<f", struct.pack("<f", weight))
-    except OverflowError:
+    except (OverflowError, struct.error):  # the latter for an integer that no double holds
         raise Unsupported(f"{format} holds numbers of 32 bits, and the weight of {token!r} is beyond them") from None
     return float(score)

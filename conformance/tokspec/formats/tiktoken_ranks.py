@@ -1,12 +1,12 @@
 """``.tiktoken``: the bytes of a token in base64 and its rank, which is its id, on every line.
 
-Special tokens are not in the file: what is told beside it gives each its id, and so fills the gaps in the ranks.
-Normalizer, pre-tokenizer and decoder are told beside it too; where nothing is, both are ``byte_level``.
+Special tokens are not in the file: what is told beside it gives each its id, and so fills gaps in the ranks. Whatever
+else a model has is told beside it too; pre-tokenizer and decoder are ``byte_level`` where nothing is.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
 * a model that is not BPE, or has no vocabulary;
-* a pre-tokenizer that is not byte-level: tokens are bytes;
+* a pre-tokenizer that is not byte-level, or does not end in one that is: tokens are bytes;
 * an unknown token: there is none among bytes;
 * a token that is empty or has a character outside the byte alphabet, unless it is special;
 * merges that do not follow from the ranks: every token of two or more bytes must be the product of one merge at most,
@@ -29,7 +29,7 @@ from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, lines_of, pack, unpack, without
-from tokspec.formats.neutral import by_id, fill_defaults, refuse_untrained
+from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrained, tokens_of
 
 __all__ = ["from_bytes", "merges_of", "read", "refuse_other_merges", "to_bytes", "write"]
 
@@ -57,19 +57,25 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     """
     model = fill_defaults(content)
     refuse_untrained(model, FORMAT, "bpe")
-    if model.get("pre_tokenizer", {}).get("type") != "byte_level":
+    if not _makes_bytes(model.get("pre_tokenizer", {})):
         raise Unsupported(f"{FORMAT} holds bytes, and the pre-tokenizer of this model does not make them")
     if "unknown_token" in model:
         raise Unsupported(f"{FORMAT} has no unknown token, and this model has {model['unknown_token']!r}")
     special = model.get("special_tokens", [])
-    ids = {token: id for id, token in enumerate(model["vocabulary"])}
-    ordinary = [token for token in ids if token not in special]
+    ids = ids_of(model)
+    ordinary = [token for token in tokens_of(model) if token not in special]
     lines = [f"{b64encode(_bytes(token)).decode('ascii')} {ids[token]}\n" for token in ordinary]
     refuse_other_merges(ordinary, model.get("merges", []), FORMAT)
     told = without(model, "vocabulary", "merges", "special_tokens")
     if special:
         told["special_tokens"] = {token: _special_id(token, ids) for token in special}
     return pack({FORMAT: "".join(lines)}, told)
+
+
+def _makes_bytes(part: Mapping[str, Any]) -> bool:
+    """Tell whether a pre-tokenizer ends in one that is byte-level."""
+    members = part.get("pre_tokenizers")
+    return _makes_bytes(members[-1]) if members else part.get("type") == "byte_level"
 
 
 def _bytes(token: str) -> bytes:
@@ -101,6 +107,8 @@ def read(content: Any) -> dict[str, Any]:
         if token in ranks:
             raise DataError(f"the token of {line!r} is there twice; tokens are distinct", FORMAT, number)
         ranks[token] = rank
+    if not ranks:
+        raise DataError("holds no ranks", FORMAT)
     told = beside(content, _STAGES)
     special = told.pop("special_tokens", {})
     if not isinstance(special, Mapping):

@@ -15,7 +15,8 @@ from typing import Any
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.formats.on_disk import content_of, files_of, format_of
+from tokspec.formats.neutral import is_weight
+from tokspec.formats.on_disk import content_of, files_of, format_of, read_file
 
 __all__ = ["UserModel", "read_user_model"]
 
@@ -109,17 +110,46 @@ def read_user_model(path: Path, format: str | None = None) -> UserModel:
     """
     format = format or format_of(path)
     digest = hashlib.sha256()
-    for file in files_of(format, path).values():
-        try:
-            digest.update(file.read_bytes())
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", str(file)) from None
+    for name, file in files_of(format, path).items():
+        data = read_file(file)
+        if not data and name != "merges.txt":
+            raise DataError("is empty; a model has tokens", str(file))
+        digest.update(data)
     content = content_of(format, path)
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
         raise DataError(
             "is no tokenizer.json: it has no object model; give --format if it is something else", str(path)
         )
+    if format in _OBJECTS:
+        for key, needed in _misshapen(content):
+            raise DataError(f"is not {needed}", str(path), key=key)
     return UserModel(format, content, path.name or path.resolve().name, digest.hexdigest())
+
+
+def _misshapen(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the keys of a tokenizer.json that cannot be looked into, with what each should be."""
+    vocab, merges = content["model"].get("vocab"), content["model"].get("merges")
+    if isinstance(vocab, list):
+        for index, entry in enumerate(vocab):
+            if not (_is_list(entry, str, object) and is_weight(entry[1])):
+                yield f"model.vocab[{index}]", "a token with its weight"
+    elif vocab is not None and not (isinstance(vocab, dict) and all(type(id) is int for id in vocab.values())):
+        yield "model.vocab", "an object of tokens to ids or a list of tokens with weights"
+    if not isinstance(merges, list | None):
+        yield "model.merges", "a list"
+    for index, merge in enumerate(merges or []):
+        if not ((isinstance(merge, str) and merge.count(" ") == 1) or _is_list(merge, str, str)):
+            yield f"model.merges[{index}]", "two tokens, in a list or with one space between them"
+    added = content.get("added_tokens")
+    if not isinstance(added, list | None):
+        yield "added_tokens", "a list"
+    for index, token in enumerate(added or []):
+        if not isinstance(token, dict) or type(token.get("id")) is not int or not isinstance(token.get("content"), str):
+            yield f"added_tokens[{index}]", "an object with a content and an id"
+
+
+def _is_list(value: Any, *types: type) -> bool:
+    return isinstance(value, list) and len(value) == len(types) and all(map(isinstance, value, types))
 
 
 def _text(file: Any) -> Any:
@@ -142,10 +172,5 @@ def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:
 
 
 def _covered(content: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what does not change what the specification speaks of, and say what was only implied.
-
-    That is the post-processor, which adds tokens at the ends, and the type of the model, which old files do not give.
-    """
-    model = content["model"]
-    implied = "BPE" if "merges" in model else "Unigram" if isinstance(model.get("vocab"), list) else "WordPiece"
-    return {**content, "post_processor": None, "model": {"type": implied, **model}}
+    """Leave out the post-processor: a text is encoded without what it adds, whoever is asked."""
+    return {**content, "post_processor": None}

@@ -15,7 +15,10 @@ refuses as ``unsupported``:
 
 * a model that is not WordPiece, or has no vocabulary;
 * a lone surrogate, in any string;
-* an empty token, or one with white space: loaders strip lines and some split at more than a line feed.
+* an empty token, or one with white space: loaders strip lines and some split at more than a line feed;
+* ids that are not the positions of their tokens.
+
+Whatever else a model has, such as added tokens and a post-processor, is told beside the files.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ from tokspec.formats.files import (
     white_space,
     without,
 )
-from tokspec.formats.neutral import by_id, fill_defaults, refuse_untrained
+from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_ids, refuse_untrained
 
 __all__ = ["read_bpe", "read_wordpiece", "write_bpe", "write_wordpiece"]
 
@@ -58,9 +61,10 @@ def write_bpe(content: Mapping[str, Any]) -> dict[str, Any]:
     model = fill_defaults(content)
     refuse_untrained(model, BPE_FORMAT, "bpe")
     refuse_surrogates(model, BPE_FORMAT)
-    ids = {token: position for position, token in enumerate(model["vocabulary"])}
     lines = [f"{_VERSION}: 0.2", *(_line(*merge) for merge in model.get("merges", []))]
-    return pack({VOCABULARY: dump_json(ids), MERGES: "\n".join([*lines, ""])}, without(model, "vocabulary", "merges"))
+    return pack(
+        {VOCABULARY: dump_json(ids_of(model)), MERGES: "\n".join([*lines, ""])}, without(model, "vocabulary", "merges")
+    )
 
 
 def _line(left: str, right: str) -> str:
@@ -108,6 +112,7 @@ def write_wordpiece(content: Mapping[str, Any]) -> dict[str, Any]:
     model = fill_defaults(content)
     refuse_untrained(model, WORDPIECE_FORMAT, "wordpiece")
     refuse_surrogates(model, WORDPIECE_FORMAT)
+    refuse_ids(model, WORDPIECE_FORMAT)
     unfit = [token for token in model["vocabulary"] if white_space(token)]
     if unfit:
         raise Unsupported(

@@ -26,7 +26,7 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
     'DEC-1'
     """
     if kind.endswith("refused as invalid_model"):
-        return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-4"
+        return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-9"
     if kind.endswith("refused as invalid_input") and has_surrogate(example.input):
         return "PRE-BYTE-6"
     if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(texts_of(example.input)):

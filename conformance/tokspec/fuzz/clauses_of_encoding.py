@@ -21,11 +21,11 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
 
     >>> example = Example({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "aa"})
     >>> of_encoding(example, "ids", {"tokens": ["a", "a"], "ids": [0, 0]}, {"tokens": ["a", "a"], "ids": [1, 1]})
-    'ENC-2'
+    'ENC-7'
     """
     model, text = example.model, example.input["text"]
     if kind == "ids" and _tokens(example, given) == right.get("tokens"):
-        return "ENC-2"
+        return "ENC-7"
     special = [token for token in model.get("special_tokens", ()) if _overlaps(token, text)]
     if kind.endswith("refused as unknown_symbol") and not kind.startswith("refused") and len(special) < 2:
         return _UNREFUSED[model["type"]](model)
@@ -36,7 +36,7 @@ def of_encoding(example: Example, kind: str, right: Answer, given: Answer) -> st
     if special:
         return _of_special(special, text, right, given)
     if model.get("special_tokens"):  # none is in the text, and without them nothing differs
-        return "SPECIAL-4" if right.get("tokens") and given.get("tokens") == [] else "SPECIAL-1"
+        return "ADDED-4" if right.get("tokens") and given.get("tokens") == [] else "ADDED-1"
     if "pre_tokenizer" not in model and _is_dropped(model, text):
         return "BPE-ENC-9" if text in model.get("vocabulary", ()) else "BPE-ENC-8"
     if not text or (right and not right.get("tokens")):
@@ -109,12 +109,12 @@ def _overlaps(token: str, text: str) -> bool:
 
 def _of_special(special: list[str], text: str, right: Answer, given: Answer) -> str:
     if len(special) > 1 or _stands_across_itself(special[0], text):
-        return "SPECIAL-2"
+        return "ADDED-2"
     (token,) = special
     before, found, after = text.partition(token)
     if found and (before[-1:].isspace() or after[:1].isspace()):
-        return "SPECIAL-3"
-    return "SPECIAL-4" if found and (before or after) and token in given.get("tokens", ()) else "SPECIAL-1"
+        return "ADDED-3"
+    return "ADDED-4" if found and (before or after) and token in given.get("tokens", ()) else "ADDED-1"
 
 
 def _stands_across_itself(token: str, text: str) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tokspec.base.display import compact, visible
+from tokspec.base.display import compact, terminal_width, visible
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import REFERENCE, Conversations
 from tokspec.fuzz.findings import Finding
@@ -28,7 +28,7 @@ def lines_of(finding: Finding, again: str, session: Session, oracle: Conversatio
     stage = ""
     if oracle.who == REFERENCE and isinstance(oracle.session, InProcessSession) and finding.check == "reference":
         stage = first_diverging_stage(case, session, oracle.session)
-    _, *lines = describe(replace(finding.result, case=case), again, stage)
+    _, *lines = describe(replace(finding.result, case=case), again, stage, terminal_width())
     head = (
         f"{finding.clause} {finding.example.operation}: {finding.kind}  ({_times(finding)}, {finding.example.origin})"
     )

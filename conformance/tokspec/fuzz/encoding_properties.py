@@ -112,7 +112,7 @@ def may_drop(example: Example, choices: Choices) -> bool:
 ALL: tuple[dict[str, Any], ...] = (
     {
         "name": "tokens are of the vocabulary, ids their places",
-        "clause": "ENC-2",
+        "clause": "ENC-7",
         "takes": _encodes,
         "broken": _tokens_are_known,
     },

@@ -65,7 +65,7 @@ def _known(finding: Finding, known: Known) -> str:
 
 def _operation(case: Case) -> str:
     """Return the operation that a case is about: a model that is to be refused is that for every operation."""
-    return "load" if "invalid_model" in str(case.outcome) else case.operation
+    return "load" if any("invalid_model" in str(each.outcome) for each in case.questions) else case.operation
 
 
 def _manner(verdict: str) -> str:

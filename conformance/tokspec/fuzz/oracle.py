@@ -13,7 +13,7 @@ from tokspec.fuzz.leeway import allowed
 from tokspec.fuzz.requests import Asked
 from tokspec.judge.verdicts import Result, Verdict, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
-from tokspec.protocol.spans import convert_spans
+from tokspec.protocol.spans import convert_result
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case, Model
 
@@ -56,7 +56,7 @@ class Comparer:
             return _UNSUPPORTED
         operation, input = asked
         if isinstance(right, Answer):
-            expected = convert_spans(right.result, input.get("text", ""), self.choices["offset_unit"])
+            expected = convert_result(right.result, input, self.choices["offset_unit"])
             if isinstance(reply, Answer) and self._is_equal(operation, expected, reply.result):
                 return _SAME
             return self._judged(model, asked, expected, reply)

@@ -211,5 +211,5 @@ def replayed(folder: Path) -> list[Example]:
     Raises:
         DataError: the folder has no fixtures, or one of them is wrong.
     """
-    cases = load_suite(folder).cases.values()
+    cases = [question for case in load_suite(folder).cases.values() for question in case.questions]
     return [Example(case.model.content, case.operation, case.input, f"{case.file}:{case.line}") for case in cases]

@@ -38,7 +38,7 @@ def faults(example: Example) -> frozenset[str]:
 
 
 def _has_foreign_special(model: Mapping[str, Any], known: set[str]) -> bool:
-    """A special token is also in the vocabulary (spec/03-special-tokens.md)."""
+    """A special token is also in the vocabulary (spec/03-added-tokens.md)."""
     return not known.issuperset(model.get("special_tokens", ()))
 
 

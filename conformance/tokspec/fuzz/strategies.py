@@ -1,4 +1,4 @@
-"""The generators as Hypothesis strategies, for the tests of a port. Needs ``pip install 'tokspec[fuzz]'``.
+"""The generators as Hypothesis strategies, for the tests of a port. Needs ``pip install hypothesis``.
 
 What they draw is what ``tokspec fuzz`` makes, and shrinks as whatever Hypothesis draws. Models are plain values in the
 neutral form of ``fixtures/README.md``; :func:`tokspec.formats.write` writes them as files that tokenizers load.

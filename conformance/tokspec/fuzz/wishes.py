@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from tokspec.adapter import Adapter
 from tokspec.adapters.registry import open_session
+from tokspec.base.display import did_you_mean
 from tokspec.base.errors import DataError
 from tokspec.fuzz.models import FAMILIES
 from tokspec.sessions.in_process import InProcessSession
@@ -40,7 +41,8 @@ def families_of(names: Iterable[str], key: str) -> tuple[str, ...]:
     families = _several(names, key, "families")
     for name in families:
         if name not in FAMILIES:
-            raise DataError(f"{name!r} names no models; there are {', '.join(FAMILIES)}", key=key)
+            question = did_you_mean(name, FAMILIES)
+            raise DataError(f"{name!r} names no models; {question}there are {', '.join(FAMILIES)}", key=key)
     if not families:
         raise DataError(f"names no models; there are {', '.join(FAMILIES)}", key=key)
     return families
@@ -58,7 +60,8 @@ def clauses_of(names: Iterable[str], key: str) -> frozenset[str]:
     clauses = _several(names, key, "clauses")
     for name in clauses:
         if name not in load_specification().clauses:
-            raise DataError(f"{name!r} is no clause of the specification; tokspec list names them", key=key)
+            question = did_you_mean(name, load_specification().clauses)
+            raise DataError(f"{name!r} is no clause of the specification; {question}tokspec list names them", key=key)
     return frozenset(clauses)
 
 
@@ -74,9 +77,12 @@ def options_of(choices: Mapping[str, str], key: str) -> Mapping[str, str]:
     known = load_specification().choices
     for name, option in choices.items():
         if name not in known:
-            raise DataError(f"{name!r} names no choice; there are {', '.join(known)}", key=key)
+            question = did_you_mean(name, known)
+            raise DataError(f"{name!r} names no choice; {question}there are {', '.join(known)}", key=key)
         if option not in known[name].options:
-            raise DataError(f"{option!r} names no option; {name} has {', '.join(known[name].options)}", key=key)
+            options = known[name].options
+            question = did_you_mean(option, options)
+            raise DataError(f"{option!r} names no option; {question}{name} has {', '.join(options)}", key=key)
     return choices
 
 

@@ -1,39 +1,253 @@
-"""The first stage at which an implementation leaves the reference, for a case of ``encode`` that failed."""
+"""Why cases fail: each failing case gets a cause in a line, and those of the same cause are one group.
+
+The cause is the most telling of what is known, in this order: an option of a choice with which the case passes, and
+which costs fewer cases than it mends; the first stage that diverges, for a case of ``encode`` where the implementation
+offers stages; how the first difference looks, or what a fault or a refusal says, without its numbers and names; the
+rule, for everything else. It is a description, not a proof: two causes may look alike.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
 from tokspec.base.display import compact, shorten
-from tokspec.protocol.messages import Answer, Request
+from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference
+from tokspec.judge.compare import resolve
+from tokspec.judge.probe import choices_of
+from tokspec.judge.runner import Run
+from tokspec.judge.truncate import Extract
+from tokspec.judge.verdicts import Result, Verdict, judge
+from tokspec.protocol.messages import Answer, Fault, Reply, Request
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
+from tokspec.suite.specification import load_specification
 
-__all__ = ["first_diverging_stage"]
+__all__ = ["FailureGroup", "diagnose", "first_diverging_stage", "group_failures"]
+
+#: How many failing cases are asked about their stages; an implementation may be slow.
+_ASKED = 200
+
+#: What differs between two messages of the same fault.
+_VARIES = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
+
+#: Verdicts, the most serious first.
+_SERIOUS = (Verdict.STATE_LEAK, Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL, Verdict.ERROR, Verdict.FAIL)
+
+
+@dataclass(frozen=True)
+class FailureGroup:
+    """The failing cases of one cause, the one that shows it best first."""
+
+    cause: str
+    results: tuple[Result, ...]
+
+
+def group_failures(failed: Iterable[Result]) -> list[FailureGroup]:
+    """Return failing cases by their cause, those of most cases first; one whose cause is not known stands alone."""
+    by_cause: dict[str, list[Result]] = {}
+    for result in failed:
+        by_cause.setdefault(result.cause or f"case {result.case.id}", []).append(result)
+    groups = [FailureGroup(found[0].cause, tuple(sorted(found, key=_shows))) for found in by_cause.values()]
+    return sorted(groups, key=lambda group: (-len(group.results), _seriousness(group)))
+
+
+def _shows(result: Result) -> tuple[bool, int]:
+    """Return what sorts a case that asks the diverging stage itself before others, and short inputs before long."""
+    return not result.cause.startswith(f"{result.case.operation}:"), len(compact(result.question.input))
+
+
+def _seriousness(group: FailureGroup) -> int:
+    """Return the place of a cause among those of as many cases; where none is known, cases stay in their order."""
+    verdict = group.results[0].verdict
+    return _SERIOUS.index(verdict) if group.cause and verdict in _SERIOUS else len(_SERIOUS)
+
+
+def diagnose(run: Run, session: Session, reference: InProcessSession) -> Run:
+    """Return the run with the cause of every failing case; the implementation is asked about its stages."""
+    by_choice = _by_choice(run)
+    stages = _Stages(session, reference, _ASKED)
+
+    def cause_of(result: Result) -> str:
+        return by_choice.get(result.case.id) or stages.cause_of(result) or str(_cause(result, run.choices))
+
+    failed = {result.case.id for result in run.failed}
+    return replace(
+        run,
+        results=tuple(
+            replace(result, cause=cause_of(result)) if result.case.id in failed else result for result in run.results
+        ),
+    )
+
+
+def _by_choice(run: Run) -> Mapping[str, str]:
+    """Return for failing cases the option with which they pass, if it mends more cases than it costs."""
+    mended: dict[tuple[str, str], list[str]] = {}
+    for result in run.failed:
+        for name, option in _others(result, run.choices):
+            if _passes(result, run, name, option):
+                mended.setdefault((name, option), []).append(result.case.id)
+    passed = [result for result in run.results if result.verdict is Verdict.PASS] if mended else []
+    found: dict[str, str] = {}
+    for (name, option), cases in sorted(mended.items(), key=lambda each: -len(each[1])):
+        depending = (result for result in passed if (name, option) in _others(result, run.choices))
+        costs = sum(not _passes(result, run, name, option) for result in depending)
+        if costs < len(cases):
+            for case in cases:
+                found.setdefault(case, f"{CHOICE}{name}={option}")
+    return found
+
+
+def _others(result: Result, choices: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the options that would make a difference to a case, but for those that are taken."""
+    known = load_specification().choices
+    names = dict.fromkeys(name for each in result.rows or (result,) for name in choices_of(each.case))
+    return [(name, option) for name in names for option in known[name].options if option != choices[name]]
+
+
+def _passes(result: Result, run: Run, name: str, option: str) -> bool:
+    """Whether a case passes with another option: each of its rows, or unsupported as before."""
+    choices = {**run.choices, name: option}
+    return all(
+        each.verdict is Verdict.UNSUPPORTED
+        or (
+            each.reply is not None
+            and not isinstance(each.reply, Extract)
+            and judge(each.case, each.reply, run.hello, choices).verdict is Verdict.PASS
+        )
+        for each in result.rows or (result,)
+    )
+
+
+def _cause(result: Result, choices: Mapping[str, str]) -> Cause | str:
+    """Tell the cause from the result alone."""
+    question, clause = result.question, result.case.clauses[0]
+    if result.verdict is Verdict.STATE_LEAK:
+        return "keeps something from one request to the next"
+    if result.verdict is Verdict.UNEXPECTED_PASS:
+        return "passes, and is listed as failing"
+    if result.verdict is not Verdict.FAIL:
+        return f"{result.verdict.value}: {_said(result)}"
+    if result.difference is None:
+        return f"{_without_row(result)}, by {clause}"
+    field = str(result.difference.path[0]) if result.difference.path else "result"
+    if question.operation not in COMPARED or not isinstance(result.reply, Answer) or isinstance(result.reply, Extract):
+        return f"{question.operation}: wrong {field}, by {clause}"
+    expected = result.expected["expect"] if "expect" in result.expected else result.expected["one_of"][0]
+    character = _character(question, result.difference.path, resolve(question.outcome, choices))
+    path, actual = result.difference.path, result.reply.result
+    text = str(question.input.get("text", ""))
+    if unknown := _unknown(question, expected, actual, path):
+        return Cause(question.operation, unknown, "")
+    return cause_of_difference(question.operation, Seen(text, expected, actual, path, character))
+
+
+def _unknown(question: Case, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Sequence[str | int]) -> str:
+    """Say that one side has the unknown token where the other has another one."""
+    unknown = question.model.content.get("unknown_token")
+    if unknown is None or len(path) != 2 or path[0] != "tokens" or not isinstance(path[1], int):
+        return ""
+    ours, theirs = ([*result.get("tokens", ())][path[1] : path[1] + 1] for result in (expected, actual))
+    if ours == [unknown]:
+        return "not the unknown token where the case has it"
+    return "the unknown token where the case has another one" if theirs == [unknown] else ""
+
+
+def _character(question: Case, path: tuple[str | int, ...], outcome: Mapping[str, Any]) -> str:
+    """Return the character with which the item begins whose span differs."""
+    text = question.input.get("text")
+    right: Mapping[str, Any] = outcome["expect"] if "expect" in outcome else next(iter(outcome.get("one_of", ())), {})
+    items = right.get(path[0], ()) if path[0] in ("pieces", "spans") else ()
+    at = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
+    return text[items[at][-2] :][:1] if isinstance(text, str) and at < len(items) else ""
+
+
+def _without_row(result: Result) -> str:
+    """Return what is said of a case, or of the worst row of a table."""
+    return next((row.detail for row in result.telling), result.detail)
+
+
+def _said(result: Result) -> str:
+    """Return the first line of what a fault or a refusal says, without the names and numbers that vary.
+
+    >>> from types import SimpleNamespace
+    >>> told = "exit status 2; standard error ends 'panic: index out of range [5] | goroutine 1 [running]:'"
+    >>> _said(SimpleNamespace(telling=(), detail=told))
+    'panic: index out of range [N]'
+    """
+    text = _without_row(result)
+    text = re.sub(r".*standard error ends ['\"]", "", text)
+    text = re.split(r" \| |\\n|\n| \(\S+:\d+ in ", text, maxsplit=1)[0]
+    return shorten(_VARIES.sub(lambda match: "N" if match[0].isdecimal() else "…", text), 100)
+
+
+class _Stages:
+    """Asks an implementation about the stages before encoding; no more once one of them is a fault."""
+
+    def __init__(self, session: Session, reference: InProcessSession, left: int) -> None:
+        self._session = session
+        self._reference = reference
+        self._left = left
+        self.offered = [stage for stage in ("normalize", "pre_tokenize") if stage in session.hello.operations]
+
+    def cause_of(self, result: Result) -> str:
+        """Tell the cause of a wrong encoding of which a stage before it is to blame; nothing if none is."""
+        if result.verdict is not Verdict.FAIL or result.difference is None or not self._left:
+            return ""
+        self._left -= 1
+        compared = self.compare(result.question)
+        if not compared or not _differs(compared[-1][1]):
+            return ""
+        return str(cause_of_difference(*compared[-1]))
+
+    def compare(self, case: Case) -> list[tuple[str, Seen]]:
+        """Return the stages with both answers, up to the first that differs; nothing if there is nothing to compare.
+
+        Each stage gets what the reference's stage before it gave, so that one stage's fault is not another's.
+        """
+        text, compared = case.input.get("text"), []
+        if case.operation != "encode" or not self.offered or not isinstance(text, str):
+            return []
+        for stage in ("normalize", "pre_tokenize"):
+            asked = Request(stage, case.model.name, case.model.content, {"text": text})
+            right = _ask(self._reference, asked)
+            if not isinstance(right, Answer):
+                return []
+            actual = _ask(self._session, asked) if stage in self.offered else None
+            if isinstance(actual, Fault):
+                self._left = 0
+            if isinstance(actual, Answer):
+                compared.append((stage, Seen(text, right.result, actual.result, ())))
+                if _differs(compared[-1][1]):
+                    break
+            text = right.result.get("text", text)
+        return compared
+
+
+def _differs(seen: Seen) -> bool:
+    return seen.expected != seen.actual
 
 
 def first_diverging_stage(case: Case, session: Session, reference: InProcessSession) -> str:
     """Name the stage in a sentence; nothing if the implementation does not offer the stages one by one.
 
-    Each stage gets what the reference's stage before it gave, so that one stage's fault is not another's.
+    ``case`` is what one question asks: of a table, a row.
     """
-    offered = [stage for stage in ("normalize", "pre_tokenize") if stage in session.hello.operations]
-    if case.operation != "encode" or not offered:
+    stages = _Stages(session, reference, 1)
+    compared = stages.compare(case)
+    if not compared:
         return ""
-    text = case.input["text"]
-    for stage in ("normalize", "pre_tokenize"):
-        asked = Request(stage, case.model.name, case.model.content, {"text": text})
-        right = _answer(reference, asked)
-        if right is None:
-            return ""
-        if stage in offered:
-            actual = _answer(session, asked)
-            if actual is not None and actual.result != right.result:
-                seen = f"{shorten(compact(actual.result))}, the reference {shorten(compact(right.result))}"
-                return f"{stage} of {shorten(compact(text), 60)} diverges first: it gives {seen}"
-        text = right.result.get("text", text)
-    return f"{' and '.join(offered)} agree{'s' if len(offered) == 1 else ''} with the reference; what follows differs"
+    stage, seen = compared[-1]
+    if _differs(seen):
+        gives = f"{shorten(compact(seen.actual))}, the reference {shorten(compact(seen.expected))}"
+        return f"{stage} of {shorten(compact(seen.text), 60)} diverges first: it gives {gives}"
+    agree = f"{' and '.join(name for name, _ in compared)} agree{'s' if len(compared) == 1 else ''}"
+    return f"{agree} with the reference; what follows differs"
 
 
-def _answer(session: Session, asked: Request) -> Answer | None:
-    replies = [reply for _, reply in session.ask([asked])]
-    return replies[0] if replies and isinstance(replies[0], Answer) else None
+def _ask(session: Session, asked: Request) -> Reply:
+    ((_, reply),) = session.ask([asked])
+    return reply

@@ -2,6 +2,8 @@
 
 The file is a ratchet. A listed case that fails in the listed way does not fail the run; one that passes, fails
 otherwise or is listed past its date does, and so does an entry whose case no longer exists or is not offered any more.
+A file with the key ``unsupported`` lists there every case that is not offered: another that is not fails the run, and
+so does a listed one that passes.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ __all__ = [
 #: What the file is called by convention.
 CONVENTIONAL_NAME = "tokspec-known-failures.yaml"
 
+#: How many cases are named that are unsupported without being listed.
+_NAMED = 10
+
 
 @dataclass(frozen=True)
 class KnownFailure:
@@ -51,14 +56,21 @@ class KnownFailure:
 
 @dataclass(frozen=True)
 class KnownFailures:
-    """The entries of one file by case; without a file there are none."""
+    """The entries of one file by case; without a file there are none.
+
+    ``not_offered`` has the line of every case that is listed as unsupported; None where the file does not list any.
+    """
 
     file: str = ""
     entries: Mapping[str, KnownFailure] = field(default_factory=dict)
+    not_offered: Mapping[str, int] | None = None
 
     def apply_to(self, result: Result, today: date) -> Result:
         """Return the result as it counts with the entry of its case, if it has one."""
         entry = self.entries.get(result.case.id)
+        if result.verdict is Verdict.PASS and result.case.id in (self.not_offered or ()):
+            detail = f"passes, but {self._place(result.case.id)} lists it as unsupported"
+            return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=detail)
         if entry is None or result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
             return result
         place = f"{self.file}:{entry.line}"
@@ -72,10 +84,9 @@ class KnownFailures:
 
     def stale(self, cases: Collection[str]) -> tuple[str, ...]:
         """Say which entries name none of these cases."""
+        lines = {**{entry.case: entry.line for entry in self.entries.values()}, **(self.not_offered or {})}
         return tuple(
-            f"{self.file}:{entry.line}: {entry.case} is no case of the suite"
-            for entry in self.entries.values()
-            if entry.case not in cases
+            f"{self.file}:{line}: {case} is no case of the suite" for case, line in lines.items() if case not in cases
         )
 
     def expired(self, today: date) -> tuple[str, ...]:
@@ -87,28 +98,46 @@ class KnownFailures:
         )
 
     def unsupported(self, results: Iterable[Result]) -> tuple[str, ...]:
-        """Say which entries list what is not offered any more; no other result would ever show that they are wrong."""
-        return tuple(
-            f"{self.file}:{self.entries[result.case.id].line}: {result.case.id} is listed as failing, "
-            "and is unsupported now; remove the entry"
-            for result in results
-            if result.verdict is Verdict.UNSUPPORTED and result.case.id in self.entries
-        )
+        """Say which entries list what is not offered any more; no other result would ever show that they are wrong.
+
+        Where the file lists what is unsupported, say also what is so without being listed.
+        """
+        found = [result.case.id for result in results if result.verdict is Verdict.UNSUPPORTED]
+        listed = [
+            f"{self._place(case)}: {case} is listed as failing, and is unsupported now; remove the entry"
+            for case in found
+            if case in self.entries
+        ]
+        if self.not_offered is not None:
+            new = [case for case in found if case not in self.not_offered and case not in self.entries]
+            listed += [f"{self.file}: {case} is unsupported, and not listed as such" for case in new[:_NAMED]]
+            listed += [f"{self.file}: {len(new) - _NAMED} more are unsupported"] if len(new) > _NAMED else []
+        return tuple(listed)
+
+    def _place(self, case: str) -> str:
+        lines = self.not_offered or {}
+        return f"{self.file}:{self.entries[case].line if case in self.entries else lines[case]}"
 
 
 def digest(result: Result) -> str:
     """Return 16 hexadecimal digits for how a case fails: its wrong answer, the reason of a refusal, or a fault's kind.
 
-    What a crash or a time-out says is left out: it names addresses and times.
+    What a crash or a time-out says is left out: it names addresses and times. Of a table every row counts that fails.
     """
+    rows = [[row.case.row, *_manner(row)] for row in result.rows if not row.verdict.conforms]
+    text = json.dumps(rows or _manner(result), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _manner(result: Result) -> list[object]:
+    """Return the verdict of a result, and what was seen."""
     reply = result.reply
     seen: object = None
     if isinstance(reply, Answer):
         seen = reply.result
     elif isinstance(reply, Refused | Fault):
         seen = reply.reason if isinstance(reply, Refused) else reply.kind
-    text = json.dumps([result.verdict.value, seen], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return [result.verdict.value, seen]
 
 
 def read_known_failures(file: Path, name: str = "") -> KnownFailures:
@@ -135,7 +164,18 @@ def parse_known_failures(document: Document) -> KnownFailures:
             line = entries[entry.case].line
             raise document.error(("known_failures", index, "case"), f"{entry.case} is listed in line {line}; keep one")
         entries[entry.case] = entry
-    return KnownFailures(document.file, entries)
+    return KnownFailures(document.file, entries, _not_offered(document, entries))
+
+
+def _not_offered(document: Document, entries: Collection[str]) -> Mapping[str, int] | None:
+    if "unsupported" not in document.value:
+        return None
+    lines: dict[str, int] = {}
+    for index, case in enumerate(document.value["unsupported"]):
+        if case in entries:
+            raise document.error(("unsupported", index), f"{case} is listed as failing too; keep one")
+        lines[case] = document.lines["unsupported", index]
+    return lines
 
 
 def _entry(document: Document, index: int, raw: Mapping[str, Any]) -> KnownFailure:

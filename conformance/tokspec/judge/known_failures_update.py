@@ -53,12 +53,14 @@ def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Coll
             changed meanwhile, or is laid out so that its entries cannot be told apart.
     """
     _refuse_inconclusive(run, known)
-    if _entries(text, known.file) != known.entries:
+    before = parse_known_failures(parse_yaml(text, known.file)) if text else KnownFailures()
+    if (before.entries, before.not_offered) != (known.entries, known.not_offered):
         raise DataError("is not updated: it was changed while the cases ran; run them again", known.file)
     over = _over(known, run, cases)
     wanted = _wanted(known, run, over)
     retired = [Retired(case, why, _written_reason(known.entries[case])) for case, why in over.items()]
-    new = rewrite(text, known.file, wanted, retired)
+    without, block = _cut_out_unsupported(text)
+    new = block.put_back(rewrite(without, known.file, wanted, retired), _not_offered(known, run, cases), known.file)
     _refuse_other(new, known.file, wanted)
     return new
 
@@ -88,6 +90,16 @@ def _over(known: KnownFailures, run: Run, cases: Collection[str]) -> Mapping[str
     now = {result.case.id: _OVER[result.verdict] for result in run.results if result.verdict in _OVER}
     gone = {case: "is no case of the suite any more" for case in known.entries if case not in cases}
     return {case: {**now, **gone}[case] for case in known.entries if case in now or case in gone}
+
+
+def _not_offered(known: KnownFailures, run: Run, cases: Collection[str]) -> list[str] | None:
+    """Return the cases to list as unsupported, sorted; None if the file lists none, which is its choice."""
+    if known.not_offered is None:
+        return None
+    verdicts = {result.case.id: result.verdict for result in run.results}
+    listed = {*known.not_offered} & {*cases}
+    still = {case for case in listed if verdicts.get(case, Verdict.UNSUPPORTED) is Verdict.UNSUPPORTED}
+    return sorted(still | {case for case, verdict in verdicts.items() if verdict is Verdict.UNSUPPORTED})
 
 
 def _written_reason(entry: KnownFailure) -> str:
@@ -125,6 +137,7 @@ _SEEN = ("verdict", "digest")
 
 _KEY = re.compile(r"""( *(?:known_failures|"known_failures"|'known_failures') *:)(?: +\[ *\])?( +#.*)? *""")
 _ITEM = re.compile(r"( *)- +[^ #]")
+_LISTED = re.compile(r""" *- +["']?([a-z0-9-]+)["']? *(?: #.*)?""")
 _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*(?P<comment>.*)\n")
 
 
@@ -154,6 +167,48 @@ class _Layout:
     entries: dict[str, _Entry]
     tail: list[str]
     indent: str
+
+
+@dataclass(frozen=True)
+class _Unsupported:
+    """The lines of the list of unsupported cases, and where in the file they stand; -1 is behind the entries."""
+
+    lines: list[str]
+    at: int
+
+    def put_back(self, text: str, cases: Sequence[str] | None, file: str) -> str:
+        """Return a text with the list in it as it is to be; the lines of cases that stay are not changed.
+
+        Raises:
+            DataError: the list has comments, and its cases do not stand in lines of their own.
+        """
+        if cases is None:
+            return text
+        old, above = dict[str, list[str]](), list[str]()
+        for line in self.lines[1:]:
+            above.append(line)
+            if match := _LISTED.fullmatch(line):
+                old[match[1]], above = above, []
+        plain = [line for line in self.lines if line.lstrip().startswith("#") or " #" in line]
+        if plain and (not old or not re.fullmatch(r"unsupported:( +#.*)?", self.lines[0])):
+            raise DataError("is not updated: write each case of `unsupported` in a line of its own", file)
+        written = [line for case in cases for line in old.get(case, [f'  - "{case}"'])]
+        comment = self.lines[0].partition(" #")
+        key = f"unsupported:{'' if cases else ' []'}{comment[1]}{comment[2]}"
+        lines = text.splitlines()
+        at = len(lines) if self.at < 0 else self.at
+        return "".join(f"{line}\n" for line in (*lines[:at], key, *written, *above, *lines[at:]))
+
+
+def _cut_out_unsupported(text: str) -> tuple[str, _Unsupported]:
+    """Return the text without the list of unsupported cases, and the list; a file may have none."""
+    lines = text.splitlines()
+    start = next((number for number, line in enumerate(lines) if line.startswith("unsupported:")), len(lines))
+    keys = [number for number, line in enumerate(lines) if number > start and re.match(r"[A-Za-z\"']", line)]
+    end = next(iter(keys), len(lines))
+    rest = [*lines[:start], *lines[end:]]
+    at = start if end < len(lines) else -1
+    return "".join(f"{line}\n" for line in rest), _Unsupported(lines[start:end], at)
 
 
 def rewrite(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: Sequence[Retired]) -> str:

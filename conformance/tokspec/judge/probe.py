@@ -1,13 +1,15 @@
 """Which options an implementation takes: found out from its answers, whatever it declares.
 
 Every case whose outcome depends on choices is asked, and its answer judged under each combination of their options. An
-option fits a choice if no answer rules it out. Where several fit, and one of them is right more rarely than the others,
-it is that one: whoever always takes the earliest of equal segmentations also gives any of them.
+option fits a choice if no answer rules it out, and costs the cases that fail with it whatever the other choices are, of
+what is possible for them. Where several fit, it is the one that costs least; and of those the one that is right more
+rarely than the others: an implementation that always takes the earliest of equal segmentations also gives any of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -16,6 +18,7 @@ from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
 from tokspec.protocol.messages import Fault, Refused, Reply
+from tokspec.protocol.spans import texts_of
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
@@ -33,15 +36,17 @@ _Explanations: TypeAlias = Mapping[str, Sequence[_Combination]]
 class ChoiceFinding:
     """What the answers tell of one choice.
 
-    ``options`` are the strictest of those that fit: one if it is found; several if no case tells them apart; none if
-    the answers contradict each other. ``telling`` has each case that rules an option out, with the options that it
-    leaves.
+    ``options`` are the cheapest and strictest of those that fit: one if it is found; several if no case tells them
+    apart; none if the answers contradict each other. ``telling`` has each case that rules an option out, with the
+    options that it leaves. ``costs`` has for every option how many of the ``answered`` cases fail with it.
     """
 
     choice: str
     options: tuple[str, ...]
     fitting: tuple[str, ...]
     telling: Mapping[str, tuple[str, ...]]
+    costs: Mapping[str, int]
+    answered: int
 
 
 @dataclass(frozen=True)
@@ -59,26 +64,31 @@ class Probe:
 
 def probe(session: Session, cases: Sequence[Case]) -> Probe:
     """Ask every case that depends on a choice, and find out which options explain the answers."""
-    asked = [case for case in cases if choices_of(case)]
+    asked = [question for case in cases for question in case.questions if choices_of(question)]
     explained: dict[str, list[_Combination]] = {}
     for index, reply in session.ask([make_request(case) for case in asked]):
         if not isinstance(reply, Fault) and not (isinstance(reply, Refused) and reply.reason == "unsupported"):
             explained[asked[index].id] = list(_explaining(asked[index], reply, session))
-    unexplained = tuple(case for case, combinations in explained.items() if not combinations)
+    unexplained = [case for case in asked if case.id in explained and not explained[case.id]]
     told = {case: combinations for case, combinations in explained.items() if combinations}
     strictness = _strictness([case for case in asked if case.id in told])
-    return Probe(tuple(_findings(told, strictness)), unexplained)
+    lost = Counter(name for case in unexplained for name in choices_of(case))
+    return Probe(tuple(_findings(told, strictness, lost)), tuple(case.id for case in unexplained))
+
+
+#: The operations whose results have spans.
+COUNTING = ("encode", "encode_batch", "pre_tokenize")
 
 
 def choices_of(case: Case) -> tuple[str, ...]:
-    """Name the choices on which a case's outcome depends.
+    """Name the choices on which the outcome of a case, or of a row of a table, depends.
 
     >>> from tokspec.suite.fixtures import load_suite
     >>> choices_of(load_suite().cases["final-sigma-word"])
     ('final_sigma',)
     """
     names = list(dict.fromkeys(choices_in(case.outcome)))
-    if case.operation in ("encode", "pre_tokenize") and not case.input["text"].isascii():
+    if case.operation in COUNTING and not "".join(texts_of(case.input)).isascii():
         names.append("offset_unit")
     return tuple(names)
 
@@ -109,26 +119,67 @@ def _strictness(cases: Sequence[Case]) -> Mapping[tuple[str, str], int]:
     return counts
 
 
-def _findings(told: _Explanations, strictness: Mapping[tuple[str, str], int]) -> Iterator[ChoiceFinding]:
-    possible = _narrowed(told)
+def _findings(
+    told: _Explanations, strictness: Mapping[tuple[str, str], int], lost: Mapping[str, int]
+) -> Iterator[ChoiceFinding]:
+    """Return the finding for each choice; ``lost`` counts the cases of each whose answer nothing explains."""
+    possible = _possible(told)
     for name, choice in load_specification().choices.items():
-        leaves = {case: _left(name, combinations, possible) for case, combinations in told.items()}
+        leaves = _leaves(name, told, possible)
         telling = {case: left for case, left in leaves.items() if left and len(left) < len(choice.options)}
+        costs = {option: cost + lost.get(name, 0) for option, cost in _costs(name, leaves).items()}
         fitting = tuple(option for option in choice.options if all(option in left for left in telling.values()))
-        rarest = min((strictness.get((name, option), 0) for option in fitting), default=0)
-        strictest = tuple(option for option in fitting if strictness.get((name, option), 0) == rarest)
-        yield ChoiceFinding(name, strictest, fitting, telling)
+        found = _least(fitting, costs)
+        if not any(costs[option] for option in found):  # where cases fail with each, it is not by being laxer
+            found = _least(found, {option: strictness.get((name, option), 0) for option in found})
+        yield ChoiceFinding(name, found, fitting, telling, costs, len(leaves) + lost.get(name, 0))
 
 
-def _narrowed(told: _Explanations) -> Mapping[str, frozenset[str]]:
-    """Return the options that are possible for each choice: what one choice is rules combinations with others out."""
-    possible = {name: frozenset(choice.options) for name, choice in load_specification().choices.items()}
+def _least(options: Sequence[str], costs: Mapping[str, int]) -> tuple[str, ...]:
+    least = min((costs[option] for option in options), default=0)
+    return tuple(option for option in options if costs[option] == least)
+
+
+def _leaves(name: str, told: _Explanations, possible: Mapping[str, frozenset[str]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the options of a choice that each case leaves which depends on it."""
+    return {case: _left(name, each, possible) for case, each in told.items() if name in each[0]}
+
+
+def _costs(name: str, leaves: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+    options = load_specification().choices[name].options
+    return {option: sum(option not in left for left in leaves.values()) for option in options}
+
+
+def _possible(told: _Explanations) -> Mapping[str, frozenset[str]]:
+    """Return the options that are possible for each choice: what one choice is rules combinations with others out.
+
+    A choice of which the answers rule every option out rules nothing out itself, but for its dearer options.
+    """
+    every = {name: frozenset(choice.options) for name, choice in load_specification().choices.items()}
+    torn: dict[str, frozenset[str]] = {}
+    while True:
+        possible = _narrowed(told, {**every, **torn}, torn)
+        empty = [name for name in every if not possible[name]]
+        if not empty:
+            return possible
+        for name in empty:
+            costs = _costs(name, _leaves(name, told, {**every, **torn}))
+            torn[name] = frozenset(option for option in costs if costs[option] == min(costs.values()))
+
+
+def _narrowed(
+    told: _Explanations, possible: dict[str, frozenset[str]], torn: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Leave out what cases rule out, until nothing changes, or no option is left of a choice that is not torn."""
     while True:
         before = dict(possible)
         for combinations in told.values():
             for name in combinations[0]:
-                left = possible[name].intersection(_left(name, combinations, possible))
-                possible[name] = left or possible[name]
+                left = _left(name, combinations, possible)
+                if left and name not in torn:
+                    possible[name] = possible[name].intersection(left)
+                    if not possible[name]:
+                        return possible
         if possible == before:
             return possible
 

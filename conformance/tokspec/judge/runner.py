@@ -10,7 +10,7 @@ from datetime import date
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.known_failures import KnownFailures
-from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, judge, not_run
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
@@ -104,13 +104,27 @@ def run(
 
 
 def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
-    """Return the result of each case; several programs are asked at once, and their replies judged as they come."""
-    hello, requests = session.hello, [make_request(case) for case in cases]
+    """Return the result of each case; several programs are asked at once, and their replies judged as they come.
 
-    def take(index: int, reply: Reply) -> Result:
-        return judge(cases[index], reply, hello, declared)
+    That of a table follows when the last of its rows is judged.
+    """
+    places = [(index, row) for index, case in enumerate(cases) for row in range(len(case.questions))]
+    questions = [question for case in cases for question in case.questions]
 
-    return session.ask_in_parallel(requests, take)
+    def take(number: int, reply: Reply) -> Result:
+        return judge(questions[number], reply, session.hello, declared)
+
+    tables: dict[int, dict[int, Result]] = {index: {} for index, case in enumerate(cases) if case.rows}
+    for number, result in session.ask_in_parallel([make_request(question) for question in questions], take):
+        index, row = places[number]
+        if index not in tables:
+            yield index, result
+            continue
+        if row in tables[index]:
+            raise RuntimeError(f"{questions[number].id} was answered twice")
+        tables[index][row] = result
+        if len(tables[index]) == len(cases[index].rows):
+            yield index, join_rows(cases[index], [tables[index][place] for place in sorted(tables[index])])
 
 
 def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:
@@ -124,4 +138,6 @@ def fail_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
     hello = Hello(name, "", "", operations=())
     declared = effective_choices(hello)
     reply = Fault(fault.kind, f"before hello: {fault.message}")
-    return Run(hello, declared, tuple(judge(case, reply, hello, declared) for case in cases))
+    judged = [[judge(question, reply, hello, declared) for question in case.questions] for case in cases]
+    results = [join_rows(case, rows) if case.rows else rows[0] for case, rows in zip(cases, judged, strict=True)]
+    return Run(hello, declared, tuple(results))

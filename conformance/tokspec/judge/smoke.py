@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from tokspec.adapter import Hello
-from tokspec.base.display import compact, shorten
+from tokspec.base.display import compact, did_you_mean, shorten
 from tokspec.formats import FORMATS
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.session import Session
@@ -36,10 +36,10 @@ def try_adapter(session: Session) -> Iterator[Step]:
     answered: dict[str, Request] = {}
     for operation in hello.operations:
         if operation in QUESTIONS:
-            request, reply = _supported(session, operation)
-            if isinstance(reply, Answer):
-                answered[operation] = request
-            yield _operation(hello, request, reply)
+            asked = _asked(session, operation)
+            if requests := [each.request for each in asked if isinstance(each.reply, Answer)]:
+                answered[operation] = requests[0]
+            yield _operation(hello, asked)
     yield _twice(session, list(answered.values()))
     if "encode" in answered:
         yield _contradiction(session, answered["encode"])
@@ -48,7 +48,8 @@ def try_adapter(session: Session) -> Iterator[Step]:
 def _operations(hello: Hello) -> Step:
     unknown = [name for name in hello.operations if name not in schema.operations()]
     if unknown:
-        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; name only what stands there"
+        near = did_you_mean(unknown[0], schema.operations())
+        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; {near}name only what stands there"
         return Step("operations", False, note)
     if not hello.operations:
         return Step("operations", True, 'none yet; offer encode next: {"op": "encode"} → {"tokens": […]}')
@@ -58,7 +59,8 @@ def _operations(hello: Hello) -> Step:
 def _formats(hello: Hello) -> Step:
     unknown = [name for name in hello.formats if name not in FORMATS]
     if unknown or not hello.formats:
-        wrong = f"{', '.join(unknown)}: cannot be written" if unknown else "none is named"
+        near = did_you_mean(unknown[0], FORMATS) if unknown else ""
+        wrong = f"{', '.join(unknown)}: cannot be written; {near}".rstrip("; ") if unknown else "none is named"
         return Step("formats", False, f"{wrong}; the suite writes {', '.join(FORMATS)}")
     return Step("formats", True, ", ".join(hello.formats))
 
@@ -67,7 +69,8 @@ def _choices(hello: Hello) -> Step:
     known = load_specification().choices
     for name, option in hello.choices.items():
         if name not in known:
-            return Step("choices", False, f"{name} is no choice of spec/08-choices.md; remove it")
+            near = did_you_mean(name, known)
+            return Step("choices", False, f"{name} is no choice of spec/08-choices.md; {near or 'remove it'}".rstrip())
         if option not in known[name].options:
             note = f"{name} has no option {option}; take one of {', '.join(known[name].options)}"
             return Step("choices", False, note)
@@ -76,30 +79,57 @@ def _choices(hello: Hello) -> Step:
     return Step("choices", True, note)
 
 
-def _supported(session: Session, operation: str) -> tuple[Request, Reply]:
-    """Ask about one kind of model after the other, until one is supported."""
+class _Asked(NamedTuple):
+    """A question about one kind of model, and the reply."""
+
+    kind: str
+    request: Request
+    reply: Reply
+
+
+def _asked(session: Session, operation: str) -> list[_Asked]:
+    """Ask about every kind of model."""
+    found = []
     for number, (model, input) in enumerate(QUESTIONS[operation]):
         request = Request(operation, f"smoke-{operation}-{number}", model, input)
-        reply = _ask(session, request)
-        if not (isinstance(reply, Refused) and reply.reason == "unsupported"):
-            break
-    return request, reply
+        kind = f"{model.get('type', 'a model')}{' of bytes' if 'decoder' in model and model['type'] == 'bpe' else ''}"
+        found.append(_Asked(kind, request, _ask(session, request)))
+    return found
 
 
-def _operation(hello: Hello, request: Request, reply: Reply) -> Step:
-    asked = f"{compact(request.input)} →"
+def _operation(hello: Hello, asked: Sequence[_Asked]) -> Step:
+    """Judge the replies to an operation: what is wrong first; else an answer, and whatever is refused."""
+    operation = asked[0].request.operation
+    answered = any(isinstance(each.reply, Answer) for each in asked)
+    for each in asked:
+        if wrong := _complaint(hello, each, answered):
+            about = "" if each is asked[0] else f"{each.kind}: "
+            return Step(operation, False, f"{about}{compact(each.request.input)} → {wrong}")
+    refused = [each for each in asked if isinstance(each.reply, Refused)]
+    first = next((each for each in asked if isinstance(each.reply, Answer)), None)
+    if first is None or not isinstance(first.reply, Answer):
+        whys = "; ".join(dict.fromkeys(f"refused as unsupported: {_why(each)}" for each in asked))
+        return Step(operation, True, f"{compact(asked[0].request.input)} → {whys}")
+    note = f"{compact(first.request.input)} → {shorten(compact(first.reply.result), 80)}"
+    others = ", ".join(f"{each.kind} ({_why(each)})" for each in refused)
+    return Step(operation, True, f"{note}; unsupported: {others}" if others else note)
+
+
+def _why(asked: _Asked) -> str:
+    return (shorten(asked.reply.message) if isinstance(asked.reply, Refused) else "") or "without a message"
+
+
+def _complaint(hello: Hello, asked: _Asked, answered: bool) -> str:
+    """Say what is wrong with a reply, and what to do; ``answered`` is whether other kinds of models have answers."""
+    reply = asked.reply
     if isinstance(reply, Fault):
-        note = f"{asked} {reply.kind}: {reply.message}; run your program by hand with this input"
-        return Step(request.operation, False, note)
+        other = f"if it has no {asked.kind}, refuse that as unsupported in load, with the reason"
+        remedy = other if answered else "run your program by hand with this input"
+        return f"{reply.kind}: {reply.message}; {remedy}"
     if isinstance(reply, Refused):
-        right = reply.reason == "unsupported"
-        why = f"refused as {reply.reason}: {shorten(reply.message) or 'without a message'}"
-        remedy = "" if right else "; it has an answer, and what you do not offer is unsupported"
-        return Step(request.operation, right, f"{asked} {why}{remedy}")
-    wrong = next(_wrong(hello, request.operation, reply), "")
-    if wrong:
-        return Step(request.operation, False, f"{asked} {wrong}")
-    return Step(request.operation, True, f"{asked} {shorten(compact(reply.result), 80)}")
+        remedy = "it has an answer, and what you do not offer is unsupported"
+        return "" if reply.reason == "unsupported" else f"refused as {reply.reason}: {_why(asked)}; {remedy}"
+    return next(_wrong(hello, asked.request.operation, reply), "")
 
 
 def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
@@ -159,7 +189,7 @@ _SPLITTING = {"pre_tokenizer": {"type": "whitespace_split"}}
 #: A model whose merge makes a token that it does not have (BPE-MODEL-1).
 CONTRADICTORY: Mapping[str, Any] = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}
 
-#: A model and an input of each question; who does not support the first model is asked about the next.
+#: A model and an input of each question, for every kind of model that may be supported.
 QUESTIONS: Mapping[str, tuple[Question, ...]] = {
     "normalize": (({"normalizer": {"type": "lowercase"}}, {"text": "Hug"}),),
     "pre_tokenize": ((_SPLITTING, {"text": "hug bug"}),),
@@ -169,11 +199,23 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_UNIGRAM, {"text": "hug"}),
         (_BYTES, {"text": "bug"}),
     ),
+    "encode_batch": (
+        (_BPE, {"inputs": [{"text": "bug"}]}),
+        (_WORDPIECE, {"inputs": [{"text": "bug"}]}),
+        (_UNIGRAM, {"inputs": [{"text": "hug"}]}),
+        (_BYTES, {"inputs": [{"text": "bug"}]}),
+    ),
     "decode": (
         (_BPE, {"tokens": ["b", "ug"]}),
         (_WORDPIECE, {"tokens": ["b", "##ug"]}),
         (_UNIGRAM, {"tokens": ["hug"]}),
         (_BYTES, {"tokens": ["b", "ug"]}),
+    ),
+    "decode_stream": (
+        (_BPE, {"ids": [0, 4]}),
+        (_WORDPIECE, {"ids": [0, 3]}),
+        (_UNIGRAM, {"ids": [3]}),
+        (_BYTES, {"ids": [0, 4]}),
     ),
     "train": (
         (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.base.display import escape, quote
+from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import Difference, first_difference, resolve
 from tokspec.judge.truncate import Extract, truncate_difference, truncate_reply
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.protocol.spans import convert_spans
+from tokspec.protocol.spans import convert_result
 from tokspec.suite import schema
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "judge", "not_run"]
+__all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "join_rows", "judge", "not_run"]
 
 
 class Verdict(Enum):
@@ -49,7 +49,8 @@ class Result:
 
     ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
     declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
-    extract.
+    extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them. ``cause`` is
+    what it has in common with other failing cases, if it was looked for.
     """
 
     case: Case
@@ -58,6 +59,59 @@ class Result:
     expected: Mapping[str, Any]
     reply: Reply | None = None
     difference: Difference | None = None
+    rows: tuple[Result, ...] = ()
+    cause: str = ""
+
+    @property
+    def telling(self) -> tuple[Result, ...]:
+        """The rows that did not pass, the worst first."""
+        return tuple(sorted((row for row in self.rows if row.verdict is not Verdict.PASS), key=_severity))
+
+    @property
+    def question(self) -> Case:
+        """The question that ``expected``, ``reply`` and ``difference`` are about: the case, or a row of it."""
+        return next((row.case for row in self.telling), self.case)
+
+
+#: The verdicts of rows, the worst first.
+_SEVERITY = (
+    Verdict.STATE_LEAK,
+    Verdict.CRASH,
+    Verdict.TIMEOUT,
+    Verdict.PROTOCOL,
+    Verdict.ERROR,
+    Verdict.FAIL,
+    Verdict.UNSUPPORTED,
+    Verdict.NOT_RUN,
+    Verdict.PASS,
+)
+
+#: How many numbers of rows a sentence lists.
+_LISTED = 10
+
+
+def _severity(result: Result) -> int:
+    return _SEVERITY.index(result.verdict)
+
+
+def join_rows(case: Case, rows: Sequence[Result]) -> Result:
+    """Return the result of a table: the worst of its rows, the first of them; it passes if all of them do."""
+    joined = Result(case, Verdict.PASS, "", {}, rows=tuple(rows))
+    worst = next(iter(joined.telling), None)
+    if worst is None:
+        return replace(joined, detail=next((row.detail for row in rows if row.detail), ""))
+    return replace(worst, case=case, detail=_of_rows(joined.telling, len(rows)), rows=joined.rows)
+
+
+def _of_rows(telling: Sequence[Result], total: int) -> str:
+    """Say what the worst row came to, and which others come to no better than the table."""
+    worst, *others = telling
+    if len(telling) == total and {row.detail for row in others} == {worst.detail}:
+        return f"every row: {worst.detail}" if worst.verdict is not Verdict.UNSUPPORTED else worst.detail
+    alike = [row.case.row for row in others if worst.verdict.conforms or not row.verdict.conforms]
+    more = ", …" if len(alike) > _LISTED else ""
+    listed = f"; {len(alike)} more: {', '.join(map(str, sorted(alike)[:_LISTED]))}{more}" if alike else ""
+    return f"row {worst.case.row} of {total}: {worst.detail}{listed}"
 
 
 def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -75,12 +129,14 @@ def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None)
     for name, option in hello.choices.items():
         if name not in known or option not in known[name].options:
             what = f"an option that {name} does not have" if name in known else "no choice"
-            raise AdapterFault("protocol", f"hello declares {quote(f'{name}={option}')}, which is {what}")
+            near = did_you_mean(*(option, known[name].options) if name in known else (name, known)).rstrip()
+            said = f"hello declares {quote(f'{name}={option}')}, which is {what}"
+            raise AdapterFault("protocol", f"{said}; {near}" if near else said)
     return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
 
 
 def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
-    """Return the verdict on a reply to a case."""
+    """Return the verdict on a reply to a case, or to a row of a table."""
     expected = _expected(case, choices)
     if isinstance(reply, Fault):
         return Result(case, Verdict(reply.kind), reply.message, expected, reply)
@@ -101,11 +157,11 @@ def _shortened(result: Result, reply: Reply) -> Result:
 
 def _expected(case: Case, choices: Mapping[str, str]) -> Mapping[str, Any]:
     outcome = resolve(case.outcome, choices)
-    text, unit = case.input.get("text", ""), choices["offset_unit"]
+    unit = choices["offset_unit"]
     if "expect" in outcome:
-        return {"expect": convert_spans(outcome["expect"], text, unit)}
+        return {"expect": convert_result(outcome["expect"], case.input, unit)}
     if "one_of" in outcome:
-        return {"one_of": [convert_spans(result, text, unit) for result in outcome["one_of"]]}
+        return {"one_of": [convert_result(result, case.input, unit) for result in outcome["one_of"]]}
     return outcome
 
 
@@ -125,32 +181,68 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
         return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply)
     if "error" in expected:
         return Result(case, Verdict.FAIL, f"answers where a refusal as {expected['error']} is due", expected, reply)
-    wanted, actual = expected.get("one_of") or [expected["expect"]], reply.result
+    compared = [(right, reply.result) for right in expected.get("one_of") or [expected["expect"]]]
     lacking = ""
-    if case.operation == "encode":
-        fields = [name for name in hello.encode_fields if name in wanted[0]]
-        lacking = _lacking(fields, hello, actual)
-        fields = [name for name in fields if name != "spans" or name in actual]
-        wanted = [{name: result[name] for name in fields} for result in wanted]
-        actual = {name: actual[name] for name in fields if name in actual}
-    difference = _difference(wanted, actual, case)
+    if case.operation in ("encode", "encode_batch"):
+        lacking = _lacking(case.operation, hello, *compared[0])
+        compared = [_comparable(right, given, hello.encode_fields) for right, given in compared]
+    difference = _difference(compared, case)
     if difference is not None:
         return Result(case, Verdict.FAIL, "wrong answer", expected, reply, difference)
-    return Result(case, Verdict.UNSUPPORTED if lacking else Verdict.PASS, lacking, expected, reply)
+    verdict = Verdict.UNSUPPORTED if lacking and lacking != NO_SPANS else Verdict.PASS
+    return Result(case, verdict, lacking, expected, reply)
 
 
-def _lacking(fields: Sequence[str], hello: Hello, actual: Mapping[str, Any]) -> str:
+#: What is said of a case that passes without the spans that it asks for.
+NO_SPANS = "gives no spans of this text"
+
+
+def _lacking(operation: str, hello: Hello, right: Mapping[str, Any], given: Mapping[str, Any]) -> str:
     """Say what a case wants that an encoding does not give; an answer may leave out spans (``spec/10-protocol.md``)."""
-    if not fields:
-        return f"encode returns only {', '.join(hello.encode_fields)}, and the case checks none of them"
-    return "gives no spans of this text" if "spans" in fields and "spans" not in actual else ""
+    pairs = list(_encodings(right, given))
+    if not any(name in encoding for encoding, _ in pairs for name in hello.encode_fields):
+        return f"{operation} returns only {', '.join(hello.encode_fields)}, and the case checks none of them"
+    is_without = "spans" in hello.encode_fields and any("spans" in one and "spans" not in other for one, other in pairs)
+    if is_without and not any(
+        name in encoding for encoding, _ in pairs for name in hello.encode_fields if name != "spans"
+    ):
+        return f"{NO_SPANS}, and the case checks nothing else"
+    return NO_SPANS if is_without else ""
 
 
-def _difference(wanted: Sequence[Any], actual: Any, case: Case) -> Difference | None:
-    """Return the difference from the first right answer, unless it is one of them within the tolerance."""
-    if actual in wanted:  # quicker; True is 1 here, but the schema lets no result hold a boolean
+def _encodings(right: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """Return each encoding of a right result and the one in its place of the result that was given."""
+    yield right, given
+    for key in ("encodings", "overflowing"):
+        for one, other in zip(right.get(key, ()), given.get(key, ()), strict=False):
+            yield from _encodings(one, other)
+
+
+def _comparable(right: Mapping[str, Any], given: Mapping[str, Any], fields: Sequence[str]) -> tuple[Any, Any]:
+    """Keep of two encodings what is compared: what is declared and wanted, spans only where they are given."""
+    if "encodings" in right:
+        return _comparable_list("encodings", right, given, fields)
+    names = [name for name in fields if name in right and (name != "spans" or name in given)]
+    one, other = {name: right[name] for name in names}, {name: given[name] for name in names if name in given}
+    if "overflowing" in other:
+        ours, theirs = _comparable_list("overflowing", right, given, fields)
+        return {**one, **ours}, {**other, **theirs}
+    return one, other
+
+
+def _comparable_list(
+    key: str, right: Mapping[str, Any], given: Mapping[str, Any], fields: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    pairs = [_comparable(one, other, fields) for one, other in zip(right[key], given[key], strict=False)]
+    ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
+    return {key: [*ours, *right[key][len(pairs) :]]}, {key: [*theirs, *given[key][len(pairs) :]]}
+
+
+def _difference(compared: Sequence[tuple[Any, Any]], case: Case) -> Difference | None:
+    """Return the difference from the first right answer, unless one of them is given within the tolerance."""
+    if any(right == given for right, given in compared):  # quicker; True is 1 here, but no result may hold a boolean
         return None
-    differences = [first_difference(result, actual, case.tolerance) for result in wanted]
+    differences = [first_difference(right, given, case.tolerance) for right, given in compared]
     return None if None in differences else differences[0]
 
 

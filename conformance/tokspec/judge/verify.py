@@ -17,7 +17,7 @@ from tokspec.base.display import compact, shorten
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.runner import Run, make_request
 from tokspec.judge.truncate import truncate_reply
-from tokspec.judge.verdicts import Result, Verdict
+from tokspec.judge.verdicts import Result, Verdict, join_rows
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.session import Session
 
@@ -41,14 +41,30 @@ def verify_run(
         seed: of the orders.
         progress: told of each of the :data:`WAYS` when it is done.
     """
-    asked = {index: make_request(result.case) for index, result in enumerate(run.results) if _was_asked(result)}
-    results = list(run.results)
+    results = {(index, row): each for index, result in enumerate(run.results) for row, each in _questions(result)}
+    places = {number: place for number, place in enumerate(results) if results[place].verdict is not Verdict.NOT_RUN}
+    asked = {number: make_request(results[place].case) for number, place in places.items()}
     for company, replies in _again(run.hello, asked, _same(run.hello, start), seed):
-        for index, reply in replies.items():
-            if results[index].verdict is not Verdict.STATE_LEAK:
-                results[index] = _compared(results[index], reply, company)
+        for number, reply in replies.items():
+            place = places[number]
+            if results[place].verdict is not Verdict.STATE_LEAK:
+                results[place] = _compared(results[place], reply, company)
         progress(company)
-    return replace(run, results=tuple(results))
+    return replace(run, results=tuple(_joined(result, index, results) for index, result in enumerate(run.results)))
+
+
+def _questions(result: Result) -> Iterator[tuple[int, Result]]:
+    """Return the result of each question of a case, with the number of its row; a table that was not run has none."""
+    return enumerate(result.rows) if result.case.rows else iter([(0, result)])
+
+
+def _joined(result: Result, index: int, results: Mapping[tuple[int, int], Result]) -> Result:
+    """Return the result of a case after all was asked again; a table is as it was, unless a row of it leaks."""
+    if not result.case.rows:
+        return results[index, 0]
+    rows = [results[index, row] for row in range(len(result.rows))]
+    leaks = any(row.verdict is Verdict.STATE_LEAK for row in rows)
+    return join_rows(result.case, rows) if leaks else result
 
 
 def _same(hello: Hello, start: Callable[[], Session]) -> Callable[[], Session]:
@@ -62,10 +78,6 @@ def _same(hello: Hello, start: Callable[[], Session]) -> Callable[[], Session]:
         raise AdapterFault("protocol", "hello changed after a restart")
 
     return starting
-
-
-def _was_asked(result: Result) -> bool:
-    return result.verdict is not Verdict.NOT_RUN
 
 
 def _again(

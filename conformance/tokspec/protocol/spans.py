@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from typing import Any
 
-__all__ = ["convert_spans"]
+__all__ = ["convert_result", "convert_spans", "texts_of"]
 
 #: How many units a character takes, by the options of the choice ``offset_unit``.
 UNITS: Mapping[str, Callable[[str], int]] = {
@@ -16,29 +16,67 @@ UNITS: Mapping[str, Callable[[str], int]] = {
 }
 
 
-def convert_spans(result: Mapping[str, Any], text: str, wanted: str, unit: str = "code_point") -> Mapping[str, Any]:
+def texts_of(input: Mapping[str, Any]) -> list[str]:
+    """Return the texts in which spans and pieces of a request's result count.
+
+    >>> texts_of({"inputs": [{"text": "b", "pair": "u"}, {"text": "g"}]})
+    ['b', 'u', 'g']
+    """
+    rows = [input, *input.get("inputs", ())]
+    return [row[key] for row in rows for key in ("text", "pair") if key in row]
+
+
+def convert_result(
+    result: Mapping[str, Any], input: Mapping[str, Any], wanted: str, unit: str = "code_point"
+) -> Mapping[str, Any]:
+    """Convert all spans and pieces in the result of a request with this input, those of each encoding of a batch too.
+
+    >>> convert_result({"encodings": [{"spans": [[1, 2]]}]}, {"inputs": [{"text": "ü!"}]}, "byte")
+    {'encodings': [{'spans': [[2, 3]]}]}
+    """
+    if unit == wanted:
+        return result
+    if "encodings" in result:
+        rows = zip(result["encodings"], chain(input["inputs"], repeat({})), strict=False)
+        return {**result, "encodings": [convert_result(encoding, row, wanted, unit) for encoding, row in rows]}
+    return convert_spans(result, input.get("text", ""), wanted, unit, input.get("pair", ""))
+
+
+def convert_spans(
+    result: Mapping[str, Any], text: str, wanted: str, unit: str = "code_point", pair: str = ""
+) -> Mapping[str, Any]:
     """Convert the spans and pieces of a result for ``text`` from ``unit`` to the unit ``wanted``.
 
     A span that begins or ends within a character is moved to the start of this character. If both units are the same,
-    nothing changes, and so nothing is lost.
+    nothing changes, and so nothing is lost. ``sequence_ids`` says which spans count in the ``pair``.
 
     >>> convert_spans({"spans": [[2, 3]]}, "a🙂b", "byte")
     {'spans': [[5, 6]]}
     >>> convert_spans({"pieces": [["b", 5, 6]]}, "a🙂b", "utf16", unit="byte")
     {'pieces': [['b', 3, 4]]}
+    >>> convert_spans({"spans": [[0, 1], [0, 1]], "sequence_ids": [0, 1]}, "u", "byte", pair="ü")["spans"]
+    [[0, 1], [0, 2]]
     """
-    if unit == wanted or text.isascii() or not ("spans" in result or "pieces" in result):
+    if unit == wanted or (text.isascii() and pair.isascii()):
         return result
-    to_characters, from_characters = _character_of_each_unit(text, unit), _unit_of_each_character(text, wanted)
+    tables = [(_character_of_each_unit(each, unit), _unit_of_each_character(each, wanted)) for each in (text, pair)]
 
-    def convert(position: int) -> int:
+    def convert(position: int, sequence: int | None) -> int:
+        to_characters, from_characters = tables[sequence or 0]
         return _look_up(from_characters, _look_up(to_characters, position))
 
+    return _converted(result, convert)
+
+
+def _converted(result: Mapping[str, Any], convert: Callable[[int, int | None], int]) -> Mapping[str, Any]:
     converted = dict(result)
     if "spans" in result:
-        converted["spans"] = [[convert(start), convert(end)] for start, end in result["spans"]]
+        spans = zip(result["spans"], chain(result.get("sequence_ids", ()), repeat(0)), strict=False)
+        converted["spans"] = [[convert(start, sequence), convert(end, sequence)] for (start, end), sequence in spans]
     if "pieces" in result:
-        converted["pieces"] = [[piece, convert(start), convert(end)] for piece, start, end in result["pieces"]]
+        converted["pieces"] = [[piece, convert(start, 0), convert(end, 0)] for piece, start, end in result["pieces"]]
+    if "overflowing" in result:
+        converted["overflowing"] = [_converted(part, convert) for part in result["overflowing"]]
     return converted
 
 

@@ -50,7 +50,8 @@ def _echo(input: Mapping[str, Any]) -> list[_Part]:
     corpus = input.get("corpus", {})
     if "words" in corpus:
         return [_Part(word, 0, count) for word, count in corpus["words"]]
-    texts = [input[key] for key in ("text", "word") if key in input] + corpus.get("texts", input.get("tokens", []))
+    texts = [input[key] for key in ("text", "pair", "word") if key in input]
+    texts += corpus.get("texts", input.get("tokens", []))
     return [_Part(text, 0, len(text)) for text in texts]
 
 
@@ -84,12 +85,21 @@ def replies(name: str, case: Case) -> Sequence[Reply]:
     >>> replies("unknown_id", bug)
     [Refused(reason='unknown_id', message='')]
     >>> replies("echo", bug)[0]
-    Answer(result={'tokens': ['bug'], 'ids': [3], 'spans': [[0, 3]]})
+    Answer(result={'tokens': ['bug']})
     """
     if name in REASONS:
         return [Refused(name, "")]
-    shape = definitions()["operations"][case.operation]["result"]
-    parts = _ANSWERS[name](case.input)
+    answer = _ANSWERS[name]
+    if case.operation == "encode_batch":
+        rows = [_replies("encode", answer(row)) for row in case.input["inputs"]]
+        return [Answer({"encodings": [row[0].result for row in rows]})]
+    return _replies(case.operation, answer(case.input))
+
+
+def _replies(operation: str, parts: Sequence[_Part]) -> Sequence[Answer]:
+    shape = definitions()["operations"][operation]["result"]
+    if operation == "encode":
+        shape = {"properties": {key: definitions()["encoding"]["properties"][key] for key in _HELLO.encode_fields}}
     return [Answer({key: _value(shape["properties"][key], parts) for key in keys}) for keys in _key_sets(shape)]
 
 
@@ -172,7 +182,7 @@ class _Judged:
     """Verdicts, each reached once: a case has another outcome only where it depends on a choice."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, int], list[str]] = {}
+        self.known: dict[tuple[str | int, ...], list[str]] = {}
 
     def passed(self, cases: Sequence[Case]) -> Mapping[str, int]:
         """Count for each implementation the cases that it passes, with the options that suit it best."""
@@ -181,37 +191,43 @@ class _Judged:
 
     def count(self, cases: Sequence[Case], choices: Mapping[str, str]) -> Counter[str]:
         counts = Counter(name for case in cases for name in self.names(case, choices))
-        counts[_FITTED] = _fitted((case.operation, resolve(case.outcome, choices)) for case in cases)
+        counts[_FITTED] = _fitted(cases, choices)
         return counts
 
     def names(self, case: Case, choices: Mapping[str, str]) -> list[str]:
         """Name the implementations that pass a case."""
-        key = case.id, id(resolve(case.outcome, choices))
+        key: tuple[str | int, ...] = (case.id, *(id(resolve(question.outcome, choices)) for question in case.questions))
         if key not in self.known:
             self.known[key] = [name for name in IMPLEMENTATIONS if _passes(name, case, choices)]
         return self.known[key]
 
 
 def _passes(name: str, case: Case, choices: Mapping[str, str]) -> bool:
-    return any(judge(case, reply, _HELLO, choices).verdict is Verdict.PASS for reply in replies(name, case))
+    return all(
+        any(judge(question, reply, _HELLO, choices).verdict is Verdict.PASS for reply in replies(name, question))
+        for question in case.questions
+    )
 
 
 def _declarations(cases: Iterable[Case]) -> Iterator[dict[str, str]]:
     """Return the documents' options, and these with one other option of a choice on which a case depends."""
     specification = load_specification()
     yield specification.defaults()
-    for name in dict.fromkeys(name for case in cases for name in choices_in(case.outcome)):
+    outcomes = [question.outcome for case in cases for question in case.questions]
+    for name in dict.fromkeys(name for outcome in outcomes for name in choices_in(outcome)):
         for option in specification.choices[name].options:
             yield {**specification.defaults(), name: option}
 
 
-def _fitted(outcomes: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
+def _fitted(cases: Iterable[Case], choices: Mapping[str, str]) -> int:
     """Count the cases that one reply for each operation passes, if it is the reply that most of them expect."""
     by_operation: dict[str, Counter[str]] = {}
-    for operation, outcome in outcomes:
-        right = outcome.get("one_of") or [outcome.get("expect", outcome)]
-        by_operation.setdefault(operation, Counter()).update({_written(operation, reply) for reply in right})
-    return sum(max(counts.values()) for counts in by_operation.values())
+    for case in cases:
+        outcomes = [resolve(question.outcome, choices) for question in case.questions]
+        right = [outcome.get("one_of") or [outcome.get("expect", outcome)] for outcome in outcomes]
+        written = [{_written(case.operation, reply) for reply in replies} for replies in right]
+        by_operation.setdefault(case.operation, Counter()).update(set.intersection(*written))
+    return sum(max(counts.values(), default=0) for counts in by_operation.values())
 
 
 def _written(operation: str, reply: Mapping[str, Any]) -> str:

@@ -137,10 +137,11 @@ class _Asking:
             return "timeout"
         if result.verdict.conforms:
             return ""
-        if result.detail.startswith("TimeoutError"):
-            self.hung += 1
-            return "timeout"
-        self.check(result)
+        for question in result.telling or (result,):
+            if question.detail.startswith("TimeoutError"):
+                self.hung += 1
+                return "timeout"
+            self.check(question)
         return result.verdict.value
 
     def check(self, result: Result) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from tokspec.base.display import visible
+from tokspec.judge.diagnosis import group_failures
 from tokspec.judge.runner import Run
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
-from tokspec.report.text import headline, reasons, rows
+from tokspec.report.text import headline, profile_rows, reasons, rows
 
 __all__ = ["markdown"]
 
@@ -19,7 +20,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]!|~$:])")
 
 
 def markdown(runs: Sequence[tuple[Origin, Run]], show: int) -> str:
-    """Return a chapter for each run: what it came to, by chapter and clause, and ``show`` of its failures unfolded."""
+    """Return a chapter for each run: what it came to, by chapter and clause, and ``show`` of its causes unfolded."""
     return "\n".join(line for origin, run in runs for line in _chapter(origin, run, show))
 
 
@@ -27,24 +28,28 @@ def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
     yield f"## {_text(headline(run))}\n"
     yield from _table(run)
     yield from (f"- {_text(problem)}" for problem in run.complaints)
-    for result in run.failed[:show]:
-        head, *lines = describe(result, f"{origin.again} --select {result.case.id}")
-        yield from _folded(head, lines)
-    if len(run.failed) > show:
-        yield f"… and {len(run.failed) - show} more.\n"
+    groups = group_failures(run.failed)
+    for group in groups[:show]:
+        first, *alike = group.results
+        head, *lines = describe(first, f"{origin.again} --select {first.case.id}", alike=alike)
+        yield from _folded(f"{head} and {len(alike)} more" if alike else head, lines)
+    if len(groups) > show:
+        cases = sum(len(group.results) for group in groups[show:])
+        causes = f", of {len(groups) - show} other causes" if cases > len(groups) - show else ""
+        yield f"… and {cases} more{causes}.\n"
     if unsupported := reasons(run):
         yield from _folded("unsupported, and why", unsupported)
     yield f"tokspec {_text(origin.suite)}, fixtures {origin.fixtures[:12]}, {_text(origin.machine)}\n"
 
 
 def _table(run: Run) -> Iterator[str]:
-    (name, heads), *others = rows(run)
-    yield f"| {name} | {' | '.join(heads)} |"
-    yield "| --- |" + " ---: |" * len(heads)
-    for name, cells in others:
-        shown = name.strip() if name.startswith(" ") else f"**{name}**"
-        yield f"| {shown} | {' | '.join(cells)} |"
-    yield ""
+    for (name, heads), *others in (rows(run), profile_rows(run)):
+        yield f"| {name} | {' | '.join(heads)} |"
+        yield "| --- |" + " ---: |" * (len(heads) - 1) + " --- |"
+        for name, cells in others:
+            shown = name.strip() if name.startswith(" ") else f"**{name}**"
+            yield f"| {shown} | {' | '.join(cells)} |"
+        yield ""
 
 
 def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:

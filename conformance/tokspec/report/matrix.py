@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokspec.adapters.registry import open_session
+from tokspec import adapters
+from tokspec.adapters.registry import FoundAdapter, find, known_names, open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.known_failures import KnownFailures, read_known_failures
@@ -20,7 +21,7 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, read_yaml
 
-__all__ = ["Listed", "MatrixRow", "markdown_matrix", "matrix", "read_list", "text_matrix"]
+__all__ = ["Listed", "MatrixRow", "announced", "markdown_matrix", "matrix", "read_list", "text_matrix"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Listed:
     built: Path | None
     build: str
     known: KnownFailures
+    engine: str = ""
 
     @property
     def name(self) -> str:
@@ -67,6 +69,18 @@ def read_list(file: Path) -> list[Listed]:
     return [_listed(document, index, file.resolve().parent) for index in range(len(document.value["adapters"]))]
 
 
+def announced() -> list[Listed]:
+    """Return what packages announce, but the reference; an adapter of ours has its known failures beside it."""
+    return [_announced(find(name)) for name in known_names() if name != "reference"]
+
+
+def _announced(found: FoundAdapter) -> Listed:
+    module = found.target.partition(":")[0]
+    file = Path(adapters.__path__[0], f"{module.rpartition('.')[2]}.known-failures.yaml")
+    is_there = module.startswith("tokspec.adapters.") and file.is_file()
+    return Listed(found.spec, None, None, "", read_known_failures(file) if is_there else KnownFailures())
+
+
 def _listed(document: Document, index: int, here: Path) -> Listed:
     raw: dict[str, Any] = document.value["adapters"][index]
     if ("impl" in raw) == ("command" in raw):
@@ -79,6 +93,7 @@ def _listed(document: Document, index: int, here: Path) -> Listed:
         built=here / raw["built"] if "built" in raw else None,
         build=f"in {here}: {raw['build']}" if "build" in raw else "",
         known=read_known_failures(known) if known else KnownFailures(),
+        engine=raw.get("engine", raw.get("impl", "")),
     )
 
 
@@ -141,7 +156,8 @@ def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 
 def _chapters() -> list[str]:
-    return list(dict.fromkeys(clause.chapter for clause in load_specification().clauses.values()))[:-1]
+    """Name the chapters that implementations are held to: the protocol's belong to no profile."""
+    return list(dict.fromkeys(clause.chapter for clause in load_specification().clauses.values() if clause.profiles))
 
 
 def _head() -> list[str]:

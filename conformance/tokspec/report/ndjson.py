@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,9 @@ LARGEST = 64
 #: What the line of a case can do without, tried in this order.
 _LEFT_OUT: tuple[tuple[str, ...], ...] = ((), ("reply", "difference"), ("reply", "difference", "input"))
 
+#: How many rows of a table stand in its line; more are not shown.
+_ROWS = 10
+
 
 def ndjson(run: Run, origin: Origin) -> Iterator[bytes]:
     """Return the lines of the report; ``tokspec report`` reads them again.
@@ -101,11 +104,17 @@ def _write_lines(run: Run, origin: Origin, share: int) -> Iterator[bytes]:
 def _write_line(result: Result, share: int) -> bytes:
     whole = _result_record(result)
     for left_out in _LEFT_OUT:
-        record = {key: value for key, value in whole.items() if key not in left_out}
+        record = _without(whole, left_out)
         line = encode_line(record)
         if len(line) <= share and _comes_back(record, line):
             break
     return line
+
+
+def _without(record: dict[str, Any], left_out: tuple[str, ...]) -> dict[str, Any]:
+    """Return what is left of a record, and of those of its rows."""
+    rows = {"rows": [_without(row, left_out) for row in record["rows"]]} if "rows" in record else {}
+    return {**{key: value for key, value in record.items() if key not in left_out}, **rows}
 
 
 def _comes_back(record: dict[str, Any], line: bytes) -> bool:
@@ -121,8 +130,23 @@ def _result_record(result: Result) -> dict[str, Any]:
     record: dict[str, Any] = {"case": case.id, "operation": case.operation, "clauses": list(case.clauses)}
     record |= {"verdict": result.verdict.value, "file": case.file, "line": case.line}
     if result.verdict is Verdict.PASS:
-        return record
-    record |= {"detail": result.detail, "why": case.why, "input": case.input, "expected": result.expected}
+        return {**record, "detail": result.detail} if result.detail else record
+    record |= {"detail": result.detail, "why": case.why}
+    if result.cause:
+        record["cause"] = result.cause
+    if result.expected and not result.rows:
+        return record | _answer_record(result)
+    rows = [
+        {"row": row.case.row, "verdict": row.verdict.value, "line": row.case.line, "detail": row.detail}
+        | _answer_record(row)
+        for row in result.telling[:_ROWS]
+    ]
+    return {**record, "rows": rows}
+
+
+def _answer_record(result: Result) -> dict[str, Any]:
+    """Return what was asked, what was due and what came."""
+    record: dict[str, Any] = {"input": result.case.input, "expected": result.expected}
     if result.reply is not None and not isinstance(result.reply, Extract):
         record["reply"] = _reply_record(result.reply)
     if result.difference is not None:
@@ -209,14 +233,27 @@ def _read_result(line: _NumberedLine, name: str) -> Result:
         if clause not in known:
             raise DataError(f"{clause} is no clause of this version of the suite; read it with its own", name, number)
     verdict = Verdict(value["verdict"])
-    if verdict is not Verdict.PASS and "expected" not in value:
+    if verdict is not Verdict.PASS and "expected" not in value and "rows" not in value:
         raise DataError("lacks the key expected", name, number)
+    case, detail, cause = _read_case(value), value.get("detail", ""), value.get("cause", "")
+    if not value.get("rows"):
+        return replace(_read_answer(case, verdict, detail, value, (name, number)), cause=cause)
+    rows = tuple(_read_row(case, row, (name, number)) for row in value["rows"])
+    return replace(rows[0], case=case, verdict=verdict, detail=detail, rows=rows, cause=cause)
+
+
+def _read_row(case: Case, value: Mapping[str, Any], place: tuple[str, int]) -> Result:
+    row = replace(case, id=f"{case.id}#{value['row']}", input=value.get("input", {}), line=value["line"])
+    return _read_answer(row, Verdict(value["verdict"]), value["detail"], value, place)
+
+
+def _read_answer(case: Case, verdict: Verdict, detail: str, value: Mapping[str, Any], place: tuple[str, int]) -> Result:
     if "difference" in value and not _is_true(value):
         message = "is not the difference of what is expected and what was answered; the line was changed; run again"
-        raise DataError(message, name, number, "difference")
+        raise DataError(message, *place, "difference")
     difference = _read_difference(value["difference"]) if "difference" in value else None
     reply = _read_reply(value["reply"]) if "reply" in value else None
-    return Result(_read_case(value), verdict, value.get("detail", ""), value.get("expected", {}), reply, difference)
+    return Result(case, verdict, detail, value.get("expected", {}), reply, difference)
 
 
 def _is_true(value: Mapping[str, Any]) -> bool:

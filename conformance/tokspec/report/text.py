@@ -3,45 +3,70 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
-from tokspec.base.display import shorten, visible
+from tokspec.base.display import did_you_mean, quote, shorten, terminal_width, visible, wrap
+from tokspec.judge.diagnosis import FailureGroup, group_failures
 from tokspec.judge.runner import Run
+from tokspec.judge.scope import extent, in_profile
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
+from tokspec.report.failure import listed_ids
+from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["headline", "reasons", "rows", "table", "text"]
+__all__ = ["headline", "profile_rows", "reasons", "rows", "say", "table", "text"]
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print lines, broken between words where the terminal is too narrow."""
+    click.echo("\n".join(wrap(lines, terminal_width())))
+
+
+#: The verdicts of cases that say nothing of what an implementation does.
+_NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
+
+#: How many causes that are not shown have a line.
+CAUSES = 20
 
 
 def headline(run: Run) -> str:
-    """Say in one line what was run, how it ended and that the counts balance."""
+    """Say in one line what was run, how it ended, how much was asked, and that the counts balance."""
     hello = run.hello
-    parts = [f"{count} {verdict.value}" for verdict, count in run.counts.items() if count]
+    parts = {verdict: f"{count} {verdict.value}" for verdict, count in run.counts.items() if count}
+    others = [parts.pop(verdict) for verdict in _NOT_ASKED if verdict in parts]
     who = visible(shorten(" ".join(part for part in (hello.name, hello.version) if part)))
     state = "conforms" if run.conforms else "does not conform"
     cases = f"{len(run.results)} case{'' if len(run.results) == 1 else 's'}"
-    return f"{who} {state}: {cases} = {' + '.join(parts) or 'none'}"
+    if others:
+        asked = len(run.results) - sum(run.counts[verdict] for verdict in _NOT_ASKED)
+        cases = f"{asked} of {cases} asked"
+    return f"{who} {state}: {cases} = {' + '.join(parts.values()) or 'none'}{''.join(f', {each}' for each in others)}"
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
-    """Return the lines of the table, its columns aligned; :func:`rows` says what they hold."""
-    (name, heads), *others = rows(run, every_clause)
-    width = max(len(name) for name, _ in ((name, heads), *others))
-    return [
-        name.ljust(width) + "".join(f"  {cell:>{len(head)}}" for cell, head in zip(cells, heads, strict=True))
-        for name, cells in ((name, heads), *others)
-    ]
+    """Return the lines of both tables, aligned; :func:`rows` and :func:`profile_rows` say what they hold."""
+    chapters, profiles = rows(run, every_clause), profile_rows(run)
+    width = max(len(name) for name, _ in (*chapters, *profiles))
+    return [*_aligned(chapters, width), "", *_aligned(profiles, width)]
+
+
+def _aligned(rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
+    heads = rows[0][1]
+    for name, (*cells, held) in rows:
+        counts = "".join(f"  {cell:>{len(head)}}" for cell, head in zip(cells, heads, strict=False))
+        yield f"{name:<{width}}{counts}  {held}"
 
 
 def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
     """Return the rows of the table: its head, each chapter with those of its clauses that are not met, and the sum.
 
     A case counts in the chapter of its first clause, so that chapters add up to the run; and in each of its clauses.
+    The last column says whether all of the cases pass: ``complete``, ``partial`` or ``none``.
     """
-    shown = [verdict for verdict, count in run.counts.items() if count or verdict is Verdict.PASS]
-    rows = [("chapter", [verdict.value for verdict in shown])]
+    shown = _shown(run)
+    rows = [("chapter", [*(verdict.value for verdict in shown), "held"])]
     clauses = load_specification().clauses
     by_chapter: dict[str, list[Result]] = {clause.chapter: [] for clause in clauses.values()}
     by_clause: dict[str, list[Result]] = {clause: [] for clause in clauses}
@@ -54,6 +79,18 @@ def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
             rows.append((chapter, _cells(own, shown)))
         rows.extend(_clause_rows(chapter, by_clause, shown, every_clause))
     return [*rows, ("all", _cells(run.results, shown))]
+
+
+def profile_rows(run: Run) -> list[tuple[str, list[str]]]:
+    """Return the rows of a table by profile, its head first; a case may belong to several, and all of them to one."""
+    shown = _shown(run)
+    by_profile = {profile: in_profile(run.results, profile) for profile in load_specification().profiles}
+    found = [(profile, _cells(own, shown)) for profile, own in by_profile.items() if own]
+    return [("profile", [*(verdict.value for verdict in shown), "held"]), *found]
+
+
+def _shown(run: Run) -> list[Verdict]:
+    return [verdict for verdict, count in run.counts.items() if count or verdict is Verdict.PASS]
 
 
 def reasons(run: Run) -> list[str]:
@@ -73,18 +110,44 @@ def _clause_rows(
 
 def _cells(results: Sequence[Result], shown: Sequence[Verdict]) -> list[str]:
     counts = count_verdicts(results)
-    return [str(counts[verdict] or "·") for verdict in shown]
+    return [*(str(counts[verdict] or "·") for verdict in shown), extent(results)]
 
 
 def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -> Iterator[str]:
-    """Return the lines; ``shown`` are the failures that :func:`tokspec.report.failure.describe` has described."""
+    """Return the lines; ``shown`` are the causes that :func:`tokspec.report.failure.describe` has described."""
     for head, *lines in shown:
         yield click.style(head, fg="red", bold=True)
         yield from (*lines, "")
-    if len(run.failed) > len(shown):
-        yield f"… and {len(run.failed) - len(shown)} more; --show {len(run.failed)} shows them all\n"
+    if rest := list(_rest(group_failures(run.failed), len(shown))):
+        yield from (*rest, "")
     if unsupported := reasons(run):
         yield from ("unsupported, and why:", *unsupported, "")
+    if notes := [*_notes(run)]:
+        yield from (*notes, "")
     yield from (*table(run, every_clause), "")
     yield from (click.style(visible(problem), fg="red") for problem in run.complaints)
     yield click.style(headline(run), fg="green" if run.conforms else "red", bold=True)
+
+
+def _rest(every: Sequence[FailureGroup], shown: int) -> Iterator[str]:
+    """Count what is not shown, a cause a line."""
+    groups = every[shown:]
+    if groups:
+        yield f"… and {len(groups)} more cause{'' if len(groups) == 1 else 's'}; --show {len(every)} shows them all"
+    for group in groups[:CAUSES]:
+        cause = f"{group.cause}: " if group.cause else ""
+        yield f"{len(group.results):>5}  {visible(shorten(cause, 120))}{visible(listed_ids(group.results))}"
+    if len(groups) > CAUSES:
+        cases = sum(len(group.results) for group in groups[CAUSES:])
+        yield f"{cases:>5}  cases of {len(groups) - CAUSES} other causes"
+
+
+def _notes(run: Run) -> Iterator[str]:
+    """Say what passes in part only, and what an implementation declares that nothing is asked about."""
+    in_part = Counter(result.detail for result in run.results if result.verdict is Verdict.PASS and result.detail)
+    for detail, count in in_part.most_common():
+        yield visible(f"{count} passed by the rest of the answer: {shorten(detail)}")
+    for name in run.hello.operations:
+        if name not in schema.operations():
+            near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
+            yield f"hello offers {quote(name)}, which is no operation; {near}"

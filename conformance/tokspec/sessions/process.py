@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import selectors
 import shlex
 import signal
@@ -38,8 +39,14 @@ KILL_SECONDS = 60.0
 WATCH_SECONDS = 0.05
 
 #: Bytes of standard error that are kept, and characters of it that a message shows.
-STDERR_BYTES = 4096
+STDERR_BYTES = 65536
 STDERR_SHOWN = 400
+
+#: The line with which a trace begins, or that says what happened: of Go, Rust, C++, Java, Node.js and .NET.
+_HEAD = re.compile(
+    r"(?i:panic:|(# a )?fatal error|exception in thread|unhandled exception|terminate called|thread .* panicked)"
+    r"|(Uncaught )?[\w.$]*(Error|Exception)(:|$)"
+)
 
 _CHUNK = 65536
 
@@ -167,9 +174,8 @@ class Process:
             return f"used more than {self._limits.memory_mb} MB of memory"
         status = self._program.returncode
         how = f"killed by {_signal_name(-status)}" if status < 0 else f"exit status {status}"
-        lines = [line.strip() for line in self._stderr.decode("utf-8", "backslashreplace").splitlines()]
-        shown = " | ".join(filter(None, lines))[-STDERR_SHOWN:]
-        return f"{how}; standard error ends {quote(shown, STDERR_SHOWN)}" if shown else how
+        shown = _telling(self._stderr.decode("utf-8", "backslashreplace"))
+        return f"{how}; standard error ends {quote(shown, len(shown))}" if shown else how
 
     # The end
 
@@ -287,6 +293,23 @@ class Process:
 
     def _take_stderr(self, chunk: bytes) -> None:
         self._stderr = (self._stderr + chunk)[-STDERR_BYTES:]
+
+
+def _telling(text: str) -> str:
+    """Return the end of a text on one line, and before it the last head of a trace that is longer than that.
+
+    >>> trace = "".join(f"main.f({number})\\n\\tmain.go:{number}\\n" for number in range(99))
+    >>> _telling(f"loading\\npanic: index out of range\\n\\n{trace}exit status 2")[:48]
+    'panic: index out of range | main.f(0) | main.go:'
+    >>> _telling("no more memory\\n")
+    'no more memory'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    end = " | ".join(lines)[-STDERR_SHOWN:]
+    heads = [number for number, line in enumerate(lines) if _HEAD.match(line)]
+    trace = " | ".join(lines[heads[-1] :]) if heads else ""
+    half = STDERR_SHOWN // 2
+    return f"{trace[:half]} ... {trace[-half:]}" if len(trace) > STDERR_SHOWN else end
 
 
 def _read(descriptor: int, size: int) -> bytes | None:

@@ -12,6 +12,7 @@ from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Refused, Reply, Request
+from tokspec.suite.components import covers, needed_components, needed_options
 
 __all__ = ["Session", "refuse_unoffered", "write_model"]
 
@@ -25,7 +26,8 @@ class Session(ABC):
     """A session with one implementation, started on construction and ended by ``close`` or a ``with`` block.
 
     A model is loaded before its first use, in the first of ``hello.formats`` that can express it. Where none can, and
-    where the implementation does not offer the operation, the reply is a refusal as ``unsupported`` without asking.
+    where the implementation does not offer the operation, an option or a component of the model, the reply is a refusal
+    as ``unsupported`` without asking.
     Whatever ``load`` replies, unless it succeeds, is the reply of every request of that model.
     """
 
@@ -66,19 +68,34 @@ class Session(ABC):
 
 
 def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
-    """Return the reply to a request whose operation the implementation does not offer, at all or for such a model.
+    """Return the reply to a request of which the implementation does not offer something: it is never sent.
+
+    That is its operation, at all or for such a model, an option of its input, or a component of its model. A user's own
+    file goes to the implementation whatever is in it.
 
     >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
     >>> refuse_unoffered(hello, Request("decode", "toy", {}, {}))
     Refused(reason='unsupported', message='does not offer decode')
     >>> refuse_unoffered(hello, Request("train", "toy", {"type": "wordpiece"}, {}))
     Refused(reason='unsupported', message='trains wordpiece by another algorithm: by counts')
+    >>> refuse_unoffered(hello, Request("encode", "toy", {"padding": {}}, {"text": "b"}))
+    Refused(reason='unsupported', message='does not know the component padding')
+    >>> refuse_unoffered(hello, Request("encode", "toy", {}, {"text": "b", "pair": "g"}))
+    Refused(reason='unsupported', message='does not know the option pair of encode')
     """
     if request.operation not in hello.operations:
         return Refused("unsupported", f"does not offer {request.operation}")
     kind: str = request.model.get("type", "") if request.operation in _TRAINING else ""
     if kind in hello.other_trainers:
         return Refused("unsupported", f"trains {kind} by another algorithm: {hello.other_trainers[kind]}")
+    for option in needed_options(request.input):
+        if option not in (*hello.encode_options, *hello.decode_options):
+            return Refused("unsupported", f"does not know the option {option} of {request.operation}")
+    components = () if isinstance(request.model, UserModel) else needed_components(request.model)
+    unknown = [name for name in components if not covers(hello.components, name)]
+    if unknown:
+        plural = "s" if len(unknown) > 1 else ""
+        return Refused("unsupported", f"does not know the component{plural} {', '.join(unknown)}")
     return None
 
 

@@ -4,29 +4,35 @@ A :class:`Case` knows what is expected; what an implementation is asked is its o
 
 The bundle is written when the wheel is built, for the installed package, and by ``tokspec cases --bundle`` for runners
 in other languages. Every case stands in it complete, with its model, its corpus, and its place in the fixtures.
-``fixtures/README.md`` describes the keys.
+``docs/cases.md`` describes the keys.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
+from tokspec.base.files import write_whole
+from tokspec.suite.components import needed_components, needed_options
 from tokspec.suite.specification import Specification
 
 __all__ = ["BUNDLE_FORMAT", "FIRST_VERSION", "Case", "Model", "Suite", "compile_bundle", "read_bundle", "write_bundle"]
 
-BUNDLE_FORMAT = 1
+BUNDLE_FORMAT = 2
 """The version of the form of a bundle; a change that breaks its readers raises it."""
 
 FIRST_VERSION = "0.1.0"
 """The version of the suite in which a case first stood, unless it says another."""
+
+
+#: What a case needs that an implementation may not know, for runners in other languages: how it is found, and in what.
+_NEEDS = {"components": (needed_components, "model"), "options": (needed_options, "input")}
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,26 @@ class Case:
     file: str
     line: int
     since: str = FIRST_VERSION
+    rows: tuple[Case, ...] = ()
+    """The questions of a table, each with an id of its own, ``ID#1`` and so on; the table has no input and outcome."""
+
+    @property
+    def questions(self) -> tuple[Case, ...]:
+        """What is asked, each a request of its own: the case itself, or its rows."""
+        return self.rows or (self,)
+
+    @property
+    def row(self) -> int:
+        """The number of a row in its table, counted from 1; 0 of a case."""
+        return int(self.id.partition("#")[2] or 0)
+
+    def with_rows(self, rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any], int]]) -> Case:
+        """Return a table of rows, each an input, an outcome and a line; without rows the case itself."""
+        made = [
+            replace(self, id=f"{self.id}#{number}", input=input, outcome=outcome, line=line)
+            for number, (input, outcome, line) in enumerate(rows, 1)
+        ]
+        return replace(self, rows=tuple(made))
 
     @property
     def documents(self) -> tuple[str, ...]:
@@ -75,9 +101,12 @@ class Suite:
         return len(self.cases)
 
 
-def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]:
+def compile_bundle(
+    suite: Suite, specification: Specification, models: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the bundle of a suite: the same suite gives the same bundle.
 
+    ``models`` are its models in files' formats, for runners that cannot write them: by format and by name of model.
     ``hash`` is the SHA-256 of everything below it, written as JSON with sorted keys and no spaces.
     """
     content = {
@@ -87,6 +116,8 @@ def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]
         "errata": [asdict(erratum) for erratum in specification.errata.values()],
         "reasons": specification.reasons,
         "documents": specification.documents,
+        "profiles": specification.profiles,
+        **({"models": _hex(models)} if models else {}),
         "cases": [_bundled(case) for case in suite.cases.values()],
     }
     canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -94,16 +125,18 @@ def compile_bundle(suite: Suite, specification: Specification) -> dict[str, Any]
     return {"tokspec_bundle": BUNDLE_FORMAT, "version": __version__, "hash": digest, **content}
 
 
-def write_bundle(file: Path, suite: Suite, specification: Specification) -> None:
+def write_bundle(
+    file: Path, suite: Suite, specification: Specification, models: Mapping[str, Any] | None = None
+) -> None:
     """Write the bundle of a suite, with a line for each entry of its lists, so that two versions can be compared."""
     lines = []
-    for key, value in compile_bundle(suite, specification).items():
+    for key, value in compile_bundle(suite, specification, models).items():
         if isinstance(value, list):
             entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in value)
             lines.append(f'"{key}":[\n{entries}\n]')
         else:
             lines.append(f'"{key}":{json.dumps(value, ensure_ascii=False, separators=(",", ":"))}')
-    file.write_text("{" + ",\n".join(lines) + "}\n", "utf-8", newline="\n")
+    write_whole(file, "{" + ",\n".join(lines) + "}\n")
 
 
 def read_bundle(file: Path) -> Suite:
@@ -125,13 +158,26 @@ def read_bundle(file: Path) -> Suite:
 def _case(raw: dict[str, Any]) -> Case:
     lists = {key: tuple(raw.get(key, ())) for key in ("clauses", "source", "stated", "worked", "tags", "verified_by")}
     model = Model(raw.pop("model_name"), raw["model"])
-    return Case(**{"tolerance": {}, **raw, **lists, "model": model})
+    rows = [(row["input"], row["outcome"], row["line"]) for row in raw.pop("inputs", ())]
+    raw = {key: value for key, value in raw.items() if key not in _NEEDS}
+    case = Case(**{"tolerance": {}, "input": {}, "outcome": {}, **raw, **lists, "model": model})
+    return case.with_rows(rows)
 
 
 def _bundled(case: Case) -> dict[str, Any]:
     """Write a case with what it has; ``model`` is the model itself, and ``model_name`` names it."""
-    raw = {**asdict(case), "model": case.model.content, "model_name": case.model.name}
-    return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in ("model", "input")}
+    raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
+    raw |= {"model": case.model.content, "model_name": case.model.name}
+    raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}
+    raw["inputs"] = tuple(_bundled_row(row) for row in case.rows)
+    needed = ("model",) if case.rows else ("model", "input")
+    return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
+
+
+def _bundled_row(row: Case) -> dict[str, Any]:
+    options = needed_options(row.input)
+    raw = {"input": row.input, "outcome": row.outcome, "line": row.line}
+    return {**raw, "options": options} if options else raw
 
 
 def _hex(value: Any) -> Any:

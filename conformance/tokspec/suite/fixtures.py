@@ -9,10 +9,10 @@ import gc
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded
@@ -114,11 +114,8 @@ class _Loader:
         return parse_yaml(text, name)
 
     def case(self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model, source: Any) -> Case:
-        input = {**_unhex(document, (*path, "input"), raw["input"])}
-        if isinstance(input.get("corpus"), str):
-            input["corpus"] = self.part(document, (*path, "input", "corpus"), "corpora", input["corpus"])
-        outcome = {key: raw[key] for key in OUTCOMES if key in raw}
-        return Case(
+        input, outcome = ({}, {}) if "inputs" in raw else self.question(document, path, raw["input"], raw)
+        case = Case(
             id=raw["id"],
             clauses=tuple(raw["clauses"]),
             why=raw["why"],
@@ -126,7 +123,7 @@ class _Loader:
             model=model,
             operation=raw["operation"],
             input=input,
-            outcome={key: _unhex(document, (*path, key), value) for key, value in outcome.items()},
+            outcome=outcome,
             stated=tuple(_unhex(document, (*path, "stated"), raw.get("stated", []))),
             worked=tuple(raw.get("worked", [])),
             tolerance=raw.get("tolerance", {}),
@@ -136,6 +133,19 @@ class _Loader:
             line=document.lines[path],
             since=raw.get("since", FIRST_VERSION),
         )
+        places = [((*path, "inputs", index), row) for index, row in enumerate(raw.get("inputs", ()))]
+        rows = [(*self.question(document, place, _input_of(row), row), document.lines[place]) for place, row in places]
+        return case.with_rows(rows)
+
+    def question(
+        self, document: Document, path: KeyPath, input: Mapping[str, Any], raw: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the input and the outcome of a case or of a row."""
+        place = (*path, "input") if "input" in raw else path
+        asked = {**_unhex(document, place, input)}
+        if isinstance(asked.get("corpus"), str):
+            asked["corpus"] = self.part(document, (*place, "corpus"), "corpora", asked["corpus"])
+        return asked, {key: _unhex(document, (*path, key), raw[key]) for key in OUTCOMES if key in raw}
 
     def model(self, document: Document, path: KeyPath, inline_name: str) -> Model:
         value = _value_at(document.value, path)
@@ -182,10 +192,24 @@ def _validate(document: Document, value: Any, part: str = "") -> None:
         DataError: the first thing that is wrong, with file, line and key.
     """
     for path, message in schema.errors(value, part):
-        case = _value_at(value, path) if path[:1] == ("cases",) and len(path) == 2 else None
-        if isinstance(case, dict) and sum(key in case for key in OUTCOMES) != 1:
-            message = f"needs exactly one of {', '.join(OUTCOMES)}"
-        raise document.error(path, message)
+        is_question = path[:1] == ("cases",) and (len(path) == 2 or (path[2:3] == ("inputs",) and len(path) == 4))
+        case = _value_at(value, path) if is_question else None
+        raise document.error(path, _fault_of_question(case, message) if isinstance(case, dict) else message)
+
+
+def _fault_of_question(raw: Mapping[str, Any], message: str) -> str:
+    """Say what is wrong with a case or a row as a whole, which the schema says badly."""
+    if "inputs" in raw:
+        others = [key for key in ("input", *OUTCOMES, "stated", "worked") if key in raw]
+        return f"has inputs, and so no {others[0]}" if others else message
+    if sum(key in raw for key in OUTCOMES) != 1:
+        return f"needs exactly one of {', '.join(OUTCOMES)}"
+    return message
+
+
+def _input_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the input of a row: its keys but the outcome."""
+    return {key: value for key, value in row.items() if key not in OUTCOMES}
 
 
 def _value_at(value: Any, path: KeyPath) -> Any:
@@ -211,36 +235,90 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
     for index, entry in enumerate(raw.get("stated", [])):
         if entry.get("erratum", "E-1") not in specification.errata:
             raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
-    _check_alike(document, path, raw)
-    if "by_choice" in raw:
-        _check_choice(document, (*path, "by_choice"), raw["by_choice"], raw["operation"], specification)
+    for place, question in _questions(path, raw).items():
+        inner_place = (*place, "input") if "input" in question else place
+        input = question["input"] if "input" in question else _input_of(question)
+        for inner, message in schema.errors(input, f"operations/{raw['operation']}/input"):
+            raise document.error((*inner_place, *inner), message)
+        _check_outcome(document, place, question, input, raw["operation"], specification)
 
 
-def _check_choice(
-    document: Document, path: KeyPath, by_choice: Mapping[str, Any], operation: str, specification: Specification
+def _questions(path: KeyPath, raw: Mapping[str, Any]) -> Mapping[KeyPath, Mapping[str, Any]]:
+    """Return the rows of a case by their places, or the case itself."""
+    if "inputs" not in raw:
+        return {path: raw}
+    return {(*path, "inputs", index): row for index, row in enumerate(raw["inputs"])}
+
+
+def _check_outcome(
+    document: Document,
+    path: KeyPath,
+    outcome: Mapping[str, Any],
+    input: Mapping[str, Any],
+    operation: str,
+    specification: Specification,
 ) -> None:
-    ((name, options),) = by_choice.items()
-    choice = specification.choices.get(name)
-    if choice is None:
-        raise document.error((*path, name), "is not a choice of spec/08-choices.md")
-    if set(options) != set(choice.options):
-        raise document.error((*path, name), f"needs an answer for each of {', '.join(choice.options)}")
-    for option, outcome in options.items():
-        here = (*path, name, option)
-        if "by_choice" in outcome:
-            _check_choice(document, (*here, "by_choice"), outcome["by_choice"], operation, specification)
-        _check_results(document, here, outcome, operation)
-
-
-def _check_results(document: Document, path: KeyPath, outcome: Mapping[str, Any], operation: str) -> None:
-    """Check the results of one option; a schema that chooses by the operation does not reach them."""
     results = {(*path, "one_of", index): result for index, result in enumerate(outcome.get("one_of", ()))}
     if "expect" in outcome:
         results[*path, "expect"] = outcome["expect"]
     for place, result in results.items():
         for inner, message in schema.errors(result, f"operations/{operation}/result"):
             raise document.error((*place, *inner), message)
+        for inner, message in _LENGTHS.get(operation, _no_lengths)(result, input):
+            raise document.error((*place, *inner), message)
     _check_alike(document, path, outcome)
+    if "by_choice" not in outcome:
+        return
+    ((name, options),) = outcome["by_choice"].items()
+    choice, here = specification.choices.get(name), (*path, "by_choice", name)
+    if choice is None:
+        raise document.error(here, "is not a choice of spec/08-choices.md")
+    if set(options) != set(choice.options):
+        raise document.error(here, f"needs an answer for each of {', '.join(choice.options)}")
+    for option, inner_outcome in options.items():
+        _check_outcome(document, (*here, option), inner_outcome, input, operation, specification)
+
+
+_Wrong: TypeAlias = Iterator[tuple[KeyPath, str]]
+
+
+def _no_lengths(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    return iter(())
+
+
+def _check_encoding(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    """Check that every list has an entry for each token, and that each span tells in which text it counts."""
+    lists = {key: value for key, value in result.items() if key != "overflowing"}
+    first, *others = lists or {"overflowing": ()}
+    for key in others:
+        if len(lists[key]) != len(lists[first]):
+            yield (key,), f"has {len(lists[key])} entries, and {first} has {len(lists[first])}; both have one a token"
+    if "pair" in input and "spans" in result and "sequence_ids" not in result:
+        yield ("spans",), "needs sequence_ids beside it, which say in which text of the pair a span counts"
+    for index, part in enumerate(result.get("overflowing", ())):
+        for path, message in _check_encoding(part, input):
+            yield ("overflowing", index, *path), message
+
+
+def _check_encodings(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    encodings, inputs = result["encodings"], input["inputs"]
+    if len(encodings) != len(inputs):
+        yield ("encodings",), f"has {len(encodings)} entries, and inputs has {len(inputs)}"
+    for index, (encoding, each) in enumerate(zip(encodings, inputs, strict=False)):
+        for path, message in _check_encoding(encoding, each):
+            yield ("encodings", index, *path), message
+
+
+def _check_parts(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
+    if len(result["parts"]) != len(input["ids"]):
+        yield ("parts",), f"has {len(result['parts'])} entries, and ids has {len(input['ids'])}"
+
+
+_LENGTHS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], _Wrong]] = {
+    "encode": _check_encoding,
+    "encode_batch": _check_encodings,
+    "decode_stream": _check_parts,
+}
 
 
 def _check_alike(document: Document, path: KeyPath, outcome: Mapping[str, Any]) -> None:

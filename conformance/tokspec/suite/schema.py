@@ -78,7 +78,7 @@ def operations() -> tuple[str, ...]:
     """Name the operations, in the order of the protocol's table.
 
     >>> operations()[:4]
-    ('normalize', 'pre_tokenize', 'encode', 'decode')
+    ('normalize', 'pre_tokenize', 'encode', 'encode_batch')
     """
     return tuple(_schema()["$defs"]["operations"])
 

@@ -1,14 +1,17 @@
-"""Selecting cases by id, clause, operation, tag or file, with wildcards."""
+"""Selecting cases by id, clause, operation, tag, file or profile, with wildcards, and by version."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from tokspec import __version__
 from tokspec.base.errors import DataError
-from tokspec.suite.cases import Case
+from tokspec.suite.cases import Case, Suite
+from tokspec.suite.specification import load_specification
 
-__all__ = ["select"]
+__all__ = ["cases_of_version", "select"]
 
 #: What a pattern is compared with; ``clause:BPE-*`` compares with one kind alone.
 _KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
@@ -17,7 +20,13 @@ _KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
     "operation": lambda case: (case.operation,),
     "tag": lambda case: case.tags,
     "file": lambda case: (case.file,),
+    "profile": lambda case: _profiles(case),
 }
+
+
+def _profiles(case: Case) -> list[str]:
+    specification = load_specification()
+    return [profile for profile in specification.profiles if specification.is_of(profile, case.clauses)]
 
 
 def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequence[str] = ()) -> list[Case]:
@@ -36,6 +45,29 @@ def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequen
     if not chosen:
         raise DataError("every selected case is excluded", key="--exclude")
     return chosen
+
+
+def cases_of_version(suite: Suite, version: str | None) -> list[Case]:
+    """Return the cases that stood in a version of the suite, those that are not younger; all of them without one.
+
+    Raises:
+        DataError: it is no version, or one in which there was no case, or later than this suite.
+    """
+    if version is None:
+        return [*suite.cases.values()]
+    key = "--fixtures-version"
+    if not re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", version):
+        raise DataError(f"{version!r} is not a version; write it as {__version__}", key=key)
+    if _numbers(version) > _numbers(__version__):
+        raise DataError(f"{version} is later than this suite, {__version__}; install that version", key=key)
+    cases = [case for case in suite.cases.values() if _numbers(case.since) <= _numbers(version)]
+    if not cases:
+        raise DataError(f"no case is as old as {version}", key=key)
+    return cases
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _matches(case: Case, pattern: str) -> bool:

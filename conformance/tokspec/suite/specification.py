@@ -7,8 +7,8 @@ paragraphs. Whatever doesn't fit is a :class:`~tokspec.base.errors.DataError` wi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -24,12 +24,13 @@ _CLAUSE = re.compile(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+) \((\w+)\)")
 _CHOICE = re.compile(r"[a-z][a-z_]*")
 _ERRATUM = re.compile(r"E-\d+")
 _ERRATUM_FIELDS = ("where", "stated", "right", "why")
+_PROFILES = re.compile(r"^Profiles: (.+?)\.?\n\n", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 
 @dataclass(frozen=True)
 class Clause:
-    """One rule: its permanent id, level, text, source, and the chapter that it stands in."""
+    """One rule: its permanent id, level, text, source, the chapter that it stands in, and its profiles."""
 
     id: str
     level: str
@@ -37,6 +38,7 @@ class Clause:
     source: str
     chapter: str
     line: int
+    profiles: tuple[str, ...] = ()
 
 
 _Entry = TypeVar("_Entry", Clause, "Choice", "Erratum")
@@ -78,6 +80,15 @@ class Specification:
     reasons: tuple[str, ...]
     documents: Mapping[str, str]
     errata: Mapping[str, Erratum]
+    profiles: Mapping[str, str] = field(default_factory=dict)
+
+    def is_of(self, profile: str, clauses: Iterable[str]) -> bool:
+        """Whether a case with these clauses belongs to a profile: all of them do.
+
+        >>> load_specification().is_of("tiktoken", ["BPE-ENC-3", "PRE-BYTE-1"])
+        True
+        """
+        return all(profile in self.clauses[clause].profiles for clause in clauses)
 
     def defaults(self) -> dict[str, str]:
         """Return the documents' option of every choice."""
@@ -99,23 +110,27 @@ def load_specification() -> Specification:
         DataError: a heading, table or clause that is not of the agreed form, with file and line.
     """
     folder = specification_folder()
+    terms = (folder / "00-terms.md").read_text("utf-8")
+    profiles = {row[0].strip("`"): row[1] for row in _table(terms.partition("## Profiles")[2])}
     clauses: dict[str, Clause] = {}
     choices: dict[str, Choice] = {}
     errata: dict[str, Erratum] = {}
     for file in sorted(folder.glob("*.md")):
+        belonging = _Profiles.read(file, profiles)
         for section in _sections(file):
             if _CLAUSE.fullmatch(section.heading):
                 clause = _clause(section, file)
-                _add(clauses, clause.id, clause, file, section.line)
+                _add(clauses, clause.id, replace(clause, profiles=belonging.of(clause.id)), file, section.line)
             elif file.stem == "08-choices":
                 _add(choices, section.heading, _choice(section, file), file, section.line)
             elif _ERRATUM.fullmatch(section.heading):
                 _add(errata, section.heading, _erratum(section, file), file, section.line)
             else:
                 raise DataError("is no clause, choice or erratum", str(file), section.line, section.heading)
+        belonging.refuse_unused()
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
-    documents = {row[0]: row[1].strip("`") for row in _table((folder / "00-terms.md").read_text("utf-8"))}
-    return Specification(clauses, choices, reasons, documents, errata)
+    documents = {row[0]: row[1].strip("`") for row in _table(terms)}
+    return Specification(clauses, choices, reasons, documents, errata, profiles)
 
 
 def _sections(file: Path) -> Iterator[_Section]:
@@ -133,6 +148,58 @@ def _sections(file: Path) -> Iterator[_Section]:
 
 def _split(lines: list[str]) -> list[str]:
     return [part.strip() for part in "\n".join(lines).split("\n\n") if part.strip()]
+
+
+class _Profiles:
+    """The line "Profiles: …" of a chapter: the profiles of its clauses, and behind semicolons those of some of them.
+
+    ``PRE-BYTE, PRE-1: tokenizer.json`` is about every ``PRE-BYTE-…`` and about ``PRE-1``.
+    """
+
+    def __init__(self, file: Path, line: int, default: tuple[str, ...], others: Mapping[str, tuple[str, ...]]) -> None:
+        self.file, self.line, self.default, self.others = file, line, default, others
+        self._unused = set(others)
+
+    @classmethod
+    def read(cls, file: Path, known: Iterable[str]) -> _Profiles:
+        """Read the line of a chapter; a chapter without one belongs to no profile.
+
+        Raises:
+            DataError: it names what is not a profile.
+        """
+        text = file.read_text("utf-8")
+        match = _PROFILES.search(text)
+        if match is None:
+            return cls(file, 0, (), {})
+        line = text.count("\n", 0, match.start()) + 1
+        first, *others = [part.strip() for part in match[1].replace("\n", " ").split(";")]
+        found = {"": first, **{name: part.partition(":")[2] for part in others for name in _names(part)}}
+        profiles = {name: tuple(_names(each)) for name, each in found.items()}
+        for name in (name for each in profiles.values() for name in each):
+            if name not in known:
+                raise DataError(f"{name!r} is not a profile; known are {', '.join(known)}", str(file), line, "Profiles")
+        return cls(file, line, profiles.pop(""), profiles)
+
+    def of(self, clause: str) -> tuple[str, ...]:
+        """Return the profiles of a clause: those of the longest name that fits it."""
+        fitting = [name for name in self.others if clause == name or clause.startswith(f"{name}-")]
+        self._unused -= set(fitting)
+        return self.others[max(fitting, key=len)] if fitting else self.default
+
+    def refuse_unused(self) -> None:
+        """Refuse the name of no clause of the chapter.
+
+        Raises:
+            DataError: there is one.
+        """
+        for name in sorted(self._unused):
+            raise DataError(
+                f"names {name}, which is not a clause of this chapter", str(self.file), self.line, "Profiles"
+            )
+
+
+def _names(part: str) -> list[str]:
+    return [name.strip() for name in part.partition(":")[0].split(",")]
 
 
 def _clause(section: _Section, file: Path) -> Clause:

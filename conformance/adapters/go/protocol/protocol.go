@@ -85,7 +85,8 @@ func Serve[Model any](adapter Adapter[Model]) {
 	}
 }
 
-// answer gives a reply without its id. A panic in the library is the crash of one request (PROTO-5).
+// answer gives a reply without its id. A panic in the library, or an error that is no Refusal, is the crash of one
+// request (PROTO-5).
 func (adapter Adapter[Model]) answer(asked request, models map[string]Model) (reply Result) {
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -97,7 +98,7 @@ func (adapter Adapter[Model]) answer(asked request, models map[string]Model) (re
 		return Result{"refused": refusal}
 	}
 	if err != nil {
-		return Result{"refused": Refusal{"unsupported", err.Error()}}
+		return Result{"crashed": Result{"message": err.Error()}}
 	}
 	return Result{"ok": result}
 }

@@ -1,22 +1,37 @@
 //! An adapter for the crate kitoken, which loads what Hugging Face tokenizers save. It translates and computes nothing.
 
-use kitoken::convert::convert_tokenizers;
-use kitoken::{Configuration, DecodeError, EncodeError, Kitoken};
+use kitoken::convert::{ConversionError, convert_tokenizers};
+use kitoken::{Configuration, DecodeError, EncodeError, InitializationError, Kitoken};
 use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// The library panics when it makes a tokenizer of an empty vocabulary; its normalizers need none.
-struct Model(Configuration, Option<Kitoken>);
+pub struct Model(Configuration, Option<Kitoken>);
 
 fn load(_format: &str, content: &Value) -> Outcome<Model> {
-    let definition = convert_tokenizers(content.to_string()).map_err(unsupported)?;
+    let definition = convert_tokenizers(content.to_string()).map_err(reasoned)?;
     let config = definition.config.clone();
     if definition.model.vocab().is_empty() {
         return Ok(Model(config, None));
     }
-    let tokenizer = Kitoken::try_from(definition).map_err(unsupported)?;
+    let tokenizer =
+        Kitoken::try_from(definition).map_err(|error| reasoned(ConversionError::InitializationError(error)))?;
     Ok(Model(config, Some(tokenizer)))
+}
+
+/// Tells what an error of loading is a refusal for; any other is a crash.
+fn reasoned(error: ConversionError) -> Refusal {
+    use ConversionError::{InitializationError as Initialization, InvalidData, UnsupportedConfiguration};
+    match &error {
+        UnsupportedConfiguration(_) | Initialization(InitializationError::InvalidConfig(_)) => unsupported(error),
+        // The unknown token has to be a special one; and serde names a component that the library has not.
+        InvalidData(message) if message.ends_with("not found in specials") || message.contains("unknown variant") => {
+            unsupported(error)
+        }
+        Initialization(InitializationError::InvalidEncoder) => Refusal("invalid_model", error.to_string()),
+        _ => panic!("{error}"),
+    }
 }
 
 fn tokenizer(model: &Model) -> Outcome<&Kitoken> {
@@ -43,7 +58,7 @@ fn decode(model: &Model, input: &Value) -> Outcome<Value> {
     Ok(json!({ "text": utf8(bytes.map_err(unknown)?)? }))
 }
 
-fn main() -> std::io::Result<()> {
+pub fn adapter() -> Adapter<Model> {
     let hello = json!({
         "protocol": 1,
         "name": "kitoken",
@@ -58,15 +73,10 @@ fn main() -> std::io::Result<()> {
             "unigram_tie": "earliest_start",
         },
     });
-    let operations = &[
-        ("normalize", normalize as Operation<_>),
-        ("encode", encode),
-        ("decode", decode),
-    ];
-    Adapter {
-        hello,
-        load,
-        operations,
-    }
-    .serve()
+    let operations = &[("normalize", normalize as Operation<_>), ("encode", encode), ("decode", decode)];
+    Adapter { hello, load, operations }
+}
+
+fn main() -> std::io::Result<()> {
+    adapter().serve()
 }

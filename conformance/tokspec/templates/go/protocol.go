@@ -25,7 +25,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.Reason + ": " + r.Message }
 
-// refuse makes an answer that is no result; any other error is answered as unsupported.
+// refuse makes an answer that is no result; any other error is answered as a crash.
 func refuse(reason, message string) error { return refusal{reason, message} }
 
 var models = map[string]model{}
@@ -55,11 +55,11 @@ func perform(r request) (any, error) {
 	}
 	operation, offered := operations[r.Op]
 	if !offered {
-		return nil, errors.New("there is no operation " + r.Op)
+		return nil, refuse("unsupported", "there is no operation "+r.Op)
 	}
 	loaded, known := models[r.Model]
 	if !known {
-		return nil, errors.New("no model " + r.Model + " is loaded")
+		return nil, refuse("unsupported", "no model "+r.Model+" is loaded")
 	}
 	return operation(loaded, r.Input)
 }
@@ -67,17 +67,18 @@ func perform(r request) (any, error) {
 // answer gives the request of a line and the reply to it.
 func answer(line []byte) (r request, reply map[string]any) {
 	// An error is of a line that is not JSON, or of a text that is {"hex": …}, which stands for what JSON cannot carry.
-	err := json.Unmarshal(line, &r)
-	var result any
-	if err == nil {
-		result, err = perform(r)
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, map[string]any{"id": r.ID, "refused": refusal{"unsupported", err.Error()}}
 	}
-	if err == nil {
+	result, err := perform(r)
+	var refused refusal
+	switch {
+	case err == nil:
 		return r, map[string]any{"id": r.ID, "ok": result}
+	case errors.As(err, &refused):
+		return r, map[string]any{"id": r.ID, "refused": refused}
 	}
-	refused := refusal{"unsupported", err.Error()}
-	errors.As(err, &refused)
-	return r, map[string]any{"id": r.ID, "refused": refused}
+	return r, map[string]any{"id": r.ID, "crashed": map[string]any{"message": err.Error()}}
 }
 
 func main() {

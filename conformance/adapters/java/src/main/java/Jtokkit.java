@@ -99,7 +99,10 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
     }
     try {
       return Map.of("text", model.encoding.decode(ids));
-    } catch (NullPointerException unknown) { // it says so: "Unknown token for decoding"
+    } catch (NullPointerException unknown) {
+      if (!String.valueOf(unknown.getMessage()).contains("Unknown token for decoding")) {
+        throw unknown;
+      }
       throw new Protocol.Refusal("unknown_id", unknown.getMessage());
     }
   }

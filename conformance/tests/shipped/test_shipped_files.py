@@ -1,0 +1,91 @@
+"""The tokenizers that people ship: every file is read, and its written copy is the same tokenizer to the library.
+
+``tox run -e shipped`` fetches the files; ``TOKSPEC_SHIPPED_FILES`` names the folder where they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fetch import file_of, read_manifest
+
+from tokspec.cli import tokspec as group
+from tokspec.formats import read, write
+from tokspec.formats.on_disk import content_of
+from tokspec.texts import load_texts
+
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
+
+ROWS = {row["name"]: row for row in read_manifest()}
+OBJECTS = [name for name, row in ROWS.items() if "format" not in row]
+TEXTS = [text.text for text in load_texts()]
+FIELDS = (
+    *("ids", "tokens", "offsets", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "sequence_ids"),
+    "overflowing",
+)
+
+
+def file(name: str) -> Path:
+    """Return a file of the manifest; skips the test where it is not there."""
+    folder = os.environ.get("TOKSPEC_SHIPPED_FILES")
+    if folder is None:
+        pytest.skip("needs TOKSPEC_SHIPPED_FILES, a folder that conformance/tests/shipped/fetch.py has filled")
+    return file_of(ROWS[name], Path(folder))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_file_is_read(name: str) -> None:
+    """Whatever a file has is covered: nothing of it is refused."""
+    assert sha256(file(name).read_bytes()).hexdigest() == ROWS[name]["sha256"]
+    done = CliRunner().invoke(group, ["model", "--read", str(file(name))])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert done.stdout.startswith("type: ")
+
+
+def encodings(tokenizer: Any, special: bool) -> Iterator[Mapping[str, Any]]:
+    """Encode every text alone, with the next one as its pair, and some as a batch."""
+    for arguments in [*((text,) for text in TEXTS), *pairwise(TEXTS)]:
+        try:
+            yield fields(tokenizer.encode(*arguments, add_special_tokens=special))
+        except Exception as error:  # the library has no other
+            yield {"error": str(error), "ids": []}
+    yield from map(fields, tokenizer.encode_batch(["the", "the dog"], add_special_tokens=special))
+
+
+def fields(encoding: Any) -> Mapping[str, Any]:
+    found = {field: getattr(encoding, field) for field in FIELDS}
+    return {**found, "overflowing": [fields(part) for part in encoding.overflowing]}
+
+
+def decodings(tokenizer: Any, ids: Sequence[Sequence[int]]) -> Iterator[Any]:
+    decoders = pytest.importorskip("tokenizers.decoders")
+    for skips in (False, True):
+        yield tokenizer.decode_batch(ids, skip_special_tokens=skips)
+        for each in ids[::10]:
+            stream = decoders.DecodeStream(skip_special_tokens=skips)
+            yield [stream.step(tokenizer, id) for id in each]
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_written_copy_is_the_same_tokenizer(name: str) -> None:
+    package = pytest.importorskip("tokenizers")
+    original = package.Tokenizer.from_file(str(file(name)))
+    written = write("tokenizer.json", read("tokenizer.json", content_of("tokenizer.json", file(name))))
+    copy = package.Tokenizer.from_str(json.dumps(written))
+    assert copy.get_vocab() == original.get_vocab()
+    for special in (False, True):
+        ids = []
+        for theirs, ours in zip(encodings(original, special), encodings(copy, special), strict=True):
+            assert ours == theirs
+            ids.append(theirs["ids"])
+        assert len(ids) == 2 * len(TEXTS) + 1
+        for theirs, ours in zip(decodings(original, ids), decodings(copy, ids), strict=True):
+            assert ours == theirs

@@ -1,0 +1,139 @@
+"""The pages as files: each link leads somewhere, nothing comes from elsewhere, and nothing hostile is markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tokspec.judge.runner import Run
+from tokspec.protocol.messages import Answer
+from tokspec.site.badges import badge_svg
+from tokspec.site.build import run_page
+from tokspec.site.views import Chip, TokenRow, token_rows
+from tokspec.suite.cases import Suite
+
+
+class Page(HTMLParser):
+    """What a page has that matters here: its elements, their anchors, what it links to, and what it loads."""
+
+    def __init__(self, content: str) -> None:
+        super().__init__()
+        self.nodes, self.links, self.loads, self.handlers = 0, set[str](), set[str](), set[str]()
+        self.ids, self.scripts, self.text, self._in_script = set[str](), 0, "", False
+        self.feed(content)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.nodes += 1
+        self.scripts += tag == "script"
+        for name, value in attrs:
+            if name.startswith("on") or (
+                name in ("href", "src") and (value or "").strip().lower().startswith("javascript:")
+            ):
+                self.handlers.add(f"{tag} {name}")
+            if name == "id":
+                self.ids.add(value or "")
+            if name == "href" and tag == "a":
+                self.links.add(value or "")
+            elif name in ("src", "href"):
+                self.loads.add(value or "")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> dict[Path, Page]:
+    return {file: Page(file.read_text("utf-8")) for file in site.rglob("*.html")}
+
+
+def test_each_link_leads_to_a_page_and_its_anchor(site: Path, pages: dict[Path, Page]) -> None:
+    wrong = []
+    for file, page in pages.items():
+        for link in page.links:
+            path, _, anchor = link.partition("#")
+            if path.startswith("https://"):
+                continue
+            target = (file.parent / path).resolve() if path else file
+            if not target.is_file() or (anchor and anchor not in pages[target].ids):
+                wrong.append(f"{file.relative_to(site)}: {link}")
+    assert wrong == []
+
+
+def test_nothing_is_loaded_but_the_style_and_the_script(site: Path, pages: dict[Path, Page]) -> None:
+    for file, page in pages.items():
+        for load in page.loads - {"data:,"}:
+            assert (file.parent / load).resolve().is_relative_to(site), (file, load)
+            assert (file.parent / load).is_file(), (file, load)
+
+
+def test_nothing_hostile_becomes_markup(pages: dict[Path, Page]) -> None:
+    assert {file.name: page.handlers for file, page in pages.items() if page.handlers} == {}
+    assert {page.scripts for page in pages.values()} == {1}
+
+
+def test_nothing_shown_moves_hides_or_pretends(pages: dict[Path, Page]) -> None:
+    unsafe = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+    found = {file.name: unsafe.findall(page.text) for file, page in pages.items()}
+    assert {name: characters for name, characters in found.items() if characters} == {}
+
+
+def test_sizes(site: Path, pages: dict[Path, Page]) -> None:
+    front = site / "index.html"
+    assert front.stat().st_size < 500_000
+    assert pages[front].nodes < 5000
+    assert sum(file.stat().st_size for file in site.rglob("*")) < 30_000_000
+    assert max(file.stat().st_size for file in pages) < 2_000_000
+
+
+def test_every_case_clause_and_implementation_has_a_page(suite: Suite, site: Path) -> None:
+    assert {file.stem for file in site.glob("case/*.html")} == set(suite.cases)
+    assert (site / "clause" / "BPE-TRAIN-7.html").is_file()
+    assert len(list(site.glob("implementation/*.html"))) == 3
+    assert "Not run here: " in (site / "index.html").read_text("utf-8")
+
+
+def test_badges(site: Path) -> None:
+    total = sum(1 for _ in site.glob("case/*.html"))
+    reference = next(site.glob("badge/tokref-*.json"))
+    assert json.loads(reference.read_text("utf-8")) == {
+        "schemaVersion": 1,
+        "label": "tokspec",
+        "message": f"{total}/{total} asked",
+        "color": "#1a7f4b",
+    }
+    for file in site.glob("badge/*.svg"):
+        assert ElementTree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_a_badge_escapes_its_words() -> None:
+    svg = badge_svg("<script>", "\u202e&", "few")
+    assert ElementTree.fromstring(svg).findtext("{http://www.w3.org/2000/svg}title") == "<script>: \\u202e&"
+
+
+def test_the_page_of_a_run_needs_no_other_file(hostile_run: Run) -> None:
+    page = Page(run_page(hostile_run, "a run", "tokspec run --impl x"))
+    assert (page.loads, page.links, page.scripts, page.handlers) == ({"data:,"}, set(), 0, set())
+
+
+def test_tokens_stand_under_the_text_that_they_cover(suite: Suite) -> None:
+    case = suite.cases["bpe-encode-whole-word-blocked"]
+    reply = Answer({"tokens": ["abcd"], "ids": [7]})
+    assert token_rows(case, case.outcome, reply) == [
+        TokenRow("text", (), 4, text=("a", "b", "c", "d")),
+        TokenRow("expected", (Chip("a", "0", 1, 2, True), Chip("bc", "4", 2, 4), Chip("d", "3", 4, 5)), 4),
+        TokenRow("actual", (Chip("abcd", "7", 1, 5, True),), 4),
+    ]
+
+
+def test_tokens_that_cover_nothing_stand_beside_each_other(suite: Suite) -> None:
+    case = suite.cases["bpe-toy-encode-mug"]
+    rows = token_rows(case, case.outcome, Answer({"tokens": ["ug", "g"]}))
+    assert [(row.label, row.width, [chip.text for chip in row.chips]) for row in rows] == [
+        ("expected", 0, ["[UNK]", "ug"]),
+        ("actual", 0, ["ug", "g"]),
+    ]

@@ -1,0 +1,259 @@
+"""The action for GitHub: its steps run in a temporary repository as a runner runs them, with the files of a runner."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+ACTION: Mapping[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+
+#: How a runner starts a step of "shell: bash".
+BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
+
+EXPRESSION = re.compile(r"\$\{\{ (.+?) \}\}")
+
+#: Cuts texts into letters, and says on both streams what only the workflow may say.
+LETTERS = """
+import sys
+from tokspec.adapter import Hello, Refusal
+
+class Letters:
+    def hello(self):
+        return Hello("letters", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        return None
+    def run(self, operation, model, input):
+        print("::error::from standard output", flush=True)
+        print("::error::from standard error", file=sys.stderr, flush=True)
+        if input["text"] == "hugs":
+            raise RuntimeError("::error::from a crash\\n::warning::100%")
+        return {"tokens": list(input["text"])}
+"""
+
+SELECT = "bpe-toy-encode-bug\n\nbpe-toy-encode-mug\nbpe-toy-encode-hugs\n"
+
+
+@dataclass
+class Job:
+    """A job that uses the action: its repository, and what became of its steps."""
+
+    folder: Path
+    inputs: dict[str, str]
+    log: str = ""
+    status: int = 0
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    artifacts: dict[str, list[str]] = field(default_factory=dict)
+
+    def evaluate(self, text: str) -> str:
+        """Fill in the expressions that the action uses."""
+        return EXPRESSION.sub(lambda found: self.value(found[1]), text)
+
+    def value(self, name: str) -> str:
+        if name in ("github.action_path", "runner.temp"):
+            return str({"github.action_path": ROOT, "runner.temp": self.folder / "temp"}[name])
+        first, rest = name.split(".", 1)
+        if first == "inputs":
+            return self.inputs.get(rest, ACTION["inputs"][rest]["default"])
+        step, key = re.fullmatch(r"(\w+)\.outputs\.([\w-]+)", rest).groups()  # type: ignore[union-attr]
+        return self.outputs.get(step, {}).get(key, "")
+
+    def run(self, skipped: tuple[str, ...] = ()) -> Job:
+        """Run the steps; one that fails skips those after it that do not say otherwise."""
+        for step in ACTION["runs"]["steps"]:
+            if step["name"] in skipped:
+                continue
+            if "uses" in step:
+                self.keep(step)
+            elif self.status == 0:
+                self.run_step(step)
+        return self
+
+    def keep(self, step: Mapping[str, Any]) -> None:
+        """Do what actions/upload-artifact does, under the condition that the action states."""
+        assert step["if"] == "${{ !cancelled() && inputs.artifact != '' && steps.judge.outputs.reports != '' }}"
+        settings = {key: self.evaluate(value) for key, value in step["with"].items()}
+        if settings["name"] and settings["path"]:
+            self.artifacts[settings["name"]] = sorted(file.name for file in Path(settings["path"]).iterdir())
+
+    def run_step(self, step: Mapping[str, Any]) -> None:
+        assert step["shell"] == "bash"
+        assert EXPRESSION.search(step["run"]) is None  # what a user writes reaches a script by its environment alone
+        script, output = self.folder / "step.sh", self.folder / "output"
+        script.write_text(step["run"], "utf-8")
+        output.write_text("")
+        files = {"GITHUB_OUTPUT": output, "GITHUB_STEP_SUMMARY": self.folder / "summary.md"}
+        files["GITHUB_ENV"] = self.folder / "env"
+        own = {name: self.evaluate(value) for name, value in step.get("env", {}).items()}
+        environment = {**os.environ, "GITHUB_ACTIONS": "true", **{key: str(file) for key, file in files.items()}, **own}
+        folder = self.folder / "repository" / self.evaluate(step.get("working-directory", "."))
+        done = subprocess.run([*BASH, script], cwd=folder, env=environment, capture_output=True, text=True)
+        self.log += done.stdout + done.stderr
+        self.status = done.returncode
+        if "id" in step:
+            lines = [line.partition("=") for line in output.read_text("utf-8").splitlines()]
+            self.outputs[step["id"]] = {key: value for key, _, value in lines}
+
+    def out(self, name: str) -> str:
+        """Return an output of the action."""
+        return self.evaluate(ACTION["outputs"][name]["value"])
+
+    @property
+    def commands(self) -> list[str]:
+        """The workflow commands of the log that a runner obeys."""
+        obeyed, token = [], None
+        for line in self.log.splitlines():
+            stripped = line.strip()
+            if token is not None:
+                token = None if stripped == f"::{token}::" else token
+            elif stripped.startswith("::stop-commands::"):
+                token = stripped.removeprefix("::stop-commands::")
+            elif stripped.startswith("::"):
+                obeyed.append(stripped)
+        return obeyed
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Callable[..., Job]:
+    """Run the action in a job, with a tokspec that is installed already."""
+
+    def job(install: bool = False, **inputs: str) -> Job:
+        (tmp_path / "repository").mkdir(exist_ok=True)
+        (tmp_path / "repository" / "letters.py").write_text(LETTERS, "utf-8")
+        named = {name.replace("_", "-"): value for name, value in inputs.items()}
+        if not install:
+            program = tmp_path / "temp" / "tokspec" / "bin" / "tokspec"
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text(f'#!/bin/sh\nexec {sys.executable} -m tokspec "$@"\n')
+            program.chmod(0o755)
+        return Job(tmp_path, named).run(() if install else ("Install tokspec",))
+
+    return job
+
+
+def test_a_gate_that_fails(job: Callable[..., Job], tmp_path: Path) -> None:
+    done = job(implementation="letters:Letters", select=SELECT)
+    assert done.status == 1
+    assert {name: done.out(name) for name in ACTION["outputs"] if name not in ("counts", "reports")} == {
+        "conforms": "false",
+        "cases": "3",
+        "passed": "0",
+        "failed": "3",
+        "known-failures": "0",
+        "unsupported": "0",
+    }
+    counts = {name: count for name, count in json.loads(done.out("counts")).items() if count}
+    assert counts == {"fail": 2, "crash": 1}
+    assert done.artifacts == {"tokspec": ["junit.xml", "messages.txt", "run.html", "run.ndjson", "summary.md"]}
+    titles = [re.fullmatch(r"::error (.+?),title=(.+?)  .*?::.+", command) for command in done.commands]
+    assert [found and (re.sub(r"\d+", "N", found[1]), found[2]) for found in titles] == [
+        ("file=fixtures/bpe/toy-encoding.yaml,line=N", "FAIL bpe-toy-encode-bug"),
+        ("file=fixtures/bpe/toy-encoding.yaml,line=N", "FAIL bpe-toy-encode-mug"),
+        ("file=fixtures/bpe/toy-encoding.yaml,line=N", "CRASH bpe-toy-encode-hugs"),
+    ]
+    assert "100%25" in done.commands[2]
+    summary = (tmp_path / "summary.md").read_text("utf-8")
+    assert summary.startswith("## letters 1 does not conform\\: 3 cases = 2 fail + 1 crash\n")
+    reports = Path(done.out("reports"))
+    suite = ElementTree.parse(reports / "junit.xml").getroot()[0]
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
+        "tests": "3",
+        "failures": "2",
+        "errors": "1",
+    }
+    assert "bpe-toy-encode-bug" in (reports / "run.html").read_text("utf-8")
+
+
+def test_a_gate_that_passes(job: Callable[..., Job], tmp_path: Path) -> None:
+    done = job(implementation="reference", select="BPE-*", fixtures_version="0.1.0", artifact="")
+    assert (done.status, done.out("conforms"), done.out("failed"), done.commands) == (0, "true", "0", [])
+    assert done.out("passed") == done.out("cases") != "0"
+    assert done.artifacts == {}
+    assert (tmp_path / "summary.md").read_text("utf-8").startswith("## tokref 0.1.0 conforms\\: ")
+
+
+def test_known_failures_and_a_command_in_another_folder(job: Callable[..., Job], tmp_path: Path) -> None:
+    folder = tmp_path / "repository" / "port"
+    folder.mkdir(parents=True)
+    (folder / "letters.py").write_text(LETTERS, "utf-8")
+    selected = [word for pattern in (*SELECT.split()[:2], "encode-empty") for word in ("--select", pattern)]
+    command = f"{sys.executable} -m tokspec.sessions.adapter_server letters:Letters ."
+    update = ["run", "--cmd", command, "--update-known-failures", *selected]
+    subprocess.run([sys.executable, "-m", "tokspec", *update], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    done = job(
+        command=command,
+        known_failures="tokspec-known-failures.yaml",
+        select="bpe-toy-encode-bug\nbpe-toy-encode-mug\nencode-empty",
+        working_directory="port",
+    )
+    assert (done.status, done.out("known-failures"), done.out("passed"), done.commands) == (0, "2", "1", [])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({}, "::error title=tokspec::give an implementation or a command"),
+        (
+            {"implementation": "reference", "select": "no-such-case-100%"},
+            "::error title=tokspec::tokspec: --select: 'no-such-case-100%25' matches no case;",
+        ),
+        (
+            {"implementation": "reference", "command": "$(touch harmed); `touch harmed`"},
+            "::error title=tokspec::tokspec: --impl and --cmd name two implementations; give one",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_inputs_is_an_error_and_keeps_nothing(
+    job: Callable[..., Job], tmp_path: Path, inputs: dict[str, str], message: str
+) -> None:
+    done = job(**inputs)
+    assert (done.status, done.artifacts, len(done.commands)) == (2, {}, 1)
+    assert done.commands[0].startswith(message)
+    assert list(tmp_path.rglob("harmed")) == []
+
+
+@pytest.mark.interop
+def test_the_first_step_installs_the_suite_and_what_is_required(job: Callable[..., Job], tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    project = '[project]\nname = "letters"\nversion = "1"\n'
+    (tmp_path / "repository" / "pyproject.toml").write_text(project)
+    done = job(install=True, implementation="letters:Letters", select=SELECT, requirements=".\n tokenizers>=0.21\n")
+    assert (done.status, done.out("failed")) == (1, "3"), done.log
+    packages = [*(tmp_path / "temp" / "tokspec").rglob("tokenizers")]
+    assert packages
+
+
+@pytest.mark.interop
+@pytest.mark.skipif(shutil.which("go") is None, reason="there is no go")
+def test_actionlint_finds_nothing(tmp_path: Path) -> None:
+    """Check the workflows, and the steps of the action as those of a workflow, which actionlint looks into."""
+    workflows = tmp_path / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    for file in (ROOT / ".github" / "workflows").iterdir():
+        shutil.copy(file, workflows)
+    shutil.copy(ROOT / "action.yml", tmp_path)
+    steps = json.loads(json.dumps(ACTION["runs"]["steps"]).replace("github.action_path", "github.workspace"))
+    inputs = {name: {**each, "type": "string"} for name, each in ACTION["inputs"].items()}
+    outputs = {name: each["value"] for name, each in ACTION["outputs"].items()}
+    jobs = {"action": {"runs-on": "ubuntu-latest", "steps": steps, "outputs": outputs}}
+    (workflows / "of-the-action.yml").write_text(
+        yaml.safe_dump({"on": {"workflow_call": {"inputs": inputs}}, "jobs": jobs})
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    command = ["go", "run", "github.com/rhysd/actionlint/cmd/actionlint@v1.7.7", "-no-color"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr

@@ -1,0 +1,87 @@
+"""The table of components: what the crate has, what the suite has for it, and that both are as they are written down."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tokspec.formats.tokenizer_json.fields import Component
+
+FOLDER = Path(__file__).parents[1] / "components"
+
+
+def load(name: str) -> ModuleType:
+    spec = spec_from_file_location(f"components_{name}", FOLDER / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+table = load("table")
+
+
+def test_the_table_is_up_to_date() -> None:
+    assert table.FILE.read_text("utf-8") == table.table(), "run python conformance/components/table.py"
+
+
+def test_what_is_not_covered_is_known() -> None:
+    assert [row.theirs for row in table.rows() if row.why and row.why != "says nothing here"] == [
+        "normalizer: Nmt",
+        "normalizer: ByteLevel",
+        "pre_tokenizer: UnicodeScripts",
+        "pre_tokenizer: FixedLength",
+        "model: BPE.dropout",
+        "decoder: CTC",
+    ]
+
+
+def keys(component: Component) -> set[str]:
+    return {field.theirs for field in component.fields} | set(component.silent)
+
+
+def test_the_reader_has_every_component_and_key_of_the_crate_and_no_other() -> None:
+    for stage, listed in table.CRATE["components"].items():
+        kinds = table.KINDS[stage]
+        components = {component.theirs: component for component in kinds.components}
+        assert {*components, *kinds.uncovered} == set(listed)
+        for name, component in components.items():
+            assert keys(component) == set(listed[name]), name
+    for name, component in table.OTHERS.items():
+        # An added token has an id beside what its structure has.
+        assert keys(component) - {"id"} == set(table.CRATE["others"][name])
+
+
+def test_the_reader_has_every_value_of_the_enums_of_the_crate() -> None:
+    fields = [
+        (place, field)
+        for place, components in [
+            *(("", kinds.components) for kinds in table.KINDS.values()),
+            *((f"{name}.", (component,)) for name, component in table.OTHERS.items()),
+        ]
+        for component in components
+        for field in component.fields
+    ]
+    for name, values in table.CRATE["values"].items():
+        found = [field.form.values for place, field in fields if place + field.theirs == name]
+        assert found
+        for known in found:
+            # The scheme of metaspaces is the one enum whose values a file has in small letters.
+            assert {str(value).lower() for value in known} == {value.lower() for value in values}, name
+
+
+@pytest.mark.interop
+def test_the_names_are_those_of_the_crate() -> None:
+    registry = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")) / "registry" / "src"
+    crate = load("crate")
+    sources = list(registry.glob(f"*/{table.CRATE['crate']}"))
+    if not sources:
+        pytest.skip(f"needs the source of {table.CRATE['crate']}, which cargo fetch gets")
+    assert json.loads(json.dumps(crate.extract(sources[0]))) == table.CRATE

@@ -1,0 +1,159 @@
+"""Causes of failing cases: what they have in common, and how they are shown together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tokspec.adapter import Hello, Refusal
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli import run_command_line
+from tokspec.judge.diagnosis import diagnose, group_failures
+from tokspec.judge.runner import Run, run
+from tokspec.report.ndjson import ndjson, origin, read_report
+from tokspec.report.text import text
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.selection import select
+
+CASES = list(load_suite().cases.values())
+
+
+def diagnosed(adapter: ReferenceAdapter, *patterns: str) -> Run:
+    with InProcessSession(adapter) as session, InProcessSession(ReferenceAdapter()) as reference:
+        return diagnose(run(session, select(CASES, patterns)), session, reference)
+
+
+def causes(judged: Run) -> list[tuple[str, int, str]]:
+    """Return each cause with its number of cases and the one that shows it."""
+    return [(group.cause, len(group.results), group.results[0].case.id) for group in group_failures(judged.failed)]
+
+
+class Marked(ReferenceAdapter):
+    """Always has a mark before a text that has white space pre-tokenized away, and so before its first token."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = super().run(operation, model, input)
+        if operation == "encode" and "▁" not in "".join(result["tokens"])[:1] and result["tokens"]:
+            return {"tokens": [f"▁{result['tokens'][0]}", *result["tokens"][1:]]}
+        return result
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), operations=("encode",), encode_fields=("tokens",))
+
+
+def test_one_prefix_is_one_cause_whatever_the_clause() -> None:
+    judged = diagnosed(Marked(), "unigram-segment-*", "bpe-encode-*")
+    ((cause, count, _), *others) = causes(judged)
+    assert (cause, others) == ("encode: puts '▁' before a token", [])
+    assert count == len(judged.failed) > 20
+    assert len({result.case.clauses for result in judged.failed}) > 3
+
+
+class Uncased(ReferenceAdapter):
+    """Does not lower letters, and so does not find the tokens that are lower."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        if operation == "normalize":
+            return {"text": input["text"]}
+        if operation == "encode" and model.normalizer is not None:
+            return {"tokens": ["[UNK]"], "ids": [0], "spans": [[0, len(input["text"])]]}
+        return super().run(operation, model, input)
+
+
+def test_the_stage_that_diverges_is_the_cause_and_the_case_that_asks_it_is_shown() -> None:
+    judged = diagnosed(Uncased(), "lowercase-*", "encode-span-lowercase-*", "encode-lowercases-before-the-model")
+    assert causes(judged)[:2] == [
+        ("normalize: another character, at letters (latin)", 7, "lowercase-not-lithuanian"),
+        ("normalize: fewer characters, at letters (latin)", 2, "lowercase-grows"),
+    ]
+    assert {cause.partition(":")[0] for cause, _, _ in causes(judged)} == {"normalize"}
+    assert {result.case.operation for result in judged.failed} == {"normalize", "encode"}
+
+
+class Undeclared(ReferenceAdapter):
+    """Takes another option than it declares."""
+
+    def __init__(self) -> None:
+        super().__init__({"unigram_unknown": "run"})
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), choices={})
+
+
+def test_a_choice_that_is_not_declared_is_the_cause() -> None:
+    judged = diagnosed(Undeclared(), "unigram-*")
+    assert [cause for cause, _, _ in causes(judged)] == ["passes with unigram_unknown=run"]
+
+
+class Failing(ReferenceAdapter):
+    """Fails at every word, each time with another number."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        if len(input["text"]) > 3:
+            raise IndexError(f"index {len(input['text'])} out of range for {input['text']!r}")
+        raise Refusal("unknown_symbol", f"no {input['text']!r}")
+
+
+def test_numbers_and_names_make_no_other_cause() -> None:
+    judged = diagnosed(Failing(), "bpe-toy-encode-*")
+    assert {cause for cause, _, _ in causes(judged)} == {
+        "crash: IndexError: index N out of range for …",
+        "error: refused as unknown_symbol where a result is due: no …",
+    }
+
+
+def test_a_group_is_shown_once_and_every_case_is_in_the_report(tmp_path: Path) -> None:
+    judged = diagnosed(Marked(), "bpe-toy-encode-*")
+    failed = [result.case.id for result in judged.failed]
+    shown = [[result.case.id for result in group.results] for group in group_failures(judged.failed)]
+    assert list(text(judged, []))[:4] == [
+        "… and 2 more causes; --show 2 shows them all",
+        f"    6  encode: puts '▁' before a token: {', '.join(shown[0][:4])} and 2 more",
+        f"    3  encode: not the unknown token where the case has it: {', '.join(shown[1])}",
+        "",
+    ]
+    file = tmp_path / "r.ndjson"
+    file.write_bytes(b"".join(ndjson(judged, origin("tokspec run", "tokspec run", "0" * 64))))
+    read = read_report(file).run
+    assert [(each.case.id, each.cause) for each in read.failed] == [
+        (each.case.id, each.cause) for each in judged.failed
+    ]
+    assert sorted(failed) == sorted(case for group in shown for case in group)
+
+
+ADAPTER = """
+from tokspec.adapter import Hello
+
+class Adapter:
+    def hello(self):
+        return Hello("letters", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        return None
+    def run(self, operation, model, input):
+        return {"tokens": ["▁", *input["text"]]}
+"""
+
+
+def test_the_terminal_shows_one_of_a_cause_or_every_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(ADAPTER, "utf-8")
+    arguments = ["run", "--impl", "mine:Adapter", "--select", "bpe-toy-encode-pun", "--select", "bpe-toy-encode-bug"]
+    assert run_command_line(arguments) == 1
+    lines = click.unstyle(capsys.readouterr().out).splitlines()
+    assert [line for line in lines if line.startswith("FAIL ")] == [
+        "FAIL bpe-toy-encode-bug  (bpe/toy-encoding.yaml:7)"
+    ]
+    assert "  cause     of 2 cases: encode: puts '▁' before a token" in lines
+    assert "  alike     bpe-toy-encode-pun" in lines
+    assert run_command_line([*arguments, "--verbose"]) == 1
+    lines = click.unstyle(capsys.readouterr().out).splitlines()
+    assert len([line for line in lines if line.startswith("FAIL ")]) == 2
+    assert not [line for line in lines if line.startswith("  alike")]

@@ -1,0 +1,86 @@
+"""What a version promises: the comparison of two bundles finds what is new, and whatever breaks a rule."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+CASE: dict[str, Any] = {
+    "id": "one",
+    "clauses": ["BPE-ENC-1"],
+    "model": {},
+    "operation": "normalize",
+    "input": {"text": "a"},
+    "outcome": {"expect": {"text": "a"}},
+    "since": "0.1.0",
+}
+OLD: dict[str, Any] = {
+    "version": "0.1.0",
+    "clauses": [{"id": "BPE-ENC-1", "level": "MUST", "text": "One."}],
+    "choices": [{"name": "tie", "options": {"first": "", "last": ""}, "default": "first"}],
+    "cases": [CASE],
+}
+
+
+def compare(change: Callable[[dict[str, Any]], object], folder: Path) -> tuple[int, list[str], list[str]]:
+    new = copy.deepcopy(OLD) | {"version": "0.2.0"}
+    change(new)
+    for name, bundle in (("old.json", OLD), ("new.json", new)):
+        (folder / name).write_text(json.dumps(bundle), "utf-8")
+    command = [sys.executable, str(ROOT / "packages" / "changes.py"), "old.json", "new.json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return done.returncode, done.stdout.split("\n")[:-1], done.stderr.split("\n")[:-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda new: new["cases"].append({**CASE, "id": "two", "since": "0.2.0"}), "- two is new (BPE-ENC-1)"),
+        (lambda new: new["cases"].clear(), "- one is removed (BPE-ENC-1)"),
+        (
+            lambda new: new["clauses"].append({"id": "BPE-ENC-2", "level": "MAY", "text": "Two."}),
+            "- BPE-ENC-2 (MAY) is new: Two.",
+        ),
+        (lambda new: new["clauses"][0].update(level="RETIRED"), "- BPE-ENC-1 is RETIRED, and was MUST"),
+        (lambda new: new["clauses"][0].update(text="Uno."), "- BPE-ENC-1 is worded anew: Uno."),
+        (lambda new: new["choices"][0]["options"].update(any=""), "- tie has the option any"),
+        (lambda new: new["cases"][0].update(why="because"), ""),
+    ],
+)
+def test_what_is_new_is_listed(change: Callable[[dict[str, Any]], object], line: str, tmp_path: Path) -> None:
+    assert compare(change, tmp_path) == (0, [line], [""])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda new: new["cases"][0].update(outcome={"expect": {"text": "b"}}, input={"text": "b"}),
+            "one has another input, outcome: give the case a new id",
+        ),
+        (
+            lambda new: new["cases"].append({**CASE, "id": "two"}),
+            'two is new: raise the version of the suite, and give it since: "0.2.0"',
+        ),
+        (
+            lambda new: (new["cases"].append({**CASE, "id": "two"}), new.update(version="0.1.0")),
+            'two is new: raise the version of the suite, and give it since: "0.1.0"',
+        ),
+        (lambda new: new["clauses"].clear(), "BPE-ENC-1 is gone: retire a clause, with its heading"),
+        (lambda new: new["choices"].clear(), "tie is gone: a choice stays"),
+        (lambda new: new["choices"][0]["options"].pop("last"), "tie has lost last: an option stays"),
+        (lambda new: new["choices"][0].update(default="last"), "tie has another default: that turns gates red"),
+    ],
+)
+def test_a_broken_rule_fails(change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path) -> None:
+    status, _, messages = compare(change, tmp_path)
+    assert (status, messages) == (1, [message])

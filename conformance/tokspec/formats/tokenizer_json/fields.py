@@ -1,0 +1,305 @@
+"""How a part of a ``tokenizer.json`` and the same part of the fixtures are made of each other, by one table for both.
+
+A :class:`Component` is a part of one type, a :class:`Field` one of its keys, a :class:`Form` what its value is. Reading
+accounts for every key: it is a field, it says nothing, or it is refused and named. A key without which tokenizers does
+not load a file has to be there.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from tokspec.base.display import shorten, visible
+from tokspec.base.errors import DataError
+
+__all__ = [
+    "BASE64",
+    "BOOLEAN",
+    "CHARACTER",
+    "COUNT",
+    "FORMAT",
+    "ID",
+    "NOTHING",
+    "PATTERN",
+    "TEXT",
+    "TOKEN",
+    "Component",
+    "Field",
+    "Form",
+    "Kinds",
+    "at",
+    "checked",
+    "list_of",
+    "object_at",
+    "one_of",
+    "optional",
+    "part",
+    "read_part",
+    "show",
+    "write_part",
+    "wrong",
+]
+
+FORMAT = "tokenizer.json"
+
+#: Stands for a value that is not there, where None is one.
+NOTHING: Any = object()
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a value is: ``read`` takes it with its key, which an error names; ``write`` is the way back.
+
+    ``values`` are all that it can be, as in the file, with what they are in the fixtures; nothing if they are many.
+    """
+
+    read: Callable[[Any, str], Any]
+    write: Callable[[Any], Any] = lambda value: value
+    values: Mapping[Any, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True)
+class Field:
+    """A key in the file, its name in the fixtures, and its form.
+
+    ``absent`` is the value of the fixtures if the file has no such key; without one the key has to be there.
+    ``unsaid`` is the value that the fixtures do not write.
+    """
+
+    theirs: str
+    ours: str
+    form: Form
+    absent: Any = NOTHING
+    unsaid: Any = NOTHING
+
+
+@dataclass(frozen=True)
+class Component:
+    """A part of one type, by its name in the file and in the fixtures.
+
+    ``silent`` are keys that say nothing, with what is written; ``ignored`` are such keys that are only read. ``finish``
+    takes what the file has, what was read of it, and the key.
+    """
+
+    theirs: str
+    ours: str
+    fields: tuple[Field, ...] = ()
+    silent: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    ignored: tuple[str, ...] = ()
+    finish: Callable[[Mapping[str, Any], dict[str, Any], str], dict[str, Any]] = lambda part, found, key: found
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The components that can stand at one place, and why others of tokenizers are not covered."""
+
+    components: tuple[Component, ...]
+    uncovered: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def read_part(kinds: Kinds, part: Any, key: str) -> dict[str, Any]:
+    """Read a part that says its type.
+
+    Raises:
+        DataError: with the key of what is wrong, or is not covered.
+
+    >>> read_part(Kinds((Component("NFC", "nfc"),)), {"type": "NFC"}, "normalizer")
+    {'type': 'nfc'}
+    >>> read_part(Kinds((Component("NFC", "nfc"),)), {"type": "NFD"}, "normalizer")
+    ... # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: tokenizer.json: normalizer: is of type "NFD", which the specification does not cover;
+        it reads NFC
+    """
+    if "type" not in object_at(part, key):
+        raise wrong("is missing", at(key, "type"))
+    name = part["type"]
+    known = {component.theirs: component for component in kinds.components}
+    if not isinstance(name, str) or name not in known:
+        why = kinds.uncovered.get(name, "") if isinstance(name, str) else ""
+        ending = f": {why}" if why else f"; it reads {', '.join(known)}"
+        raise wrong(f"is of type {show(name)}, which the specification does not cover{ending}", key)
+    return read_component(known[name], part, key)
+
+
+def read_component(component: Component, part: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Read a part that is known to be a component."""
+    known = {field.theirs for field in component.fields}
+    for name in part:
+        if name not in known and name not in component.silent and name not in component.ignored and name != "type":
+            raise wrong("is a key that the specification does not cover", at(key, name))
+    found = {"type": component.ours} if component.ours else {}
+    for field_ in component.fields:
+        value = field_.absent
+        if field_.theirs in part:
+            value = field_.form.read(part[field_.theirs], at(key, field_.theirs))
+        elif value is NOTHING:
+            raise wrong("is missing", at(key, field_.theirs))
+        if value != field_.unsaid:
+            found[field_.ours] = value
+    return component.finish(part, found, key)
+
+
+def write_part(kinds: Kinds, part: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a part of the fixtures in which every default is filled in.
+
+    >>> write_part(Kinds((Component("Digits", "digits", (Field("individual_digits", "individual_digits", BOOLEAN),)),)),
+    ...            {"type": "digits", "individual_digits": True})
+    {'type': 'Digits', 'individual_digits': True}
+    """
+    known = {component.ours: component for component in kinds.components}
+    return write_component(known[part["type"]], part)
+
+
+def write_component(component: Component, part: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a part that is known to be a component."""
+    written = {"type": component.theirs} if component.theirs else {}
+    for field_ in component.fields:
+        value = part.get(field_.ours, None if field_.unsaid is NOTHING else field_.unsaid)
+        written[field_.theirs] = field_.form.write(value)
+    return {**written, **component.silent}
+
+
+def part(kinds: Callable[[], Kinds]) -> Form:
+    """Make the form of a part that says its type; the table may refer to itself."""
+    return Form(lambda value, key: read_part(kinds(), value, key), lambda value: write_part(kinds(), value))
+
+
+def object_of(component: Component) -> Form:
+    """Make the form of an object that is always of one component, and says no type."""
+    return Form(
+        lambda value, key: read_component(component, object_at(value, key), key),
+        lambda value: write_component(component, value),
+    )
+
+
+def wrong(message: str, key: str) -> DataError:
+    """Make the error that says what is wrong with a key."""
+    return DataError(message, FORMAT, key=key)
+
+
+def at(key: str, name: str) -> str:
+    """Return the key of what an object has under a name.
+
+    >>> at("model", "vocab"), at("", "model"), at("model", "a\\n")
+    ('model.vocab', 'model', 'model.a\\\\u000a')
+    """
+    return f"{key}.{shorten(visible(name))}".removeprefix(".")
+
+
+def show(value: Any) -> str:
+    """Return the beginning of a value as JSON.
+
+    >>> show(float("nan")), show("é")
+    ('NaN', '"\\\\u00e9"')
+    """
+    shown = json.dumps(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"
+
+
+def object_at(value: Any, key: str) -> Mapping[str, Any]:
+    """Return a value that has to be an object."""
+    if not isinstance(value, Mapping):
+        raise wrong("is no object", key)
+    return value
+
+
+def checked(what: str, is_one: Callable[[Any], bool], *values: Any) -> Form:
+    """Make the form of a value that stays as it is."""
+
+    def read(value: Any, key: str) -> Any:
+        if not is_one(value):
+            raise wrong(f"is {show(value)}, which is not {what}", key)
+        return value
+
+    return Form(read, values={value: value for value in values})
+
+
+def _is_base64(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and b64decode(value, validate=True) is not None
+    except ValueError:
+        return False
+
+
+BOOLEAN = checked("true or false", lambda value: type(value) is bool, False, True)
+TEXT = checked("a string", lambda value: isinstance(value, str))
+CHARACTER = checked("one character", lambda value: isinstance(value, str) and len(value) == 1)
+BASE64 = checked("base64", _is_base64)
+#: Numbers are those that the library's types hold.
+ID = checked("an integer from 0 to 4294967295", lambda value: type(value) is int and 0 <= value < 2**32)
+COUNT = checked("an integer from 0 to 18446744073709551615", lambda value: type(value) is int and 0 <= value < 2**64)
+
+
+def optional(form: Form) -> Form:
+    """Make the form of a value that may be null."""
+    return Form(
+        lambda value, key: None if value is None else form.read(value, key),
+        lambda value: None if value is None else form.write(value),
+        {None: None, **form.values} if form.values else {},
+    )
+
+
+def one_of(names: Mapping[str, str]) -> Form:
+    """Make the form of a value that is one of several names; of two that mean the same the first is written."""
+    ours = {name: theirs for theirs, name in reversed([*names.items()])}
+
+    def read(value: Any, key: str) -> str:
+        if not isinstance(value, str) or value not in names:
+            raise wrong(f"is {show(value)}, which is not one of {', '.join(names)}", key)
+        return names[value]
+
+    return Form(read, ours.__getitem__, names)
+
+
+def list_of(form: Form) -> Form:
+    """Make the form of a list."""
+
+    def read(value: Any, key: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise wrong("is no list", key)
+        return [form.read(member, f"{key}[{index}]") for index, member in enumerate(value)]
+
+    return Form(read, lambda value: [form.write(member) for member in value], form.values)
+
+
+def single(forms: Sequence[tuple[str, str, Form]]) -> Form:
+    """Make the form of an object with one key, whose name says what it is."""
+    theirs = {name: (ours, form) for name, ours, form in forms}
+
+    def read(value: Any, key: str) -> dict[str, Any]:
+        found = object_at(value, key)
+        if len(found) != 1 or not theirs.keys() >= found.keys():
+            raise wrong(f"is {show(value)}, which is not an object with one of the keys {', '.join(theirs)}", key)
+        (name,) = found
+        ours, form = theirs[name]
+        return {ours: form.read(found[name], at(key, name))}
+
+    def write(value: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: form.write(value[ours]) for name, (ours, form) in theirs.items() if ours in value}
+
+    return Form(read, write, {name: ours for name, (ours, _) in theirs.items()})
+
+
+PATTERN = single([("String", "string", TEXT), ("Regex", "regex", TEXT)])
+
+
+def _read_token(value: Any, key: str) -> list[Any]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise wrong(f"is {show(value)}, which is not a pair of a token and an id", key)
+    return [TEXT.read(value[0], f"{key}[0]"), ID.read(value[1], f"{key}[1]")]
+
+
+#: A token with its id.
+TOKEN = Form(_read_token)
+
+
+def same(names: Iterable[str], form: Form) -> tuple[Field, ...]:
+    """Make the fields that have one form and are called the same in the file and in the fixtures."""
+    return tuple(Field(name, name, form) for name in names)

@@ -1,0 +1,93 @@
+"""How much of the suite a run holds: of each profile, chapter or clause all of its cases, some or none.
+
+A case belongs to a profile if all of its clauses do, to the chapter of its first clause, and to each of its clauses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+
+from tokspec.base.errors import DataError
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.suite.cases import Case
+from tokspec.suite.specification import load_specification
+
+__all__ = ["check_names", "extent", "in_profile", "shortfalls"]
+
+#: How many cases a sentence names.
+_NAMED = 3
+
+
+def extent(results: Sequence[Result]) -> str:
+    """Say whether all of the cases pass, some or none.
+
+    >>> extent([])
+    'none'
+    """
+    passed = sum(result.verdict is Verdict.PASS for result in results)
+    return "none" if not passed else "complete" if passed == len(results) else "partial"
+
+
+def in_profile(results: Iterable[Result], profile: str) -> list[Result]:
+    """Return the results of the cases that belong to a profile."""
+    specification = load_specification()
+    return [result for result in results if specification.is_of(profile, result.case.clauses)]
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check that each name is that of a profile, a chapter or a clause.
+
+    Raises:
+        DataError: one is not; the nearest names are said.
+    """
+    for name in names:
+        _membership(name)
+
+
+def shortfalls(run: Run, cases: Iterable[Case], names: Iterable[str]) -> Iterator[str]:
+    """Say of each profile, chapter or clause of which a case did not pass what is missing.
+
+    Args:
+        run: of these cases, or of some of them; a case that was not asked did not pass.
+        cases: all of the suite.
+        names: what is required.
+
+    Raises:
+        DataError: a name is not known.
+    """
+    results, known = {result.case.id: result for result in run.results}, list(cases)
+    for name in names:
+        belongs = _membership(name)
+        wanted = [case.id for case in known if belongs(case)]
+        missing = [case for case in wanted if case not in results or results[case].verdict is not Verdict.PASS]
+        if missing or not wanted:
+            missing.sort(key=lambda case: case not in results or results[case].verdict.conforms)
+            counts = Counter(results[case].verdict.value if case in results else "not selected" for case in missing)
+            why = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()) or "it has no cases"
+            yield f"--require {name}: {len(wanted) - len(missing)} of {len(wanted)} cases pass ({why}){_list(missing)}"
+
+
+def _list(missing: Sequence[str]) -> str:
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    return f": {', '.join(missing[:_NAMED])}{more}" if missing else ""
+
+
+def _membership(name: str) -> Callable[[Case], bool]:
+    """Return what tells whether a case belongs to a profile, a chapter (with or without its number) or a clause."""
+    specification = load_specification()
+    chapters = {clause.chapter for clause in specification.clauses.values()}
+    chapters_by_title = {chapter.partition("-")[2]: chapter for chapter in chapters}
+    if name in specification.profiles:
+        return lambda case: specification.is_of(name, case.clauses)
+    if name in chapters or name in chapters_by_title:
+        chapter = chapters_by_title.get(name, name)
+        return lambda case: specification.clauses[case.clauses[0]].chapter == chapter
+    if name in specification.clauses:
+        return lambda case: name in case.clauses
+    known = [*specification.profiles, *sorted(chapters), *sorted(chapters_by_title), *specification.clauses]
+    close = get_close_matches(name, known, 1) or get_close_matches(name.upper(), known, 1)
+    advice = f"did you mean {close[0]}?" if close else f"profiles are {', '.join(specification.profiles)}"
+    raise DataError(f"{name!r} is not a profile, a chapter or a clause; {advice}", key="--require")

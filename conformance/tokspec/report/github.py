@@ -1,0 +1,65 @@
+"""A run for GitHub Actions: annotations as workflow commands, and what it came to as outputs of a step.
+
+A failing case is annotated at its place in the fixtures. What an implementation says stands in the data of a command,
+escaped, so that it cannot give commands itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from tokspec.base.display import visible
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Verdict
+from tokspec.report.failure import describe
+from tokspec.report.ndjson import Origin
+from tokspec.report.text import headline
+
+__all__ = ["write_annotations", "write_outputs"]
+
+
+def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
+    """Return a line for each of the first failing cases, and one for what keeps a run from conforming beside them.
+
+    GitHub shows ten of a step.
+    """
+    for result in run.failed[:show]:
+        head, *lines = describe(result, f"{origin.again} --select {result.case.id}")
+        place = {"file": f"fixtures/{result.case.file}", "line": str(result.case.line), "title": head}
+        yield _command(place, "\n".join(map(visible, lines)))
+    if run.complaints:
+        yield _command({"title": headline(run)}, "\n".join(map(visible, run.complaints)))
+    if len(run.failed) > show:
+        yield _command({"title": headline(run)}, f"{len(run.failed) - show} more cases failed; the reports have them.")
+
+
+def write_outputs(run: Run) -> Iterator[str]:
+    """Return the lines for ``GITHUB_OUTPUT``: whether the run conforms, the number of cases, and the counts.
+
+    >>> from tokspec.adapter import Hello
+    >>> list(write_outputs(Run(Hello("x", "1", "C", ("encode",)), {}, ())))[:3]
+    ['conforms=false', 'cases=0', 'passed=0']
+    """
+    counts = {verdict.value: count for verdict, count in run.counts.items()}
+    yield f"conforms={json.dumps(run.conforms)}"
+    yield f"cases={len(run.results)}"
+    yield f"passed={run.counts[Verdict.PASS]}"
+    yield f"failed={len(run.failed)}"
+    yield f"known-failures={run.counts[Verdict.KNOWN_FAILURE]}"
+    yield f"unsupported={run.counts[Verdict.UNSUPPORTED]}"
+    yield f"counts={json.dumps(counts)}"
+
+
+def _command(properties: dict[str, str], message: str) -> str:
+    """Write a workflow command.
+
+    >>> _command({"file": "a,b.yaml", "title": "100%: no"}, "one\\ntwo")
+    '::error file=a%2Cb.yaml,title=100%25%3A no::one%0Atwo'
+    """
+    written = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
+    return f"::error {written}::{_escape(message)}"
+
+
+def _escape(text: str, more: str = "") -> str:
+    return "".join(f"%{ord(each):02X}" if each in f"%\r\n{more}" else each for each in text)

@@ -1,0 +1,144 @@
+//! What of two results is compared, and where they first differ (fixtures/README.md, "How to judge").
+
+use crate::{list, text};
+use serde_json::{Map, Value, json};
+
+pub(crate) fn judge_answer(
+    case: &Value,
+    wanted: &[Value],
+    given: &Value,
+    hello: &Value,
+    unit: &str,
+) -> (&'static str, String) {
+    let default = [json!("tokens")];
+    let fields: Vec<&str> =
+        hello["encode_fields"].as_array().map_or(&default[..], |all| all).iter().map(text).collect();
+    let (mut has_field, mut lacks_spans, mut first) = (false, false, None);
+    let tolerance = case.get("tolerance");
+    let allowed = |key: &str| tolerance.map_or(1e-9, |own| own[key].as_f64().unwrap_or(0.0));
+    let mut is_right = false;
+    for right in wanted {
+        let right = convert_spans(right, &case["input"], unit);
+        let difference = if matches!(text(&case["operation"]), "encode" | "encode_batch") {
+            let (ours, theirs) = comparable(&right, given, &fields, &mut has_field, &mut lacks_spans);
+            difference(&ours, &theirs, allowed("relative"), allowed("absolute"), "")
+        } else {
+            has_field = true;
+            difference(&right, given, allowed("relative"), allowed("absolute"), "")
+        };
+        is_right |= difference.is_none();
+        first = first.or(difference);
+    }
+    match first {
+        Some(place) if !is_right => ("fail", format!("wrong answer: {place}")),
+        _ if !has_field => {
+            ("unsupported", format!("gives only {}, and the case checks none of them", fields.join(", ")))
+        }
+        _ if lacks_spans => ("unsupported", "gives no spans of this text".into()),
+        _ => ("pass", String::new()),
+    }
+}
+
+/// Keeps of an encoding what is declared and wanted, spans only where they are given; parts of encodings likewise.
+fn comparable(
+    right: &Value,
+    given: &Value,
+    fields: &[&str],
+    has_field: &mut bool,
+    lacks_spans: &mut bool,
+) -> (Value, Value) {
+    let (mut ours, mut theirs) = (Map::new(), Map::new());
+    for name in fields.iter().filter(|name| right.get(name).is_some()) {
+        *has_field = true;
+        if *name == "spans" && given.get("spans").is_none() {
+            *lacks_spans = true;
+            continue;
+        }
+        ours.insert(name.to_string(), right[name].clone());
+        given.get(name).map(|value| theirs.insert(name.to_string(), value.clone()));
+    }
+    for key in ["encodings", "overflowing"] {
+        if right.get(key).is_none() || given.get(key).is_none() || (key == "overflowing" && !fields.contains(&key)) {
+            continue;
+        }
+        let (mut left, mut other) = (list(&right[key]).to_vec(), list(&given[key]).to_vec());
+        for (one, two) in left.iter_mut().zip(other.iter_mut()) {
+            (*one, *two) = comparable(one, two, fields, has_field, lacks_spans);
+        }
+        ours.insert(key.into(), left.into());
+        theirs.insert(key.into(), other.into());
+    }
+    (ours.into(), theirs.into())
+}
+
+/// Says where two values first differ; integers are compared exactly, other numbers by TERM-5.
+fn difference(expected: &Value, actual: &Value, relative: f64, absolute: f64, path: &str) -> Option<String> {
+    let inner = |key: String, one: Option<&Value>, two: Option<&Value>| match (one, two) {
+        (Some(one), Some(two)) => difference(one, two, relative, absolute, &format!("{path}/{key}")),
+        _ => Some(format!("{path}/{key}: expected {}, got {}", or_nothing(one), or_nothing(two))),
+    };
+    let is_same = match (expected, actual) {
+        (Value::Object(one), Value::Object(two)) => {
+            let keys = one.keys().chain(two.keys().filter(|key| !one.contains_key(*key)));
+            return keys.into_iter().find_map(|key| inner(key.clone(), one.get(key), two.get(key)));
+        }
+        (Value::Array(one), Value::Array(two)) => {
+            return (0..one.len().max(two.len()))
+                .find_map(|index| inner(index.to_string(), one.get(index), two.get(index)));
+        }
+        (Value::Number(one), Value::Number(two)) => match (one.as_f64(), two.as_f64()) {
+            (Some(wanted), Some(found)) if one.is_f64() => {
+                (wanted - found).abs() <= absolute.max(relative * wanted.abs())
+            }
+            (wanted, found) => one == two || (two.is_f64() && wanted == found),
+        },
+        _ => expected == actual,
+    };
+    (!is_same).then(|| format!("{path}: expected {expected}, got {actual}"))
+}
+
+fn or_nothing(value: Option<&Value>) -> String {
+    value.map_or("nothing".into(), Value::to_string)
+}
+
+/// Converts expected spans from code points to the unit of the implementation (TERM-3).
+fn convert_spans(result: &Value, input: &Value, unit: &str) -> Value {
+    let mut converted = result.clone();
+    if let Some(encodings) = list_of(&mut converted, "encodings") {
+        let rows = encodings.iter_mut().zip(list(&input["inputs"]));
+        rows.for_each(|(encoding, row)| *encoding = convert_spans(encoding, row, unit));
+    } else if unit != "code_point" {
+        convert(&mut converted, &[places(&input["text"], unit), places(&input["pair"], unit)]);
+    }
+    converted
+}
+
+fn convert(part: &mut Value, tables: &[Vec<usize>; 2]) {
+    let sequences = part.get("sequence_ids").cloned().unwrap_or_default();
+    let move_to = |place: &mut Value, sequence: usize| {
+        let index = place.as_u64().unwrap_or(0) as usize;
+        *place = json!(tables[sequence].get(index).copied().unwrap_or(index));
+    };
+    for (index, span) in list_of(part, "spans").into_iter().flatten().enumerate() {
+        let sequence = sequences[index].as_u64().unwrap_or(0) as usize;
+        span.as_array_mut().into_iter().flatten().for_each(|place| move_to(place, sequence));
+    }
+    for piece in list_of(part, "pieces").into_iter().flatten() {
+        piece.as_array_mut().into_iter().flatten().skip(1).for_each(|place| move_to(place, 0));
+    }
+    list_of(part, "overflowing").into_iter().flatten().for_each(|inner| convert(inner, tables));
+}
+
+fn list_of<'a>(part: &'a mut Value, key: &str) -> Option<&'a mut Vec<Value>> {
+    part.get_mut(key).and_then(Value::as_array_mut)
+}
+
+/// The place of each character of a text, and of its end. No string of Rust is one that has to be written as {"hex"}.
+fn places(text: &Value, unit: &str) -> Vec<usize> {
+    let width = |character: char| if unit == "byte" { character.len_utf8() } else { character.len_utf16() };
+    let mut places = vec![0];
+    for character in text.as_str().unwrap_or_default().chars() {
+        places.push(places[places.len() - 1] + width(character));
+    }
+    places
+}

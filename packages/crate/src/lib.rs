@@ -1,0 +1,144 @@
+//! Judges a tokenizer by the cases of the tokspec suite, each as a test of `cargo test`. docs/cases.md describes them.
+
+mod compare;
+mod known;
+mod session;
+
+use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
+use serde_json::{Value, json};
+use session::Reply::{self, Answer, Crashed, Refused};
+use session::Session;
+pub use session::{Adapter, Refusal};
+use std::collections::{HashMap, HashSet};
+
+/// The verdicts of rows, the worst first.
+const SEVERITY: [&str; 5] = ["crash", "error", "fail", "unsupported", "pass"];
+
+/// Runs a test for each case. `known_failures` is the text of a file that `tokspec run` wrote, or empty.
+pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
+    let bundle: Value = serde_json::from_str(include_str!("../cases.json")).expect("the bundle");
+    let known = known::read(known_failures);
+    let mut judge = Judge::new(adapter, &bundle);
+    let (mut trials, mut problems, mut passed) = (Vec::new(), Vec::new(), false);
+    for case in list(&bundle["cases"]) {
+        let id = text(&case["id"]);
+        let (verdict, detail) = judge.judge(case, known.get(id));
+        passed |= verdict == "pass";
+        if verdict == "unsupported" && known.contains_key(id) {
+            problems.push(format!("{id} is listed as failing, and is unsupported"));
+        }
+        let asked = json!([case["model"], case["operation"], case["input"], case["inputs"]]);
+        let why = text(&case["why"]);
+        let lines = format!("{verdict}: {detail}\n  {why}\n  asked {asked}\n  from {}", case["file"]);
+        trials.push(Trial::ignorable_test(id, move || match verdict {
+            "pass" => Ok(Completion::Completed),
+            "unsupported" | "known failure" => Ok(Completion::ignored_with(format!("{verdict}: {detail}"))),
+            _ => Err(Failed::from(lines)),
+        }));
+    }
+    let ids: HashSet<&str> = list(&bundle["cases"]).iter().map(|case| text(&case["id"])).collect();
+    let stale = known.keys().filter(|id| !ids.contains(id.as_str()));
+    problems.extend(stale.map(|id| format!("{id} is listed as failing, and is no case of the suite")));
+    if !passed {
+        problems.push("no case passed, and a run that shows nothing is not a pass".into());
+    }
+    trials.push(Trial::test(
+        "the run",
+        move || {
+            if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+        },
+    ));
+    libtest_mimic::run(&Arguments::from_args(), trials)
+}
+
+struct Judge<'a, A: Adapter> {
+    session: Session<'a, A>,
+    choices: HashMap<String, String>,
+}
+
+impl<'a, A: Adapter> Judge<'a, A> {
+    fn new(adapter: &'a A, bundle: &'a Value) -> Self {
+        let session = Session::new(adapter, &bundle["models"]);
+        let (mut choices, declared) = (HashMap::new(), &session.hello["choices"]);
+        for choice in list(&bundle["choices"]) {
+            let name = text(&choice["name"]);
+            let option = text(declared.get(name).unwrap_or(&choice["default"]));
+            assert!(choice["options"].get(option).is_some(), "hello declares {name}={option}, which is no option");
+            choices.insert(name.to_string(), option.to_string());
+        }
+        let strange = declared.as_object().into_iter().flatten().find(|(name, _)| !choices.contains_key(*name));
+        assert!(strange.is_none(), "hello declares {strange:?}, which is no choice");
+        Self { session, choices }
+    }
+
+    fn judge(&mut self, case: &Value, known: Option<&known::Entry>) -> (&'static str, String) {
+        let (verdict, detail, seen) = match case.get("inputs") {
+            Some(inputs) => self.judge_table(case, list(inputs)),
+            None => self.judge_question(case),
+        };
+        match known {
+            None => (verdict, detail),
+            Some(_) if verdict == "unsupported" => (verdict, detail),
+            Some(_) if verdict == "pass" => ("unexpected pass", "passes, and is listed as failing".into()),
+            Some(entry) if known::is_as_listed(entry, verdict, &seen) => ("known failure", entry["reason"].clone()),
+            Some(_) => (verdict, detail + " (and not as it is listed)"),
+        }
+    }
+
+    /// Judges each row; the table comes to the worst of them, and is listed by all that fail.
+    fn judge_table(&mut self, case: &Value, inputs: &[Value]) -> (&'static str, String, Value) {
+        let (mut rows, mut failing) = (Vec::new(), Vec::new());
+        for (number, row) in (1..).zip(inputs) {
+            let mut question = case.clone();
+            row.as_object().into_iter().flatten().for_each(|(key, value)| question[key] = value.clone());
+            let (verdict, detail, seen) = self.judge_question(&question);
+            if !["pass", "unsupported"].contains(&verdict) {
+                failing.push(json!([number, seen[0], seen[1]]));
+            }
+            rows.push((verdict, format!("row {number}: {detail}"), seen));
+        }
+        let severity = |verdict| SEVERITY.iter().position(|each| *each == verdict);
+        let (verdict, detail, seen) = rows.into_iter().min_by_key(|row| severity(row.0)).expect("a table has rows");
+        (verdict, detail, if failing.is_empty() { seen } else { failing.into() })
+    }
+
+    fn judge_question(&mut self, question: &Value) -> (&'static str, String, Value) {
+        let reply = self.session.ask(question);
+        let (verdict, detail) = self.judge_reply(question, &reply);
+        let seen = match reply {
+            Answer(result) => result,
+            Refused(Refusal(reason, _)) => json!(reason),
+            Crashed(_) => json!("crash"),
+        };
+        (verdict, detail, json!([verdict, seen]))
+    }
+
+    fn judge_reply(&self, case: &Value, reply: &Reply<Value>) -> (&'static str, String) {
+        let mut outcome = &case["outcome"];
+        while let Some((name, options)) = outcome["by_choice"].as_object().and_then(|options| options.iter().next()) {
+            outcome = &options[&self.choices[name]];
+        }
+        let error = outcome["error"].as_str();
+        let due = error.map_or("a result is due".into(), |reason| format!("a refusal as {reason} is due"));
+        match reply {
+            Crashed(message) => ("crash", message.clone()),
+            Refused(Refusal(reason, message)) if reason == "unsupported" => ("unsupported", message.clone()),
+            Refused(Refusal(reason, _)) if error == Some(reason) => ("pass", String::new()),
+            Refused(Refusal(reason, message)) => ("error", format!("refused as {reason} where {due}: {message}")),
+            Answer(result) if error.is_some() => ("fail", format!("answers where {due}: {result}")),
+            Answer(result) => {
+                let only = [outcome["expect"].clone()];
+                let wanted = outcome["one_of"].as_array().map_or(&only[..], |all| all);
+                compare::judge_answer(case, wanted, result, &self.session.hello, &self.choices["offset_unit"])
+            }
+        }
+    }
+}
+
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+pub(crate) fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], |list| list)
+}

@@ -1,0 +1,137 @@
+// Judges a tokenizer by the cases of the tokspec suite, each as a test of node:test. docs/cases.md describes the cases.
+
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { comparable, convertSpans, difference } from "./compare.mjs";
+import { isAsListed, readKnownFailures } from "./known.mjs";
+export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
+
+const TRAINING = ["train", "training_trace", "training_state", "best_pair", "prune_step"];
+const SEVERITY = ["crash", "error", "fail", "unsupported", "pass"];
+const unsupported = (message) => ({ refused: { reason: "unsupported", message } });
+
+/** Register a test for each case that `select` takes. `knownFailures` is a file that `tokspec run` wrote. */
+export function register(adapter, { knownFailures, select = () => true } = {}) {
+  const known = knownFailures ? readKnownFailures(knownFailures) : new Map();
+  const ids = new Set(bundle.cases.map((one) => one.id));
+  const problems = [...known.keys()].filter((id) => !ids.has(id)).map((id) => `${id} is listed, and is no case`);
+  const judge = makeJudge(adapter, known);
+  let passed = 0;
+  for (const one of bundle.cases.filter(select)) {
+    test(one.id, async (t) => {
+      const { verdict, detail } = await judge(one);
+      passed += verdict === "pass";
+      if (verdict === "unsupported" && known.has(one.id)) problems.push(`${one.id} is listed, and unsupported`);
+      if (verdict === "unsupported") t.skip(detail);
+      else if (verdict === "known failure") t.todo(detail);
+      else if (verdict !== "pass") throw new Error(describe(one, verdict, detail));
+    });
+  }
+  test("the run", () => {
+    if (!passed) problems.push("no case passed, and a run that shows nothing is not a pass");
+    if (problems.length) throw new Error(problems.join("\n"));
+  });
+}
+
+function describe({ clauses, why, model, operation, input, inputs, file, line }, verdict, detail) {
+  const asked = JSON.stringify({ model, operation, input, inputs });
+  return `${verdict}: ${detail}\n  ${clauses[0]}: ${why}\n  asked ${asked}\n  from ${file}:${line}`;
+}
+
+/** Make a function that judges a case and returns a verdict with a detail. `known` has known failures by case. */
+export function makeJudge({ hello, load, operations }, known = new Map()) {
+  const choices = Object.fromEntries(bundle.choices.map((choice) => [choice.name, choice.default]));
+  for (const [name, option] of Object.entries(hello.choices ?? {})) {
+    if (!bundle.choices.some((choice) => choice.name === name && Object.hasOwn(choice.options, option)))
+      throw new Error(`hello declares ${name}=${option}, which is no choice`);
+    choices[name] = option;
+  }
+  const models = new Map();
+
+  function findUnoffered({ operation, model, options = [], components = [] }) {
+    if (!Object.hasOwn(operations, operation)) return `does not offer ${operation}`;
+    if (TRAINING.includes(operation) && Object.hasOwn(hello.other_trainers ?? {}, model.type))
+      return `trains ${model.type} by another algorithm: ${hello.other_trainers[model.type]}`;
+    const declared = [...(hello.encode_options ?? []), ...(hello.decode_options ?? [])];
+    const covers = (name) => hello.components?.some((each) => `${name}/`.startsWith(`${each}/`));
+    const unknown = options.filter((name) => !declared.includes(name));
+    unknown.push(...components.filter((name) => !covers(name)));
+    return unknown.length ? `does not know ${unknown.join(", ")}` : "";
+  }
+
+  async function loadModel(name) {
+    const none = { unsupported: "no models in this format are here" };
+    const written = hello.formats.map((format) => bundle.models[format]?.[name] ?? none);
+    const first = written.findIndex((model) => "content" in model);
+    if (first < 0) return unsupported(written.map((model) => model.unsupported).join("; "));
+    return attempt(() => load(structuredClone(written[first].content), hello.formats[first]));
+  }
+
+  async function ask(one) {
+    const reason = findUnoffered(one);
+    if (reason) return unsupported(reason);
+    if (!models.has(one.model_name)) models.set(one.model_name, await loadModel(one.model_name));
+    const model = models.get(one.model_name);
+    if (!("ok" in model)) return model;
+    const result = () => operations[one.operation](model.ok, structuredClone(one.input));
+    return attempt(async () => JSON.parse(JSON.stringify(await result()))); // as JSON carries it: NaN is null
+  }
+
+  async function judgeQuestion(question) {
+    const reply = await ask(question);
+    const [verdict, detail] = judgeReply(question, reply, choices, hello.encode_fields ?? ["tokens"]);
+    return { verdict, detail, seen: [verdict, reply.ok ?? (reply.refused ? reply.refused.reason : "crash")] };
+  }
+
+  // A table comes to the worst of its rows, and is listed by all that fail.
+  async function judgeTable(one) {
+    const rows = [];
+    for (const [index, row] of one.inputs.entries()) rows.push([await judgeQuestion({ ...one, ...row }), index + 1]);
+    const failing = rows.filter(([{ verdict }]) => !["pass", "unsupported"].includes(verdict));
+    const [worst, row] = rows.toSorted(([one], [two]) => SEVERITY.indexOf(one.verdict) - SEVERITY.indexOf(two.verdict))[0];
+    const seen = failing.length ? failing.map(([result, number]) => [number, ...result.seen]) : worst.seen;
+    return { verdict: worst.verdict, detail: worst.detail && `row ${row}: ${worst.detail}`, seen };
+  }
+
+  return async (one) => {
+    const { verdict, detail, seen } = one.inputs ? await judgeTable(one) : await judgeQuestion(one);
+    const entry = known.get(one.id);
+    if (!entry || verdict === "unsupported") return { verdict, detail };
+    if (verdict === "pass") return { verdict: "unexpected pass", detail: "passes, and is listed as failing" };
+    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: entry.reason };
+    return { verdict, detail: `${detail} (and not as it is listed)` };
+  };
+}
+
+// A refusal is an error whose `reason` is one of spec/09-errors.md; any other error is a crash.
+async function attempt(call) {
+  try {
+    return { ok: await call() };
+  } catch (error) {
+    return bundle.reasons.includes(error?.reason) ? { refused: error } : { crashed: String(error?.stack ?? error) };
+  }
+}
+
+function judgeReply(one, reply, choices, fields) {
+  let outcome = one.outcome;
+  for (let [name] = Object.keys(outcome.by_choice ?? {}); name; [name] = Object.keys(outcome.by_choice ?? {}))
+    outcome = outcome.by_choice[name][choices[name]];
+  if ("crashed" in reply) return ["crash", reply.crashed];
+  const due = outcome.error ? `a refusal as ${outcome.error} is due` : "a result is due";
+  if ("refused" in reply) {
+    const { reason, message } = reply.refused;
+    if (reason === "unsupported") return [reason, message];
+    return reason === outcome.error ? ["pass", ""] : ["error", `refused as ${reason} where ${due}: ${message}`];
+  }
+  if (outcome.error) return ["fail", `answers where ${due}: ${JSON.stringify(reply.ok)}`];
+  const seen = new Set();
+  const differences = (outcome.one_of ?? [outcome.expect]).map((right) => {
+    const wanted = convertSpans(right, one.input, choices.offset_unit);
+    const isEncoding = ["encode", "encode_batch"].includes(one.operation);
+    const pair = isEncoding ? comparable(wanted, reply.ok, fields, seen) : [wanted, reply.ok, seen.add("field")];
+    return difference(pair[0], pair[1], one.tolerance ?? { relative: 1e-9, absolute: 1e-9 });
+  });
+  if (!differences.includes("")) return ["fail", `wrong answer: ${differences[0]}`];
+  if (!seen.has("field")) return ["unsupported", `gives only ${fields.join(", ")}, and the case checks none of them`];
+  return seen.has("no spans") ? ["unsupported", "gives no spans of this text"] : ["pass", ""];
+}

@@ -1,0 +1,103 @@
+"""Added tokens: found in the text before the model sees it (``spec/03-added-tokens.md``).
+
+A text is read from left to right. Where the content of an added token begins, it is taken out whole, the longest of
+several, with the white space beside it that its flags ask for; the stretches between go on, each on its own. This
+happens twice: in the raw text for tokens that are matched as they are, and in the normalized stretches for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import regex
+
+from tokref.alignment import AlignedText
+from tokref.choices import Choices
+from tokref.normalization import normalize
+from tokref.values import AddedToken, Component
+
+__all__ = ["Stretch", "normalized_contents", "raw_contents", "split_added_tokens"]
+
+WORD_CHARACTER = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")  # ADDED-8
+WHITE_SPACE = regex.compile(r"\p{White_Space}*")
+WHITE_SPACE_AT_END = regex.compile(r"\p{White_Space}*$")
+
+
+class Stretch(NamedTuple):
+    """A part of the text, and the added token that it is, or None."""
+
+    text: AlignedText
+    token: AddedToken | None
+
+
+def raw_contents(tokens: Sequence[AddedToken]) -> dict[str, AddedToken]:
+    """Return what is looked for in the raw text: the contents as they are (ADDED-1)."""
+    return {token.content: token for token in tokens if not token.normalized}
+
+
+def normalized_contents(
+    tokens: Sequence[AddedToken], normalizer: Component | None, choices: Choices
+) -> dict[str, AddedToken]:
+    """Return what is looked for in the normalized text: the contents, normalized too (ADDED-5).
+
+    >>> list(normalized_contents([AddedToken("Foo", normalized=True)], Component("lowercase"), Choices()))
+    ['foo']
+    """
+    found: dict[str, AddedToken] = {}
+    for token in tokens:
+        if token.normalized:
+            content = normalize(AlignedText.from_input(token.content), normalizer, choices).text
+            if content:  # ADDED-5: of nothing, nothing is found
+                found.setdefault(content, token)
+    return found
+
+
+def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken]) -> list[Stretch]:
+    """Cut a text into added tokens and the stretches between them, none of which is empty.
+
+    >>> aligned = AlignedText.from_input("a  <m>b")
+    >>> for stretch in split_added_tokens(aligned, {"<m>": AddedToken("<m>", lstrip=True)}):
+    ...     print(repr(stretch.text.text), stretch.token is not None)
+    'a' False
+    '  <m>' True
+    'b' False
+    """
+    text, found = aligned.text, list[Stretch]()
+    begin = place = 0  # ``begin`` is where the stretch since the last added token starts
+    while place < len(text):
+        here = [content for content in contents if text.startswith(content, place)]  # ADDED-1: literally
+        if not here:
+            place += 1
+            continue
+        content = max(here, key=len)  # ADDED-2
+        token, end = contents[content], place + len(content)
+        if token.single_word and _is_in_word(text, place, end):  # ADDED-8
+            place = end  # ADDED-9
+            continue
+        start, end = _with_white_space(text, place, end, token)
+        start = max(start, begin)  # ADDED-6: what the token before has taken is not taken again
+        if begin < start:
+            found.append(Stretch(aligned.cut(begin, start), None))  # ADDED-3: with the white space beside it
+        found.append(Stretch(aligned.cut(start, end), token))  # ADDED-11
+        begin = place = end  # ADDED-2: without overlap
+    if begin < len(text):
+        found.append(Stretch(aligned.cut(begin, len(text)), None))
+    return found
+
+
+def _is_in_word(text: str, start: int, end: int) -> bool:
+    beside = text[:start][-1:], text[end:][:1]  # empty at the ends of the text
+    return any(WORD_CHARACTER.match(character) for character in beside)
+
+
+def _with_white_space(text: str, start: int, end: int, token: AddedToken) -> tuple[int, int]:
+    if token.lstrip:  # ADDED-6
+        before = WHITE_SPACE_AT_END.search(text[:start])
+        assert before is not None
+        start = before.start()
+    if token.rstrip:  # ADDED-7
+        after = WHITE_SPACE.match(text, end)
+        assert after is not None
+        end = after.end()
+    return start, end

@@ -1,0 +1,130 @@
+"""Post-processing: what is put around one text or two for a language model (``spec/11-post-processing.md``).
+
+A post-processor says three things: which template stands for one text and which for two, which type ids the tokens of
+the texts get, and whether spans are trimmed. Those that have names are written here as templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import regex
+
+from tokref.values import Component, EncodedToken
+
+__all__ = ["added_count", "post_process", "trim_spans"]
+
+WHITE_SPACE = regex.compile(r"\p{White_Space}")
+
+
+class Item(NamedTuple):
+    """An item of a template: the text of this number, or else tokens with their ids, and the type id for either."""
+
+    text: int | None
+    tokens: tuple[tuple[str, int], ...]
+    type_id: int
+
+
+def post_process(
+    texts: Sequence[Sequence[EncodedToken]], post_processor: Component | None, add_special_tokens: bool
+) -> tuple[EncodedToken, ...]:
+    """Put the tokens of one text or two together, with what the post-processor puts between them.
+
+    >>> a = [EncodedToken("a", 5, 0, 1, word=0, sequence=0)]
+    >>> bert = Component("bert", {"cls": ("[CLS]", 1), "sep": ("[SEP]", 2)})
+    >>> [(token.text, token.sequence) for token in post_process([a], bert, add_special_tokens=True)]
+    [('[CLS]', None), ('a', 0), ('[SEP]', None)]
+    """
+    result: list[EncodedToken] = []
+    for item in _template(post_processor, len(texts)):
+        if item.text is not None:  # POST-2, POST-TEMPLATE-3; POST-7: it may have no tokens
+            result += [token._replace(type_id=item.type_id) for token in texts[item.text]]
+        elif add_special_tokens:  # POST-6
+            result += [
+                EncodedToken(token, id, 0, 0, item.type_id, is_special=True)  # POST-3, POST-4, POST-5
+                for token, id in item.tokens
+            ]
+    return tuple(result)
+
+
+def added_count(post_processor: Component | None, texts: int) -> int:
+    """Return how many tokens are put around so many texts (TRUNC-1).
+
+    >>> added_count(Component("roberta", {"cls": ("<s>", 0), "sep": ("</s>", 2)}), 2)
+    4
+    """
+    return sum(len(item.tokens) for item in _template(post_processor, texts))
+
+
+def trim_spans(tokens: Sequence[EncodedToken], text: str, post_processor: Component | None) -> list[EncodedToken]:
+    """Take white space at their ends out of the spans of a text's tokens, where a post-processor wants it.
+
+    >>> trimming = Component("byte_level", {"trim_offsets": True, "add_prefix_space": False, "use_regex": True})
+    >>> [token] = trim_spans([EncodedToken("Ġa", 5, 1, 3)], "b a", trimming)
+    >>> token.start, token.end
+    (2, 3)
+    """
+    trimmed = list(tokens)
+    for step in _steps(post_processor):  # POST-SEQUENCE-1
+        if step.parameters.get("trim_offsets"):  # POST-BYTE-1, POST-ROBERTA-3
+            keeps = step.parameters["add_prefix_space"]
+            trimmed = [_trim(token, text, keeps and place == 0) for place, token in enumerate(trimmed)]
+    return trimmed
+
+
+def _trim(token: EncodedToken, text: str, keeps_prefix: bool) -> EncodedToken:
+    start, end = token.start, token.end
+    written = text[start:end] if token.is_added else token.text  # POST-BYTE-3
+    before, behind = _count_spaces(written), _count_spaces(written[::-1])
+    if keeps_prefix and before == 1:  # POST-BYTE-2
+        before = 0
+    while before and start < end and WHITE_SPACE.match(text[start]):  # POST-BYTE-1
+        start, before = start + 1, before - 1
+    while behind and start < end and WHITE_SPACE.match(text[end - 1]):
+        end, behind = end - 1, behind - 1
+    return token._replace(start=start, end=end)
+
+
+def _count_spaces(text: str) -> int:
+    """Count the characters at the start that are white space, or stand for a space in the byte alphabet."""
+    count = 0
+    while count < len(text) and (text[count] == "Ġ" or WHITE_SPACE.match(text[count])):
+        count += 1
+    return count
+
+
+def _steps(post_processor: Component | None) -> list[Component]:
+    """Return the post-processors that a sequence consists of, in their order."""
+    if post_processor is None:
+        return []
+    if post_processor.type != "sequence":
+        return [post_processor]
+    return [step for part in post_processor.parameters["post_processors"] for step in _steps(part)]
+
+
+def _template(post_processor: Component | None, texts: int) -> list[Item]:
+    items = [Item(0, (), 0), Item(1, (), 1)][:texts]  # POST-2
+    for step in _steps(post_processor):  # POST-SEQUENCE-1: at most one puts in tokens
+        parameters = step.parameters
+        if step.type == "template":
+            items = [
+                _item(item, parameters["special_tokens"]) for item in parameters["single" if texts == 1 else "pair"]
+            ]
+        elif step.type == "bert":
+            cls, sep = (parameters["cls"],), (parameters["sep"],)
+            items = [Item(None, cls, 0), Item(0, (), 0), Item(None, sep, 0)]  # POST-BERT-1, POST-BERT-2
+            items += [Item(1, (), 1), Item(None, sep, 1)] if texts == 2 else []
+        elif step.type == "roberta":
+            cls, sep = (parameters["cls"],), (parameters["sep"],)
+            items = [Item(None, cls, 0), Item(0, (), 0), Item(None, sep, 0)]  # POST-ROBERTA-1, POST-ROBERTA-2
+            items += [Item(None, sep, 0), Item(1, (), 0), Item(None, sep, 0)] if texts == 2 else []
+    return items
+
+
+def _item(item: Component, special_tokens: dict[str, tuple[tuple[str, int], ...]]) -> Item:
+    """Return an item of a template that the model spells out (POST-TEMPLATE-1, POST-TEMPLATE-2)."""
+    type_id = item.parameters["type_id"]
+    if item.type == "sequence":
+        return Item("AB".index(item.parameters["sequence"]), (), type_id)
+    return Item(None, special_tokens[item.parameters["special"]], type_id)
