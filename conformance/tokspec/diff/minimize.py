@@ -13,12 +13,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from tokspec.base.errors import Unsupported
+from tokspec import formats
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.diff.causes import Cause, Outcome, cause_of, compare_replies
 from tokspec.diff.models import tokens_of
 from tokspec.diff.tally import Group
 from tokspec.formats.user_model import UserModel
-from tokspec.protocol.messages import Answer, Reply, Request
+from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.sessions.session import Session
 
 __all__ = ["Minimizer", "Small", "minimize_sequence"]
@@ -243,15 +244,28 @@ class Minimizer:
         self, index: int, operation: str, asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]]
     ) -> list[Reply]:
         options = self._options[index].get(operation, {})
-        requests = []
-        for model, input in asked:
+        replies: list[Reply] = [Refused("unsupported", "cannot be written")] * len(asked)
+        requests, places = [], []
+        for place, (model, input) in enumerate(asked):
             self._names += model is not None
             name = "own" if model is None else f"small-{self._names}"
-            requests.append(
-                Request(operation, name, self._models[index] if model is None else model, {**input, **options})
-            )
-        found = dict(self._sessions[index].ask(requests))
-        return [found[number] for number in range(len(requests))]
+            content = self._models[index] if model is None else self._write(index, model)
+            if content is not None:
+                requests.append(Request(operation, name, content, {**input, **options}))
+                places.append(place)
+        for number, reply in self._sessions[index].ask(requests):
+            replies[places[number]] = reply
+        return replies
+
+    def _write(self, index: int, model: Mapping[str, Any]) -> UserModel | None:
+        """Write a small model as the side gets the whole one; None if that is not possible."""
+        accepted = self._sessions[index].hello.formats
+        for format in self._models[index].ordered(accepted)[:1]:
+            try:
+                return UserModel(format, formats.write(format, model), "the small model", "")
+            except (Unsupported, DataError):
+                return None
+        return None
 
     def _ask(
         self, index: int, model: Mapping[str, Any] | None, operation: str, inputs: Sequence[Mapping[str, Any]]
