@@ -3,7 +3,7 @@
     python conformance/components/crate.py FOLDER
 
 takes the folder of the crate, and of ``spm_precompiled`` beside it, and writes ``crate.json``: names alone, by which
-``table.py`` finds what the suite does not cover.
+``component_table.py`` finds what the suite does not cover.
 """
 
 from __future__ import annotations

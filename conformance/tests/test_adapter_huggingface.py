@@ -130,6 +130,7 @@ def test_encode_with_what_a_post_processor_adds() -> None:
         "overflowing": [],
     }
     assert run("encode", TEMPLATE, text="ug", add_special_tokens=False)["tokens"] == ["ug"]
+    assert run("encode", TEMPLATE, text="ug")["tokens"] == ["S", "ug"]
 
 
 def test_encode_what_is_truncated() -> None:

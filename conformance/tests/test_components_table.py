@@ -25,11 +25,13 @@ def load(name: str) -> ModuleType:
     return module
 
 
-table = load("table")
+table = load("component_table")
 
 
+@pytest.mark.slow
 def test_the_table_is_up_to_date() -> None:
-    assert table.FILE.read_text("utf-8") == table.table(), "run python conformance/components/table.py"
+    """Its counts change with every case: it is made anew for a release, not for a change."""
+    assert table.FILE.read_text("utf-8") == table.table(), "run python conformance/components/component_table.py"
 
 
 def test_what_is_not_covered_is_known() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.files import unpack
-from tokspec.formats.neutral import fill_defaults, log_probabilities
+from tokspec.formats.neutral import added_tokens_of, by_id, fill_defaults, has_ids, ids_of, log_probabilities
 from tokspec.suite.fixtures import load_suite
 
 BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "h", "ug", "hug"], "merges": [["u", "g"], ["h", "ug"]]}
@@ -157,6 +157,16 @@ LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip wh
         ),
         (
             "tokenizer.json-legacy",
+            {**BPE, "merges": [["#version", "c"]]},
+            "the merge of '#version' and 'c' begins as a version does, which older versions skip",
+        ),
+        (
+            "tokenizer.json-legacy",
+            {"pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "metaspace", "prepend_scheme": "first"}]}},
+            "older versions have no metaspace for the start of the input only",
+        ),
+        (
+            "tokenizer.json-legacy",
             {"pre_tokenizer": {"type": "metaspace", "prepend_scheme": "first"}},
             "older versions have no metaspace for the start of the input only",
         ),
@@ -191,9 +201,20 @@ def test_the_older_tokenizer_json() -> None:
     }
 
 
+def with_ids_in_order(model: dict[str, Any]) -> dict[str, Any]:
+    """Ids that are positions are not said, and others are in order."""
+    return {**model, "vocabulary": by_id(ids_of(model), "")} if has_ids(model) else model
+
+
+def with_one_kind_of_tokens(model: dict[str, Any]) -> dict[str, Any]:
+    """Special tokens as added tokens, all in the order of their ids."""
+    rest = {key: value for key, value in model.items() if key not in ("special_tokens", "added_tokens")}
+    return {**rest, "added_tokens": sorted(added_tokens_of(model), key=lambda token: token["id"])}
+
+
 def as_tokenizer_json(model: dict[str, Any]) -> dict[str, Any]:
     """What ``tokenizer.json`` keeps of a model: no missing type, no empty vocabulary, no frequencies, no unknown token without tokens, no silence on fused ones."""
-    model = {"type": "bpe", **model}
+    model = {"type": "bpe", **with_ids_in_order(model)}
     if model["type"] == "bpe" and "unknown_token" in model:
         model = {"fuse_unk": False, **model}
     if model.get("vocabulary") == []:
@@ -205,8 +226,8 @@ def as_tokenizer_json(model: dict[str, Any]) -> dict[str, Any]:
     return model
 
 
-KEPT = dict.fromkeys(("vocab.json+merges.txt", "vocab.txt", "vocab.tiktoken", "tokspec"), lambda model: model) | (
-    dict.fromkeys(("tokenizer.json", "tokenizer.json-legacy"), as_tokenizer_json)
+KEPT = dict.fromkeys(("vocab.json+merges.txt", "vocab.txt", "vocab.tiktoken"), with_ids_in_order) | (
+    {"tokspec": lambda model: model, **dict.fromkeys(("tokenizer.json", "tokenizer.json-legacy"), as_tokenizer_json)}
 )
 
 #: How many of the models of the cases each format expresses, at least.
@@ -224,8 +245,13 @@ def test_reading_back_gives_the_same_model(format: str) -> None:
             written = write(format, model)
         except Unsupported:
             continue
+        if case.outcome.get("error") == "invalid_model":
+            continue
         if format != "tokspec" or not has_surrogate(model):
-            assert read(format, written) == KEPT[format](model), case.id
+            found, kept = read(format, written), KEPT[format](model)
+            if "added_tokens" in kept and format.startswith("tokenizer.json"):
+                found, kept = with_one_kind_of_tokens(found), with_one_kind_of_tokens(kept)
+            assert found == kept, case.id
             expressed += 1
     assert expressed >= EXPRESSED.get(format, 20)
 

@@ -158,8 +158,8 @@ def test_reading_back_gives_the_same_model() -> None:
     ("path", "value", "message"),
     [
         (("trainer_spec", "model_type"), 3, "trainer_spec.model_type: is WORD, which the specification does not cover"),
-        (("trainer_spec", "byte_fallback"), True, "trainer_spec.byte_fallback: is true, which the specification does not cover"),
-        (("normalizer_spec", "precompiled_charsmap"), b"x", "normalizer_spec.precompiled_charsmap: is a table of characters, which the specification does not cover"),
+        (("trainer_spec", "treat_whitespace_as_suffix"), True, "trainer_spec.treat_whitespace_as_suffix: is true, which the specification does not cover"),
+        (("denormalizer_spec", "precompiled_charsmap"), b"x", "denormalizer_spec.precompiled_charsmap: is a character map, which the specification does not cover"),
         (("normalizer_spec", "remove_extra_whitespaces"), True, "normalizer_spec: is add_dummy_prefix false, remove_extra_whitespaces true, escape_whitespaces false, which the specification does not cover"),
         (("pieces", 0, "type"), 3, "pieces[0].type: is CONTROL ('u'), which the specification does not cover"),
         (("pieces", 0, "type"), 2, "pieces: has a token twice, or not one unknown token"),
@@ -234,9 +234,13 @@ def test_only_a_model_that_splits_at_white_space_has_the_map() -> None:
 
 
 @pytest.mark.parametrize("stages", [{}, {"pre_tokenizer": {"type": "metaspace", "prepend_scheme": "never"}}])
-def test_a_first_mark_is_dropped_in_decoding_only_where_it_is_put(stages: dict[str, Any]) -> None:
-    model = {**UNIGRAM, **stages, "decoder": {"type": "metaspace"}}
-    assert refusal(MODEL, model) == f"{MODEL} drops a first '▁' in decoding where it puts one, and here it puts none"
+def test_no_prefix_is_put_where_the_model_puts_none(stages: dict[str, Any]) -> None:
+    """SentencePiece drops a first mark in decoding only where it puts one (``metaspace_leading_space: as_put``)."""
+    protocol = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    proto = protocol.ModelProto()
+    content = write(MODEL, {**UNIGRAM, **stages, "decoder": {"type": "metaspace"}})
+    proto.ParseFromString(b64decode(content["files"]["sentencepiece.model"]["base64"]))
+    assert proto.normalizer_spec.add_dummy_prefix is False
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])

@@ -106,8 +106,8 @@ def test_a_property_of_encoding_that_decoding_breaks_is_known_by_decoding() -> N
 
 def test_a_model_that_is_not_refused_is_known_for_every_operation(tmp_path: Path) -> None:
     known = known_clauses(listed(tmp_path, {"case": "bpe-model-product-missing", "verdict": "fail"}))
-    not_refused = finding("BPE-MODEL-1", "decode", Verdict.FAIL, "not refused as invalid_model")
-    assert marked(not_refused, known=known) == ["BPE-MODEL-1 (bpe-model-product-missing)"]
+    not_refused = finding("BPE-MODEL-3", "decode", Verdict.FAIL, "not refused as invalid_model")
+    assert marked(not_refused, known=known) == ["BPE-MODEL-3 (bpe-model-product-missing)"]
 
 
 def test_a_refusal_that_is_not_due_is_known_as_another_answer_is() -> None:

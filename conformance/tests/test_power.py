@@ -43,7 +43,7 @@ cases:
     expect: {tokens: ["[UNK]"]}
     verified_by: ["hand"]
   - id: four-letters
-    clauses: [WP-ENC-3]
+    clauses: [WP-ENC-4]
     why: "It is needed for a test."
     operation: encode
     input: {text: "aaaa"}
@@ -53,7 +53,7 @@ cases:
 
 MUTANTS = """\
 - id: killed
-  clause: WP-ENC-3
+  clause: WP-ENC-4
   fault: "Words may be of any length."
   in: wordpiece
   old: "size > model.max_word_length"
@@ -88,7 +88,7 @@ MUTANTS = """\
 
 MUTANTS_OF_THE_SUITE = load_mutants(mutants_folder() or Path())
 
-KILLED = Mutant("x", "WP-ENC-3", "x", "wordpiece", "size > model.max_word_length", "False", place="x.yaml:3")
+KILLED = Mutant("x", "WP-ENC-4", "x", "wordpiece", "size > model.max_word_length", "False", place="x.yaml:3")
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ SURVIVES     noticed-elsewhere  WP-ENC-2          by accident three-letters (fai
              A word of exactly the greatest length is unknown. (x.yaml:13)
 FALSE ALARM  not-the-same       WP-ENC-1          another-letter (crash)
              It is needed for a test. (x.yaml:26)
-killed       killed             WP-ENC-3          four-letters (fail)
+killed       killed             WP-ENC-4          four-letters (fail)
 harmless     same               WP-ENC-1          3 cases pass, 2 of them of its clause
 
 3 mutants: 1 killed, 2 survive, 1 of them noticed by accident; 2 harmless ones: 1 false alarms
@@ -128,7 +128,7 @@ def test_all_cases_are_asked_in_full(folder: Path) -> None:
     assert (result.return_value, result.output) == (
         0,
         """\
-killed       killed  WP-ENC-3          four-letters (fail)
+killed       killed  WP-ENC-4          four-letters (fail)
 
 clauses without mutants: WP-ENC-1, WP-ENC-2
 
@@ -147,7 +147,7 @@ def test_a_summary_counts_by_clause_and_by_case(folder: Path) -> None:
 clause            cases  mutants  killed
 WP-ENC-1              2        1       0
 WP-ENC-2              1        1       0
-WP-ENC-3              1        1       1
+WP-ENC-4              1        1       1
 
 kills  case
     1  four-letters
@@ -160,7 +160,7 @@ kills  case
 
 def test_mutants_are_selected_by_id_clause_and_file(folder: Path) -> None:
     assert asked(folder, "--select", "kill*").output.splitlines()[0].split() == [
-        "killed", "killed", "WP-ENC-3", "four-letters", "(fail)"
+        "killed", "killed", "WP-ENC-4", "four-letters", "(fail)"
     ]  # fmt: skip
     known = load_mutants(folder / "mutants")
     assert [mutant.id for mutant in selected(known, ("WP-ENC-2", "same"))] == ["noticed-elsewhere", "same"]
@@ -241,7 +241,7 @@ def test_a_slip_of_a_mutant_is_no_kill() -> None:
 
 
 def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:
-    broken = Mutant("x", "WP-ENC-3", "x", "wordpiece", "__all__ = [", "1 / 0\n__all__ = [", place="x.yaml:3")
+    broken = Mutant("x", "WP-ENC-4", "x", "wordpiece", "__all__ = [", "1 / 0\n__all__ = [", place="x.yaml:3")
     with pytest.raises(DataError) as caught:
         judged(broken, [])
     assert str(caught.value) == ("x.yaml:3: x: wordpiece cannot be imported: ZeroDivisionError: division by zero")

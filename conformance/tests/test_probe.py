@@ -60,8 +60,9 @@ OPTIONS = [(name, option) for name, choice in CHOICES.items() for option in choi
     ("name", "option"), [each for each in OPTIONS if each[0] not in ("offset_unit", "unigram_tie")]
 )
 def test_every_option_is_found(name: str, option: str) -> None:
-    taken = {**load_specification().defaults(), "unigram_tie": "earliest_start", name: option}
-    found = probed(ReferenceAdapter({name: option}))
+    given = {**({"bpe_merge_order": "lowest_rank"} if name == "bpe_merge_places" else {}), name: option}
+    taken = {**load_specification().defaults(), "unigram_tie": "earliest_start", **given}
+    found = probed(ReferenceAdapter(given))
     assert found.unexplained == ()
     assert {**taken, **found.declaration} == taken
     assert found.declaration[name] == option
@@ -76,7 +77,7 @@ def test_what_is_laxer_fits_as_well() -> None:
     findings = {finding.choice: finding for finding in probed(ReferenceAdapter(), "UNI-*").findings}
     costs = {"any": 0, "earliest_start": 0}
     assert findings["unigram_tie"] == ChoiceFinding(
-        "unigram_tie", ("earliest_start",), ("any", "earliest_start"), {}, costs, 15
+        "unigram_tie", ("earliest_start",), ("any", "earliest_start"), {}, costs, 27
     )
 
 
@@ -120,7 +121,14 @@ def test_an_inconsistent_choice_says_what_each_option_costs_and_misleads_no_othe
 
 def test_what_cannot_be_told_is_not_declared() -> None:
     found = probed(Decoding())
-    assert list(found.declaration) == ["metaspace_leading_space", "unknown_id"]
+    refusals = ["merge_outside_vocabulary", "duplicate_token"]
+    assert list(found.declaration) == [
+        *refusals,
+        "join_without_decoder",
+        "metaspace_leading_space",
+        "unknown_id",
+        "byte_fallback_invalid",
+    ]
     told = {finding.choice: finding.options for finding in found.findings}
     assert told["bpe_merge_order"] == ("single_pass", "lowest_rank")
 

@@ -35,7 +35,7 @@ CASES = [
     case("bpe-toy-encode-bug", ("BPE-ENC-1", "BPE-ENC-3"), "encode", (), "bpe/toy.yaml"),
     case("bpe-toy-train", ("BPE-TRAIN-7",), "train", ("long",), "bpe/toy.yaml"),
     case("unigram-toy-encode", ("UNI-ENC-1",), "encode", ("emoji", "long"), "unigram/toy.yaml"),
-    case("decode", ("DEC-1",), "decode", (), "decoding/plain.yaml"),
+    case("decode", ("DEC-7",), "decode", (), "decoding/plain.yaml"),
 ]
 
 

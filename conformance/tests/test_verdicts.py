@@ -159,6 +159,16 @@ def test_a_batch_is_compared_in_the_declared_fields_of_each_encoding() -> None:
     )
 
 
+def test_an_empty_batch_is_compared_though_it_has_no_field() -> None:
+    asked = replace(case({"expect": {"encodings": []}}, "encode_batch"), input={"inputs": []})
+    assert outcome(judged(asked, Answer({"encodings": []}), ("tokens",))) == ("pass", "", None)
+    assert outcome(judged(asked, Answer({"encodings": [BUG]}))) == (
+        "fail",
+        "wrong answer",
+        Difference(("encodings", 0), ABSENT, BUG),
+    )
+
+
 def test_spans_of_a_pair_are_converted_in_their_own_text() -> None:
     right = {
         "spans": [[0, 1], [0, 1], [0, 0]],

@@ -5,9 +5,10 @@ import pytest
 from tokref import Choices, InputError
 
 NAMES = (
-    "bpe_training_tie, bpe_merge_order, bpe_pairs, bpe_unknown_run, bpe_unknown_without_token, unigram_tie, "
-    "unigram_score_start, unigram_unknown, metaspace_leading_space, unknown_id, truncation_odd, wordpiece_cleanup, "
-    "final_sigma, byte_fallback_invalid, pattern_end, pattern_interval_plus"
+    "bpe_training_tie, bpe_merge_order, bpe_merge_places, bpe_pairs, bpe_unknown_run, bpe_unknown_without_token, "
+    "merge_outside_vocabulary, duplicate_token, wordpiece_length_unit, unigram_tie, unigram_score_start, "
+    "unigram_unknown, unigram_unknown_without_token, join_without_decoder, metaspace_leading_space, unknown_id, "
+    "truncation_odd, wordpiece_cleanup, final_sigma, byte_fallback_invalid, pattern_end, pattern_interval_plus"
 )
 
 
@@ -15,12 +16,18 @@ def test_the_defaults_are_those_of_the_documents() -> None:
     assert Choices.from_mapping({}) == Choices(
         bpe_training_tie="first_met",
         bpe_merge_order="single_pass",
+        bpe_merge_places="leftmost",
         bpe_pairs="listed",
         bpe_unknown_run="each",
         bpe_unknown_without_token="error",
+        merge_outside_vocabulary="refused",
+        duplicate_token="refused",
+        wordpiece_length_unit="code_point",
         unigram_tie="any",
         unigram_score_start="one",
         unigram_unknown="piece",
+        unigram_unknown_without_token="error",
+        join_without_decoder="space",
         metaspace_leading_space="kept",
         unknown_id="error",
         final_sigma="contextual",

@@ -357,7 +357,7 @@ def test_where_no_token_has_a_probability_an_unknown_character_costs_ten() -> No
 @pytest.mark.parametrize(
     ("unknown_token", "message"),
     [
-        (None, "'ax' is unknown and the model has no unknown token"),
+        (None, "{} is unknown and the model has no unknown token"),
         ("<unk>", "{} is unknown and the unknown token '<unk>' is not in the vocabulary"),
     ],
 )

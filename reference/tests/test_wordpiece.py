@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokref import AlignedText, InputError, Target, Token, WordPiece, train_wordpiece
+from tokref import AlignedText, Choices, InputError, Target, Token, WordPiece, train_wordpiece
 from tokref.wordpiece import best_scored_pair, encode_wordpiece, score_pairs, split_word, wordpiece_alphabet
 
 from .strategies import HASH_WORDS, LETTER_WORDS, WORDS
@@ -23,7 +23,7 @@ PREFIXES = st.sampled_from(["##", "#", "@", ""])
 
 
 def encode(text: str, model: WordPiece) -> list[Token]:
-    return encode_wordpiece(AlignedText.from_input(text), model)
+    return encode_wordpiece(AlignedText.from_input(text), model, Choices())
 
 
 def model_of(*tokens: str, prefix: str = "##", longest: int = 100) -> WordPiece:

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 
 from tokfast.pairs import Key, PairQueue, SplitCorpus
 from tokfast.values import Part
-from tokref.bpe import BpeTraining, Target
+from tokref.bpe import BpeTraining, Target, merge_symbols
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Bpe, Pair, Words, number_tokens, unknown_token
@@ -38,6 +38,9 @@ class BpeEncoder:
             self._ranks.setdefault(pair, []).append(rank)
         self._rank_of = self._choose_ranks()
         self._has_turns = choices.bpe_merge_order == "single_pass" and choices.bpe_pairs == "listed"
+        self._takes_all_places = (  # BPE-ENC-11
+            choices.bpe_merge_places == "all" and choices.bpe_pairs == "listed" and not self._has_turns
+        )
         self._drops_first = (
             model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
         )
@@ -94,6 +97,8 @@ class BpeEncoder:
 
     def _merge(self, symbols: str) -> list[str]:
         """Merge symbols that are all in the vocabulary."""
+        if self._takes_all_places:
+            return merge_symbols(list(symbols), self._model, self._choices)
         rank_of = self._rank_of
         size = len(symbols)
         tokens = list(symbols)  # empty where one was merged into the one before

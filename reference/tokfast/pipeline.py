@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -23,14 +24,14 @@ from tokref.alignment import Span
 from tokref.choices import Choices
 from tokref.decoding import join_tokens
 from tokref.errors import InputError
-from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
+from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
 from tokref.values import Bpe, Token, Tokenizer, Unigram, WordPiece, Words
 
 __all__ = ["FastTokenizer"]
 
 _ENCODERS: Mapping[type, Callable[[Any, Choices], Encoder]] = {
     Bpe: BpeEncoder,
-    WordPiece: lambda model, choices: WordPieceEncoder(model),
+    WordPiece: WordPieceEncoder,
     Unigram: UnigramEncoder,
 }
 
@@ -101,7 +102,11 @@ class FastTokenizer:
         decoder = self.tokenizer.decoder
         if decoder is not None and decoder.type == "byte_level":
             return b"".join(map(self._bytes.__getitem__, left)).decode("utf-8", errors="replace")
-        return join_tokens(left, decoder, self.choices)
+        choices = self.choices
+        if choices.metaspace_leading_space == "as_put":  # DEC-META-2
+            removes = puts_replacement(self.tokenizer.pre_tokenizer)
+            choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
+        return join_tokens(left, decoder, choices)
 
     def tokens_of(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens of ids, as :func:`tokref.tokens_of` does."""

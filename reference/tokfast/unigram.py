@@ -65,7 +65,7 @@ class _Trie:
         """Return, for each end position from 0, where the last token of the best segmentation starts, and its cost.
 
         Of equal costs the one whose last token starts first stays (UNI-SEG-3). With ``unknown_cost`` a character that
-        is not a token by itself may stand for an unknown token (UNI-UNK-1).
+        is not a token by itself may stand for an unknown token (UNI-UNK-3).
         """
         size, longest, root = len(word), self._longest, self._root
         starts = [0] * (size + 1)
@@ -131,14 +131,17 @@ class UnigramEncoder:
         self._trie = _Trie(costs)
         self._unknown_cost: float | None = None
         self._fused_id: int | None = None  # of the token of which those in a row are one
-        if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
+        self._without_token = "error" if model.unknown_token is not None else choices.unigram_unknown_without_token
+        if choices.unigram_unknown == "run":  # UNI-UNK-3
             self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
-            self._fused_id = self._ids.get(model.unknown_token)
+            self._fused_id = None if model.unknown_token is None else self._ids.get(model.unknown_token)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
+        if self._model.unknown_token is None:  # UNI-UNK-4
+            return [part.id for part in self.parts(piece)]
         starts, costs = self._trie.best_path(piece, self._unknown_cost)
-        if costs[-1] is None:  # UNI-UNK-1
+        if costs[-1] is None:  # UNI-UNK-3
             return [self._unknown_part(piece, 0, len(piece)).id]
         fused = self._fused_id
         ids: list[int | None] = []
@@ -152,20 +155,22 @@ class UnigramEncoder:
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
-        starts, costs = self._trie.best_path(piece, self._unknown_cost)
-        if costs[-1] is None:  # UNI-UNK-1
-            return [self._unknown_part(piece, 0, len(piece))]
+        has_token = self._model.unknown_token is not None
+        starts, costs = self._trie.best_path(piece, self._unknown_cost if has_token else None)
+        if costs[-1] is None and not has_token:  # UNI-UNK-4
+            starts, costs = self._trie.best_path(piece, self._unknown_cost)
         parts: list[Part] = []
-        for begin, end in follow_back(starts):
+        for begin, end in [(0, len(piece))] if costs[-1] is None else follow_back(starts):  # UNI-UNK-3
             text, places = piece[begin:end], range(begin, end)
             id = self._ids.get(text)
             part = Part(text, id, places) if id is not None else self._unknown_part(text, begin, end)
-            is_unknown = self._unknown_cost is not None and part.text == self._model.unknown_token
-            if is_unknown and parts and parts[-1].text == part.text:  # one with the unknown token before it
-                parts[-1] = parts[-1]._replace(last=places)
+            is_unknown = self._unknown_cost is not None and (part.id is None or part.text == self._model.unknown_token)
+            if is_unknown and parts and parts[-1].id == part.id:  # one with the unknown token before it
+                together = part.text if part.id is not None else parts[-1].text + part.text
+                parts[-1] = parts[-1]._replace(text=together, last=places)
             else:
                 parts.append(part)
-        return parts
+        return [part for part in parts if part.id is not None] if self._without_token == "dropped" else parts
 
     def segment(self, word: str) -> Segmentation:
         """Return the segmentation of the highest probability, as :func:`tokref.segment` does."""
@@ -173,6 +178,8 @@ class UnigramEncoder:
         return Segmentation(tuple(word[begin:end] for begin, end in ranges), _finite(self._start + cost))
 
     def _unknown_part(self, symbols: str, begin: int, end: int) -> Part:
+        if self._without_token != "error":  # UNI-UNK-4
+            return Part(symbols, None, range(begin, end))
         token = unknown_token(self._model, symbols, begin, end)
         return Part(token.text, token.id, range(begin, end))
 

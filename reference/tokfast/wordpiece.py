@@ -12,8 +12,9 @@ from fractions import Fraction
 from tokfast.pairs import Key, PairQueue, SplitCorpus
 from tokfast.values import Part
 from tokref.bpe import Target
+from tokref.choices import Choices
 from tokref.values import Pair, WordPiece, Words, unknown_token
-from tokref.wordpiece import WordPieceTraining, split_word, wordpiece_alphabet
+from tokref.wordpiece import WordPieceTraining, length, split_word, wordpiece_alphabet
 
 __all__ = ["WordPieceEncoder", "train_wordpiece"]
 
@@ -21,13 +22,14 @@ __all__ = ["WordPieceEncoder", "train_wordpiece"]
 class WordPieceEncoder:
     """A WordPiece model prepared to encode many pieces.
 
-    >>> encoder = WordPieceEncoder(WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+    >>> encoder = WordPieceEncoder(WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}), Choices())
     >>> encoder.ids("hugs"), encoder.ids("hugx")
     ([1, 2], [0])
     """
 
-    def __init__(self, model: WordPiece) -> None:
+    def __init__(self, model: WordPiece, choices: Choices) -> None:
         self._model = model
+        self._choices = choices
         self._longest = max(map(len, model.vocabulary), default=0)
 
     def ids(self, piece: str) -> list[int | None]:
@@ -38,8 +40,9 @@ class WordPieceEncoder:
         """Encode a piece."""
         parts: list[Part] = []
         begin = 0
+        is_short = length(piece, self._choices) <= self._model.max_word_length  # WP-ENC-4
         while begin < len(piece):
-            part = self._longest_at(begin, piece) if len(piece) <= self._model.max_word_length else None  # WP-ENC-3
+            part = self._longest_at(begin, piece) if is_short else None
             if part is None:  # WP-ENC-2
                 text, id, _, end = unknown_token(self._model, piece, 0, len(piece))
                 return [Part(text, id, range(end))]

@@ -248,7 +248,11 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
         if not possible:
             return symbols
         _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
-        symbols = [*symbols[:place], join_symbols(symbols[place : place + 2], model), *symbols[place + 2 :]]
+        pair = (symbols[place], symbols[place + 1])
+        if choices.bpe_merge_places == "all" and choices.bpe_pairs == "listed":  # BPE-ENC-11
+            symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]
+            continue
+        symbols = [*symbols[:place], join_symbols(pair, model), *symbols[place + 2 :]]
 
 
 def _rank(pair: Pair, model: Bpe, choices: Choices) -> int | None:

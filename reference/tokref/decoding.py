@@ -18,15 +18,15 @@ __all__ = ["join_tokens"]
 
 
 def join_tokens(tokens: Sequence[str], decoder: Component | None, choices: Choices) -> str:
-    """Join tokens by a decoder, or with one space between them.
+    """Join tokens by a decoder or, without one, directly or with one space between them.
 
     >>> join_tokens(["Hugg", "##ing", "Face"], Component("wordpiece", {"prefix": "##", "cleanup": False}), Choices())
     'Hugging Face'
     """
     if not tokens:  # DEC-2
         return ""
-    if decoder is None:  # DEC-1
-        return " ".join(tokens)
+    if decoder is None:  # DEC-7
+        return ("" if choices.join_without_decoder == "nothing" else " ").join(tokens)
     return "".join(decode_parts(tokens, decoder, choices))
 
 

@@ -7,6 +7,7 @@ is encoded by the model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from tokref.errors import InputError
 from tokref.lengths import pad, truncate
 from tokref.normalization import normalize
 from tokref.post_processing import added_count, post_process, trim_spans
-from tokref.pre_tokenization import pre_tokenize
+from tokref.pre_tokenization import pre_tokenize, puts_replacement
 from tokref.unigram import encode_unigram
 from tokref.values import AddedToken, Bpe, EncodedToken, Encoding, Token, Tokenizer, WordLevel, WordPiece, Words
 from tokref.word_level import encode_word_level
@@ -131,6 +132,9 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_s
     missing = [token for token in tokens if token not in vocabulary] if has_vocabulary else []  # DEC-4
     if missing and choices.unknown_id == "error":  # DEC-3
         raise InputError("unknown_id", f"token {missing[0]!r} is not in the vocabulary")
+    if choices.metaspace_leading_space == "as_put":  # DEC-META-2
+        removes = puts_replacement(tokenizer.pre_tokenizer)
+        choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
     skipped = [*missing, *(tokenizer.special_tokens if skip_special_tokens else ())]  # DEC-5
     return join_tokens([token for token in tokens if token not in skipped], tokenizer.decoder, choices)  # DEC-6
 
@@ -206,7 +210,7 @@ def _encode_piece(piece: AlignedText, tokenizer: Tokenizer, choices: Choices) ->
     if isinstance(model, Bpe):
         return encode_bpe(piece, model, choices)
     if isinstance(model, WordPiece):
-        return encode_wordpiece(piece, model)
+        return encode_wordpiece(piece, model, choices)
     if isinstance(model, WordLevel):
         return encode_word_level(piece, model)
     assert model is not None

@@ -164,6 +164,19 @@ def _write_bytes(piece: AlignedText) -> AlignedText:
     return piece.rewrite((text, place, place + 1) for place, text in enumerate(written))
 
 
+def puts_replacement(pre_tokenizer: Component | None) -> bool:
+    """Say whether a pre-tokenizer puts a replacement before texts, for the space that decoding drops (DEC-META-2).
+
+    >>> puts_replacement(Component("metaspace", {"prepend_scheme": "never"}))
+    False
+    """
+    if pre_tokenizer is None:
+        return False
+    if pre_tokenizer.type == "sequence":
+        return any(map(puts_replacement, pre_tokenizer.parameters["pre_tokenizers"]))
+    return pre_tokenizer.type == "metaspace" and pre_tokenizer.parameters["prepend_scheme"] != "never"
+
+
 def _split(
     text: AlignedText, matches: list[tuple[int, int]], behavior: Behavior, invert: bool = False
 ) -> list[AlignedText]:

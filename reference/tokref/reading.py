@@ -63,7 +63,7 @@ Reader = Callable[[Any], Any]
 """Returns the value that it was given, made immutable, or refuses it."""
 
 
-def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
+def from_mapping(content: Mapping[str, Any], choices: Choices = Choices()) -> Tokenizer:  # noqa: B008 - immutable
     """Read a model as ``fixtures/schema.json`` describes it.
 
     Raises:
@@ -85,7 +85,7 @@ def from_mapping(content: Mapping[str, Any]) -> Tokenizer:
         return Tokenizer(added_tokens=added_tokens, **stages)
     if not isinstance(kind, str) or kind not in _MODELS:
         _refuse(f"type {brief(kind)} is unknown; give one of {', '.join(_MODELS)}")
-    model = _MODELS[kind](given)
+    model = _MODELS[kind](given, choices)
     added_tokens = _add_ids((*special_tokens, *stages.pop("added_tokens", ())), model.vocabulary)
     return Tokenizer(model, added_tokens=added_tokens, **stages)
 
@@ -286,10 +286,13 @@ def _add_ids(added_tokens: Sequence[AddedToken], vocabulary: Mapping[str, int]) 
     return tuple(known.values())
 
 
-def _read_vocabulary(value: Any) -> dict[str, int]:
+def _read_vocabulary(value: Any, choices: Choices) -> dict[str, int]:
     """Return the ids of a list of tokens, or of pairs of a token and its id (TERM-9)."""
     entries = read_list(value)
     if not any(isinstance(entry, list | tuple) for entry in entries):
+        texts = [read_text(entry) for entry in entries]
+        if len(set(texts)) < len(texts) and choices.duplicate_token == "last_place":  # TERM-10
+            return number_tokens(texts)
         return number_tokens(_read_tokens(entries))
     pairs = [_read_pair(entry) for entry in entries]
     tokens = _read_tokens([token for token, _ in pairs])
@@ -305,18 +308,16 @@ def _read_merges(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((read_text(left), read_text(right)) for left, right in map(_read_pair, read_list(value)))
 
 
-def _read_weights(value: Any) -> dict[str, float]:
-    rows = [(token, read_number(weight)) for token, weight in map(_read_pair, read_list(value))]
-    tokens = _read_tokens([token for token, _ in rows])
-    return dict(zip(tokens, (weight for _, weight in rows), strict=True))
+def _read_weights(value: Any) -> list[tuple[str, float]]:
+    return [(read_text(token), read_number(weight)) for token, weight in map(_read_pair, read_list(value))]
 
 
 # Models
 
 
-def _bpe(given: Mapping[str, Any]) -> Bpe:
+def _bpe(given: Mapping[str, Any], choices: Choices) -> Bpe:
     readers: Mapping[str, Reader] = {
-        "vocabulary": _read_vocabulary,
+        "vocabulary": partial(_read_vocabulary, choices=choices),
         "merges": _read_merges,
         "unknown_token": read_text,
         "fuse_unk": read_boolean,
@@ -326,16 +327,20 @@ def _bpe(given: Mapping[str, Any]) -> Bpe:
         "end_of_word_suffix": read_text,
     }
     model = Bpe(**_read_keys("a bpe model", given, readers))
-    for left, right in model.merges:  # BPE-MODEL-1
-        for token in (left, right, join_symbols((left, right), model)):
-            if token not in model.vocabulary:
-                _refuse(f"merge {(left, right)!r} needs {token!r}, which is not in the vocabulary")
-    return model
+    merges: list[tuple[str, str]] = []
+    for left, right in model.merges:  # BPE-MODEL-3
+        product = join_symbols((left, right), model)
+        missing = [token for token in (left, right, product) if token not in model.vocabulary]
+        if missing and choices.merge_outside_vocabulary == "refused":
+            _refuse(f"merge {(left, right)!r} needs {missing[0]!r}, which is not in the vocabulary")
+        if not missing:
+            merges.append((left, right))
+    return replace(model, merges=tuple(merges))
 
 
-def _wordpiece(given: Mapping[str, Any]) -> WordPiece:
+def _wordpiece(given: Mapping[str, Any], choices: Choices) -> WordPiece:
     readers: Mapping[str, Reader] = {
-        "vocabulary": _read_vocabulary,
+        "vocabulary": partial(_read_vocabulary, choices=choices),
         "unknown_token": read_text,
         "continuing_prefix": read_text,  # WP-MODEL-2: it may be empty
         "max_word_length": partial(read_integer, smallest=1),  # WP-MODEL-3
@@ -343,16 +348,20 @@ def _wordpiece(given: Mapping[str, Any]) -> WordPiece:
     return WordPiece(**_read_keys("a wordpiece model", given, readers))
 
 
-def _unigram(given: Mapping[str, Any]) -> Unigram:
+def _unigram(given: Mapping[str, Any], choices: Choices) -> Unigram:
     readers: Mapping[str, Reader] = {
         "tokens": _read_weights,
         "weights": _read_option("frequency", "log_probability"),
         "unknown_token": read_text,
         "byte_fallback": read_boolean,
     }
-    names = {"tokens": "weights", "weights": "kind"}
+    names = {"weights": "kind"}
     found = _read_keys("a unigram model", given, readers)
-    model = Unigram(**{names.get(key, key): value for key, value in found.items()})
+    rows = found.pop("tokens", [])
+    ids = _read_vocabulary([token for token, _ in rows], choices)
+    model = Unigram(dict(rows), **{names.get(key, key): value for key, value in found.items()})
+    if len(ids) < len(rows):
+        model = replace(model, ids=ids)
     if model.kind == "frequency":
         _check_frequencies(model)
     else:
@@ -378,12 +387,15 @@ def _check_logarithms(model: Unigram) -> None:
             _refuse(f"the probability of {token!r} is too large for floating point")
 
 
-def _wordlevel(given: Mapping[str, Any]) -> WordLevel:
-    readers: Mapping[str, Reader] = {"vocabulary": _read_vocabulary, "unknown_token": read_text}
+def _wordlevel(given: Mapping[str, Any], choices: Choices) -> WordLevel:
+    readers: Mapping[str, Reader] = {
+        "vocabulary": partial(_read_vocabulary, choices=choices),
+        "unknown_token": read_text,
+    }
     return WordLevel(**_read_keys("a wordlevel model", given, readers))
 
 
-_MODELS: Mapping[str, Callable[[Mapping[str, Any]], Model]] = {
+_MODELS: Mapping[str, Callable[[Mapping[str, Any], Choices], Model]] = {
     "bpe": _bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,

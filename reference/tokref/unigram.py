@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 UNKNOWN_PENALTY = 10.0
-"""How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-1)."""
+"""How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
 
 Costs = Mapping[str, float]
 """The negative logarithm of every token's probability; infinite where the probability is 0."""
@@ -233,7 +233,7 @@ def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> l
             continue
         for end in range(start + 1, min(start + longest, len(word)) + 1):  # what is longer is not a token
             cost = costs.get(word[start:end])
-            if cost is None and end == start + 1:  # UNI-UNK-1
+            if cost is None and end == start + 1:  # UNI-UNK-3
                 cost = unknown_cost
             if cost is None:
                 continue
@@ -263,19 +263,23 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     ['a', '<unk>']
     """
     costs, vocabulary = token_costs(model), model.vocabulary
-    unknown_cost = None
-    if choices.unigram_unknown == "run" and model.unknown_token is not None:  # UNI-UNK-1
-        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
-    best = _best_up_to(piece.text, costs, unknown_cost)
     size = len(piece.text)
-    if best[size] is None:  # UNI-UNK-1
-        return _unknown(piece, 0, size, model)
+    best = _best_up_to(piece.text, costs)
+    has_unknowns = model.unknown_token is not None
+    if best[size] is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
+        has_unknowns = True
+    unknown_cost = None
+    if choices.unigram_unknown == "run" and has_unknowns:  # UNI-UNK-3
+        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+        best = _best_up_to(piece.text, costs, unknown_cost)
+    if best[size] is None:  # UNI-UNK-3
+        return _unknown(piece, 0, size, model, choices)
     ranges: list[tuple[int, int]] = []
     was_unknown = False
     for begin, end in _follow_back(best, size):
         text = piece.text[begin:end]
         is_unknown = unknown_cost is not None and (text not in vocabulary or text == model.unknown_token)
-        if is_unknown and was_unknown:  # UNI-UNK-1: one with the unknown token before it
+        if is_unknown and was_unknown:  # UNI-UNK-3: one with the unknown token before it
             ranges[-1] = ranges[-1][0], end
         else:
             ranges.append((begin, end))
@@ -283,18 +287,22 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     tokens: list[Token] = []
     for begin, end in ranges:
         text = piece.text[begin:end]
-        is_known = text in vocabulary
-        tokens += (
-            [Token(text, vocabulary[text], *piece.span(begin, end))] if is_known else _unknown(piece, begin, end, model)
-        )
+        if text in vocabulary:
+            tokens.append(Token(text, vocabulary[text], *piece.span(begin, end)))
+        else:
+            tokens += _unknown(piece, begin, end, model, choices)
     return tokens
 
 
-def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram) -> list[Token]:
-    """Return the tokens of the bytes of unknown characters, or else the unknown token."""
+def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram, choices: Choices) -> list[Token]:
+    """Return the tokens of the bytes of unknown characters, or else what stands for them."""
     found = [byte_tokens(piece, place, model) for place in range(begin, end)]
     if all(found):  # UNI-BYTES-1, UNI-BYTES-2
         return [token for tokens in found for token in tokens]
+    if model.unknown_token is None and choices.unigram_unknown_without_token == "dropped":  # UNI-UNK-4
+        return []
+    if model.unknown_token is None and choices.unigram_unknown_without_token == "kept":
+        return [Token(piece.text[begin:end], None, *piece.span(begin, end))]
     return [unknown_token(model, piece.text[begin:end], *piece.span(begin, end))]
 
 
@@ -393,7 +401,8 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3: probabilities are computed from weights
+    # UNI-PRUNE-3: probabilities are computed from weights
+    return tuple(removed), replace(model, weights=left, ids=None)
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:

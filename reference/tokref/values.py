@@ -115,11 +115,13 @@ class Unigram:
     kind: Literal["frequency", "log_probability"] = "frequency"
     unknown_token: str | None = None
     byte_fallback: bool = False
+    ids: Mapping[str, int] | None = field(default=None, repr=False)
+    """The ids, where they are not the positions: of a model that lists a token twice (TERM-10)."""
 
     @property
     def vocabulary(self) -> Mapping[str, int]:
         """The tokens with their ids."""
-        return number_tokens(self.weights)
+        return number_tokens(self.weights) if self.ids is None else self.ids
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from tokref.alignment import AlignedText
 from tokref.bpe import Split, Target, count_pairs, merge_pair
+from tokref.choices import Choices
 from tokref.values import Pair, Token, WordPiece, Words, unknown_token
 
 __all__ = [
@@ -104,21 +105,21 @@ def train_wordpiece(words: Words, special_tokens: Sequence[str], target: Target,
     return WordPieceTraining(tuple(vocabulary), tuple(steps), tuple(splits))
 
 
-def encode_wordpiece(piece: AlignedText, model: WordPiece) -> list[Token]:
+def encode_wordpiece(piece: AlignedText, model: WordPiece, choices: Choices) -> list[Token]:
     """Encode one piece.
 
     Raises:
         InputError: ``unknown_symbol``, where the unknown token is needed and not in the vocabulary (WP-MODEL-1).
 
     >>> model = WordPiece({"[UNK]": 0, "hug": 1, "hugs": 2, "##s": 3})
-    >>> [token.text for token in encode_wordpiece(AlignedText.from_input("hugss"), model)]
+    >>> [token.text for token in encode_wordpiece(AlignedText.from_input("hugss"), model, Choices())]
     ['hugs', '##s']
-    >>> [token.text for token in encode_wordpiece(AlignedText.from_input("hugx"), model)]
+    >>> [token.text for token in encode_wordpiece(AlignedText.from_input("hugx"), model, Choices())]
     ['[UNK]']
     """
     size = len(piece.text)
     start, stop = piece.span(0, size)
-    if size > model.max_word_length:  # WP-ENC-3
+    if length(piece.text, choices) > model.max_word_length:  # WP-ENC-4
         return [unknown_token(model, piece.text, start, stop)]
     tokens: list[Token] = []
     begin = 0
@@ -133,6 +134,15 @@ def encode_wordpiece(piece: AlignedText, model: WordPiece) -> list[Token]:
         tokens.append(Token(text, model.vocabulary[text], *piece.span(begin, end)))
         begin = end
     return tokens
+
+
+def length(piece: str, choices: Choices) -> int:
+    """Count the code points of a piece, or its UTF-16 units, of which a code point above U+FFFF has two.
+
+    >>> length("a𝐀", Choices(wordpiece_length_unit="utf16"))
+    3
+    """
+    return sum(2 if choices.wordpiece_length_unit == "utf16" and character > "\uffff" else 1 for character in piece)
 
 
 def _count_tokens(words: Iterable[Split]) -> dict[str, int]:

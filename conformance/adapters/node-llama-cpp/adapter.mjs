@@ -19,14 +19,23 @@ const hello = {
   language: "C++",
   formats: ["vocab.gguf"],
   encode_fields: ["tokens", "ids"],
-  choices: { bpe_unknown_without_token: "dropped_after_merging", metaspace_leading_space: "removed" },
+  choices: {
+    bpe_unknown_without_token: "dropped_after_merging",
+    final_sigma: "plain",
+    metaspace_leading_space: "as_put",
+    unigram_tie: "earliest_start",
+    unigram_unknown: "run",
+  },
 };
 
 // The token of the fixtures for one of the file; none for a token that the file has beside the model's.
 const NAMES = {
   bert: (token, isOrdinary) =>
     !isOrdinary ? token : token.startsWith("▁") ? token.slice(1) : `##${token}`,
-  other: (token) => (/^(<no unknown token>|<0x[0-9A-F]{2}>)$/.test(token) ? undefined : token),
+  other: (token, isOrdinary, hasUnknown) =>
+    /^<0x[0-9A-F]{2}>$/.test(token) || (!hasUnknown && /^<(no unknown token|unk)>$/.test(token) && !isOrdinary)
+      ? undefined
+      : token,
 };
 
 async function load({ files, beside }) {
@@ -37,7 +46,8 @@ async function load({ files, beside }) {
     const model = await llama.loadModel({ modelPath, vocabOnly: true });
     const { model: kind, tokens, token_type } = model.fileInfo.metadata.tokenizer.ggml;
     const name = NAMES[kind] ?? NAMES.other;
-    return { model, names: tokens.map((token, id) => name(token, token_type[id] === 1)), kind, beside };
+    const hasUnknown = "unknown_token" in beside;
+    return { model, names: tokens.map((token, id) => name(token, token_type[id] === 1, hasUnknown)), kind, beside };
   } finally {
     rmSync(folder, { recursive: true });
   }

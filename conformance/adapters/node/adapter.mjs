@@ -47,10 +47,12 @@ const hello = {
     bpe_pairs: "listed",
     bpe_unknown_run: "each",
     bpe_unknown_without_token: "dropped_after_merging",
+    duplicate_token: "last_place",
     final_sigma: "contextual",
     metaspace_leading_space: "removed",
     unigram_tie: "earliest_start",
     unigram_unknown: "run",
+    unigram_unknown_without_token: "kept",
   },
   unicode: process.versions.unicode,
 };
@@ -106,4 +108,4 @@ const operations = {
 
 export const adapter = { hello, load, operations };
 
-if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await serve(hello, load, operations);
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await serve(hello, load, operations);

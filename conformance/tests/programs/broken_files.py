@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokspec.packs.summary import summary
+from tokspec.diff.models import summarize
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
@@ -174,7 +174,7 @@ def check(path: Path, format: str) -> BaseException | None:
 
     def use() -> None:
         model = read_user_model(path, format)
-        json.dumps(summary(model))
+        json.dumps(summarize(model))
         for other in formats.FORMATS:
             with suppress(Unsupported):
                 model.write(other)

@@ -218,7 +218,7 @@ def test_differences_are_grouped_and_shown_with_their_smallest_input(recorded: A
         ["   input     decode [0, 0, 1]", '   A         {"text": "[UNK] [UNK] a"}'],
         [
             '   from      vocabulary/alone:5: "##a"',
-            "   rule      DEC-1: B differs from the reference",
+            "   rule      DEC-7: B differs from the reference",
             '   model     {"type": "wordpiece", "vocabulary": ["[UNK]", "a"]}',
         ],
     )

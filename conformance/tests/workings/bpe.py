@@ -10,7 +10,10 @@ from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_word
 
 #: The choices that an outcome may depend on, by operation.
 CHOICES = {
-    "encode": ("bpe_merge_order", "bpe_pairs", "bpe_unknown_run", "bpe_unknown_without_token"),
+    "encode": (
+        *("bpe_merge_order", "bpe_merge_places", "bpe_pairs", "bpe_unknown_run", "bpe_unknown_without_token"),
+        "merge_outside_vocabulary",
+    ),
     "train": ("bpe_training_tie",),
     "training_trace": ("bpe_training_tie",),
     "best_pair": ("bpe_training_tie",),
@@ -89,13 +92,16 @@ def merged(split: Sequence[str], left: str, right: str) -> list[str]:
     return done
 
 
-def check(model: Model) -> None:
-    vocabulary = model["vocabulary"]
-    if len(set(vocabulary)) != len(vocabulary):
+def check(model: Model, choices: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the merges that can be done."""
+    vocabulary = set(model["vocabulary"])
+    if len(vocabulary) != len(model["vocabulary"]):
         raise Refused("invalid_model")
-    for left, right in model.get("merges", []):
-        if not {left, right, left + right} <= set(vocabulary):
-            raise Refused("invalid_model")
+    merges = [(left, right) for left, right in model.get("merges", [])]
+    possible = [(left, right) for left, right in merges if {left, right, left + right} <= vocabulary]
+    if merges != possible and choices.get("merge_outside_vocabulary", "refused") == "refused":
+        raise Refused("invalid_model")
+    return possible
 
 
 def encode_piece(model: Model, listed: Sequence[tuple[str, ...]], choices: Mapping[str, str], piece: str) -> Tokens:
@@ -151,7 +157,14 @@ def merge(symbols: Symbols, listed: Sequence[tuple[str, ...]], model: Model, cho
                 ranked.append((listed.index(pair), i))
         if not ranked:
             return symbols
-        join(min(ranked)[1])
+        lowest, i = min(ranked)
+        if choices["bpe_pairs"] == "listed" and choices["bpe_merge_places"] == "all":
+            while i < len(symbols) - 1:
+                if pairs()[i] == listed[lowest]:
+                    join(i)
+                i += 1
+        else:
+            join(i)
 
 
 def recompute(operation: str, model: Model, request: Mapping[str, Any], choices: Mapping[str, str]) -> list[Any]:
@@ -161,11 +174,9 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
         Refused: where the specification refuses.
         NotCovered: for another operation.
     """
-    if "vocabulary" in model:
-        check(model)
+    listed = check(model, choices) if "vocabulary" in model else []
     if operation == "encode":
         # By lowest rank, either place of a merge that is listed twice may count.
-        listed = [tuple(pair) for pair in model.get("merges", [])]
         either = [listed, list(dict.fromkeys(reversed(listed)))[::-1]]
         ways = either if choices["bpe_merge_order"] == "lowest_rank" and len(set(listed)) < len(listed) else [listed]
         return [

@@ -27,17 +27,22 @@ PROGRAMS: Mapping[str, Any] = {"bpe": bpe, "wordpiece": wordpiece, "unigram": un
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "bpe_training_tie": ("first_met", "smallest_ids"),
     "bpe_merge_order": ("single_pass", "lowest_rank"),
+    "bpe_merge_places": ("leftmost", "all"),
     "bpe_pairs": ("listed", "in_vocabulary"),
     "bpe_unknown_run": ("each", "fused"),
     "bpe_unknown_without_token": ("error", "dropped_before_merging", "dropped_after_merging", "kept"),
     "unigram_tie": ("any", "earliest_start"),
     "unigram_score_start": ("one", "zero"),
     "unigram_unknown": ("piece", "run"),
+    "unigram_unknown_without_token": ("error", "dropped", "kept"),
+    "merge_outside_vocabulary": ("refused", "ignored"),
+    "wordpiece_length_unit": ("code_point", "utf16"),
 }
 #: What the programs leave to notes by hand: other stages, and words too long for naive loops.
 NOT_COVERED = {
     *("normalize", "decode", "nfd", "bert", "lowercase", "strip_accents", "final_sigma"),
-    *("metaspace_leading_space", "unknown_id", "decode_stream", "encode_batch"),
+    *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token", "merge_outside_vocabulary"),
+    *("decode_stream", "encode_batch"),
     *("added_tokens", "vocabulary_ids", "post_processor", "truncation", "padding", "pair", "add_special_tokens"),
     *("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix"),
     *("replace", "prepend", "strip", "precompiled"),

@@ -19,7 +19,7 @@ from typing import Any
 from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_words, encode
 
 CHOICES = {
-    "encode": ("unigram_tie", "unigram_unknown"),
+    "encode": ("unigram_tie", "unigram_unknown", "unigram_unknown_without_token"),
     "viterbi": ("unigram_tie",),
     "segment": ("unigram_tie", "unigram_score_start"),
     "loss": ("unigram_score_start",),
@@ -148,9 +148,28 @@ def encode_piece(model: Model, vocabulary: Vocabulary, choices: Mapping[str, str
         best = by_tie(vocabulary.best(piece), choices) if any(True for _ in vocabulary.segmentations(piece)) else []
         if best:
             return [placed(tokens, tokens) for tokens in best]
+        way = choices["unigram_unknown_without_token"]
+        if unknown is None and way != "error":
+            return without_unknown_token(vocabulary, choices, piece, way)
         if unknown is None or unknown not in known:
             raise Refused("unknown_symbol")
         return [[(unknown, 0, len(piece))]]
+    return encode_run(vocabulary, choices, piece, unknown)
+
+
+def without_unknown_token(vocabulary: Vocabulary, choices: Mapping[str, str], piece: str, way: str) -> list[Tokens]:
+    """Put an unknown token that no text spells, and then take it out or put the characters for it."""
+    nothing = "\0"
+    whole: list[Tokens] = [[(nothing, 0, len(piece))]]
+    found = whole if choices["unigram_unknown"] == "piece" else encode_run(vocabulary, choices, piece, nothing)
+    shown = [[(piece[a:b] if token == nothing else token, a, b) for token, a, b in tokens] for tokens in found]
+    if way == "kept":
+        return shown
+    return [[token for token in tokens if token[0] in vocabulary.probability] for tokens in shown]
+
+
+def encode_run(vocabulary: Vocabulary, choices: Mapping[str, str], piece: str, unknown: str) -> list[Tokens]:
+    known = vocabulary.probability
     least = None
     for value in known.values():
         if value.factor > 0 and (least is None or least > value):

@@ -8,7 +8,7 @@ from typing import Any
 
 from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_words, encode
 
-CHOICES: dict[str, tuple[str, ...]] = {}
+CHOICES: dict[str, tuple[str, ...]] = {"encode": ("wordpiece_length_unit",)}
 
 
 class Training:
@@ -68,12 +68,15 @@ class Training:
         return True
 
 
-def encode_piece(model: Model, piece: str) -> Tokens:
+def encode_piece(model: Model, choices: Mapping[str, str], piece: str) -> Tokens:
     vocabulary, unknown = model["vocabulary"], model.get("unknown_token", "[UNK]")
     prefix = model.get("continuing_prefix", "##")
+    length = len(piece)
+    if choices["wordpiece_length_unit"] == "utf16":
+        length = len(piece.encode("utf-16-le", "surrogatepass")) // 2
     found: Tokens = []
     start = 0
-    while start < len(piece) and len(piece) <= model.get("max_word_length", 100):
+    while start < len(piece) and length <= model.get("max_word_length", 100):
         shown = "" if start == 0 else prefix
         ends = [end for end in range(start + 1, len(piece) + 1) if shown + piece[start:end] in vocabulary]
         if not ends:
@@ -98,7 +101,7 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
     if len(set(vocabulary)) != len(vocabulary):
         raise Refused("invalid_model")
     if operation == "encode":
-        return [encode(model, vocabulary, request["text"], lambda piece: encode_piece(model, piece))]
+        return [encode(model, vocabulary, request["text"], lambda piece: encode_piece(model, choices, piece))]
     if operation == "count_words":
         return [{"words": [list(item) for item in count_words(model, request["corpus"]).items()]}]
     covered = ("train", "training_trace", "base_vocabulary", "pair_scores", "best_pair", "training_state")

@@ -27,6 +27,7 @@ _Value = TypeVar("_Value")
 CHOICES = {
     "bpe_training_tie": "smallest_ids",
     "bpe_merge_order": "lowest_rank",
+    "bpe_merge_places": "all",
     "bpe_pairs": "listed",
     "unknown_id": "error",
 }

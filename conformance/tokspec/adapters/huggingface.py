@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import tokenizers
-from tokenizers import Encoding, Tokenizer
-from tokenizers.decoders import DecodeStream
+from tokenizers import Encoding, Tokenizer, decoders
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
@@ -32,10 +31,13 @@ CHOICES = {
     "bpe_pairs": "listed",
     "bpe_unknown_run": "each",
     "bpe_unknown_without_token": "dropped_before_merging",
+    "duplicate_token": "last_place",
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
     "metaspace_leading_space": "removed_from_first_token",
     "unknown_id": "skipped",
+    "truncation_odd": "longer",
+    "wordpiece_cleanup": "each_token",
     "final_sigma": "plain",
     "pattern_end": "line",
     "pattern_interval_plus": "repeated",
@@ -108,7 +110,7 @@ class TokenizersAdapter:
             name="tokenizers",
             version=tokenizers.__version__,
             language="Rust",
-            operations=("normalize", "pre_tokenize", "encode", "encode_batch", "decode", "decode_stream", "train"),
+            operations=_OFFERED,
             formats=(_FORMAT,),
             choices=CHOICES,
             encode_fields=("tokens", *_FIELDS, "overflowing"),
@@ -138,7 +140,7 @@ class TokenizersAdapter:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        return _translated(lambda: _OPERATIONS[operation](model, {"add_special_tokens": True, **input}))
+        return _translated(lambda: _OPERATIONS[operation](model, input))
 
 
 def _translated(call: Callable[[], _Value]) -> _Value:
@@ -165,13 +167,15 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    encoding = tokenizer.encode(input["text"], input.get("pair"), add_special_tokens=input["add_special_tokens"])
+    encoding = tokenizer.encode(
+        input["text"], input.get("pair"), add_special_tokens=input.get("add_special_tokens", True)
+    )
     return _whole(tokenizer, encoding)
 
 
 def _encode_batch(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     inputs = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in input["inputs"]]
-    encodings = tokenizer.encode_batch(inputs, add_special_tokens=input["add_special_tokens"])
+    encodings = tokenizer.encode_batch(inputs, add_special_tokens=input.get("add_special_tokens", True))
     return {"encodings": [_whole(tokenizer, encoding) for encoding in encodings]}
 
 
@@ -204,7 +208,7 @@ def _decode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _decode_stream(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    stream = DecodeStream(skip_special_tokens=input.get("skip_special_tokens", False))
+    stream = decoders.DecodeStream(skip_special_tokens=input.get("skip_special_tokens", False))
     return {"parts": [stream.step(tokenizer, id) or "" for id in _ids(input)]}
 
 
@@ -261,3 +265,6 @@ _OPERATIONS: Mapping[str, Callable[[Tokenizer, Mapping[str, Any]], Result]] = {
     "decode_stream": _decode_stream,
     "train": _train,
 }
+
+#: Versions before 0.21 do not decode as a stream.
+_OFFERED = tuple(name for name in _OPERATIONS if name != "decode_stream" or hasattr(decoders, "DecodeStream"))

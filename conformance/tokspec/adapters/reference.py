@@ -256,7 +256,7 @@ class ReferenceAdapter:
         if format != "tokspec":
             raise Unsupported(f"reads models in the format tokspec, not {format!r}")
         try:
-            return tokref.from_mapping(content)
+            return tokref.from_mapping(content, self._choices)
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
 

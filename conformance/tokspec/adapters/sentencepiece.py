@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.formats.sentencepiece_model import MARK, NO_UNKNOWN
+from tokspec.formats.sentencepiece_model import MARK
 
 __all__ = ["SentencePieceAdapter"]
 
@@ -25,7 +25,7 @@ CHOICES = {
     "bpe_unknown_run": "fused",
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
-    "metaspace_leading_space": "removed",
+    "metaspace_leading_space": "as_put",
     "unknown_id": "error",
     "offset_unit": "code_point",
 }
@@ -33,7 +33,7 @@ CHOICES = {
 #: The normalizers that the library knows by name, without what it does to spaces.
 _NORMALIZERS = ("nfkc",)
 #: What its exceptions say when they are refusals.
-_INVALID = ("is already defined", "normalization rule is broken")
+_INVALID = ("is already defined", "normalization rule is broken", "Trie data size")
 
 #: How it decodes: a first mark is dropped, others are spaces, and runs of bytes become characters.
 _DECODERS: tuple[Mapping[str, Any], ...] = (
@@ -55,6 +55,9 @@ _COMPONENTS = (
 _NO_SPACES: Mapping[str, bool] = dict.fromkeys(
     ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces"), False
 )
+
+#: What stands for a file beside which nothing is told, because it has what the specification does not cover.
+_AS_IN_THE_FILE: Mapping[str, Any] = {"unknown_token": None, "decoder": {"type": "metaspace", "replacement": MARK}}
 
 
 class SentencePieceAdapter:
@@ -90,7 +93,8 @@ class SentencePieceAdapter:
             of = {"model_proto": _with_map(part["charsmap"])} if "charsmap" in part else {"rule_name": part["type"]}
             return _loaded(lambda: self._library.SentencePieceNormalizer(**of, **_NO_SPACES)), content
         proto = b64decode(content["files"]["sentencepiece.model"]["base64"])
-        return _loaded(lambda: self._library.SentencePieceProcessor(model_proto=proto)), content["beside"]
+        processor = _loaded(lambda: self._library.SentencePieceProcessor(model_proto=proto))
+        return processor, content.get("beside", _AS_IN_THE_FILE)
 
     def run(self, operation: str, model: tuple[Any, Mapping[str, Any]], input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
@@ -104,7 +108,7 @@ class SentencePieceAdapter:
             raise Unsupported("normalizes without a model, and needs one for all else")
         if operation == "normalize":
             return {"text": library.normalize(input["text"])}
-        return _encode(library, input) if operation == "encode" else _decode(library, beside, input)
+        return (_encode if operation == "encode" else _decode)(library, beside, input)
 
 
 def _loaded(load: Callable[[], Any]) -> Any:
@@ -124,12 +128,13 @@ def _with_map(charsmap: str) -> bytes:
     return bytes(message.SerializeToString())
 
 
-def _encode(processor: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
     found = processor.encode(input["text"], return_type="offset_mapping")
     # For an unknown the library gives the characters; the token is the entry of the vocabulary that the id names.
     tokens = [processor.id_to_piece(id) for id in found["ids"]]
-    if NO_UNKNOWN in tokens:
-        raise Refusal("unknown_symbol", f"{found['pieces'][tokens.index(NO_UNKNOWN)]!r} became the unknown token")
+    if "unknown_token" not in beside and processor.unk_id() in found["ids"]:
+        unknown = found["pieces"][found["ids"].index(processor.unk_id())]
+        raise Refusal("unknown_symbol", f"{unknown!r} became the unknown token")
     return {"tokens": tokens, "ids": found["ids"], "spans": found["offsets"]}
 
 
@@ -140,7 +145,7 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         return {"text": processor.decode_pieces(list(input["tokens"]))}
     if any(id >= 2**31 for id in input["ids"]):
         raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
-    if processor.piece_to_id(NO_UNKNOWN) in input["ids"] and processor.id_to_piece(processor.unk_id()) == NO_UNKNOWN:
+    if "unknown_token" not in beside and processor.unk_id() in input["ids"]:
         raise Refusal("unknown_id", f"{processor.unk_id()} is what the format has for a model without an unknown token")
     try:
         return {"text": processor.decode(list(input["ids"]))}

@@ -20,7 +20,12 @@ from tokspec.adapter import Hello, Unsupported
 __all__ = ["SubwordNmtAdapter"]
 
 #: The options that the library takes, measured with version 0.3.8.
-CHOICES = {"bpe_merge_order": "lowest_rank", "bpe_pairs": "listed", "bpe_unknown_without_token": "kept"}
+CHOICES = {
+    "bpe_merge_order": "lowest_rank",
+    "bpe_merge_places": "all",
+    "bpe_pairs": "listed",
+    "bpe_unknown_without_token": "kept",
+}
 
 #: What is put behind every token of a word but the last.
 _SEPARATOR = "@@"

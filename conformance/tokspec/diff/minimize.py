@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+from unicodedata import normalize
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
@@ -274,7 +275,10 @@ class Minimizer:
 
 
 def _simplify(text: str, shows: Callable[[list[str]], list[bool]]) -> str:
-    """Put plain characters in the place of others."""
+    """Put plain characters in the place of others, after what a normalizer makes of them, which is then not needed."""
+    for normal in (text.lower(), normalize("NFKC", text), normalize("NFKC", text.lower())):
+        if normal != text and shows([normal])[0]:
+            text = normal
     for at, character in enumerate(text):
         plain = next((plain for is_such, plain in _PLAIN if is_such(character)), character)
         if plain != character and shows([candidate := text[:at] + plain + text[at + 1 :]])[0]:

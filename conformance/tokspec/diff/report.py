@@ -31,7 +31,7 @@ from tokspec.suite.cases import Case
 __all__ = ["Summary", "case_of", "describe_comparison", "make_run", "markdown"]
 
 #: The clause that says what each operation is.
-_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-1"}
+_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
 
 #: Characters of a text that a line shows.
 _SHOWN = 60

@@ -25,7 +25,7 @@ from tokspec.suite.writing import FoundCase, write_case
 __all__ = ["Explained", "explain", "save"]
 
 #: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
-_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-1"}
+_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
 
 #: For each stage the beginnings of ids of clauses by its type, and the operation that shows it.
 _STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {

@@ -1,9 +1,9 @@
 """``vocab.gguf``: the file of llama.cpp, with a vocabulary and no tensors, as it is loaded for the vocabulary alone.
 
 Byte-level BPE is its tokenizer ``gpt2``, other BPE ``llama``, Unigram ``t5`` and WordPiece ``bert``. Special tokens are
-user-defined tokens. The decoder is told beside the file. After the last token of a model there may be more, which
-llama.cpp wants: an unknown token, and in a ``llama`` one for each byte; whoever meets their ids in a result has met an
-unknown symbol. The suite does not read the format.
+user-defined tokens. The type, the unknown token, the special tokens and the decoder are told beside the file. After the
+last token of a model there may be more, which llama.cpp wants: an unknown token, and in a ``llama`` one for each byte;
+whoever meets their ids in a result has met an unknown symbol. The suite does not read the format.
 
 It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, and what came to the
 specification later but for decoders, and byte fallback in a ``llama`` with all 256 tokens (added tokens, ids,
@@ -28,7 +28,7 @@ from typing import Any
 from tokspec.base.errors import Unsupported
 from tokspec.formats.files import import_package, pack, refuse_surrogates
 from tokspec.formats.neutral import fill_defaults, refuse_components, refuse_untrained
-from tokspec.formats.sentencepiece_model import BYTES, MARK, WHITE_SPACE, Piece, pieces_of, spaces_of
+from tokspec.formats.sentencepiece_model import BYTES, MARK, TOLD, WHITE_SPACE, Piece, pieces_of, spaces_of
 
 __all__ = ["write"]
 
@@ -71,8 +71,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     refuse_components(model, FORMAT, "decoder", "model/bpe/fuse_unk", _BYTE_FALLBACK)
     byte_level = model.get("pre_tokenizer", {}).get("type") == "byte_level"
     vocabulary = _gpt2(model) if model["type"] == "bpe" and byte_level else _WRITERS[model["type"]](model)
-    beside = {key: value for key, value in model.items() if key == "decoder"}
-    return pack({FORMAT: _file(vocabulary)}, beside)
+    return pack({FORMAT: _file(vocabulary)}, {key: model[key] for key in TOLD if key in model})
 
 
 def _gpt2(model: Mapping[str, Any]) -> _Vocabulary:

@@ -1,10 +1,10 @@
 """``sentencepiece.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
 
-The normalizer is the identity, a character map, or for white-space split a map of white space to U+0020;
-pre-tokenizers are what SentencePiece does with spaces. Special tokens are user-defined pieces. A model without an
-unknown token has the piece ``<no unknown token>`` after its last: its id in a result means an unknown symbol. Scores
-are the weights as numbers of 32 bits; those of a BPE model are its ids, negative. The decoder is told beside the file;
-where nothing is, it is ``metaspace``.
+The normalizer is the identity, a character map, or for white-space split a map of white space to U+0020; pre-tokenizers
+are what SentencePiece does with spaces. Special tokens are user-defined pieces. A model without an unknown token has
+the piece ``<unk>`` after its last, or ``<no unknown token>`` if it has a token of that name: its id in a result means
+an unknown symbol. Scores are the weights as numbers of 32 bits; those of a BPE model are its ids, negative. Told beside
+the file are the type, the unknown token, the special tokens and the decoder; where nothing is, it is ``metaspace``.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
@@ -15,7 +15,6 @@ It cannot express, and the writer refuses as ``unsupported``:
 * a pre-tokenizer other than none, metaspace with ``▁``, and the sequence of white-space split and metaspace of T5;
 * a pre-tokenizer that splits, with a token across a split or without ``▁``: SentencePiece does not split;
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
-* a metaspace decoder where no ``▁`` is put before the text: whether the first one is dropped is one flag for both;
 * an unknown or special token that is not in the vocabulary; an empty token, and one with U+0000;
 * merges that do not follow from the order of the tokens (:mod:`tokspec.formats.tiktoken_ranks`);
 * a weight that has no logarithm, or is beyond numbers of 32 bits.
@@ -49,7 +48,19 @@ from tokspec.formats.neutral import (
 )
 from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
 
-__all__ = ["BYTES", "MARK", "NO_UNKNOWN", "WHITE_SPACE", "Piece", "Spaces", "pieces_of", "read", "spaces_of", "write"]
+__all__ = [
+    "BYTES",
+    "MARK",
+    "NO_UNKNOWN",
+    "TOLD",
+    "WHITE_SPACE",
+    "Piece",
+    "Spaces",
+    "pieces_of",
+    "read",
+    "spaces_of",
+    "write",
+]
 
 FORMAT = "sentencepiece.model"
 _TYPES = {"UNIGRAM": "unigram", "BPE": "bpe"}
@@ -78,8 +89,11 @@ WHITE_SPACE = decompress(
 #: Components that the format has a place for, but not the one of llama.cpp.
 _LATER = ("normalizer/precompiled", "model/bpe/byte_fallback", "model/unigram/byte_fallback")
 
-#: SentencePiece wants an unknown token. This one stands after the last token of a model that has none.
-NO_UNKNOWN = "<no unknown token>"
+#: SentencePiece wants an unknown token. One of these stands after the last token of a model that has none.
+_USUAL_UNKNOWN, NO_UNKNOWN = "<unk>", "<no unknown token>"
+
+#: What is told beside the file, so that nobody has to look into it.
+TOLD = ("type", "unknown_token", "special_tokens", "decoder")
 
 
 @dataclass(frozen=True)
@@ -152,7 +166,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     if "normalizer" in model:
         message.normalizer_spec.name = "user_defined"
         message.normalizer_spec.precompiled_charsmap = b64decode(model["normalizer"]["charsmap"])
-    told = {key: value for key, value in model.items() if key == "decoder"}
+    told = {key: model[key] for key in TOLD if key in model}
     return pack({FORMAT: message.SerializeToString(deterministic=True)}, told)
 
 
@@ -179,7 +193,8 @@ def read(content: Any) -> dict[str, Any]:
         raise DataError("is no model of SentencePiece", FORMAT) from None
     for key, value in _uncovered(message):
         raise DataError(f"is {value}, which the specification does not cover", FORMAT, key=key)
-    return {**_model(message), **_stages(message), **beside(content, {"decoder": {"type": "metaspace"}})}
+    told = beside(content, {"decoder": {"type": "metaspace"}})
+    return {**_model(message, "type" in told and "unknown_token" not in told), **_stages(message), **told}
 
 
 def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
@@ -227,14 +242,14 @@ def _stages(message: Any) -> dict[str, Any]:
     return {**normalizer, "pre_tokenizer": {**part, "split": False} if crossing else part}
 
 
-def _model(message: Any) -> dict[str, Any]:
+def _model(message: Any, has_no_unknown: bool) -> dict[str, Any]:
     kinds = message.SentencePiece.Type
     pieces = [Piece(piece.piece, piece.score, kinds.Name(piece.type)) for piece in message.pieces]
     tokens = [piece.token for piece in pieces]
     unknown = [piece.token for piece in pieces if piece.kind == "UNKNOWN"]
     if len(unknown) != 1 or len(set(tokens)) < len(tokens):
         raise DataError("has a token twice, or not one unknown token", FORMAT, key="pieces")
-    if tokens[-1] == NO_UNKNOWN:
+    if has_no_unknown or tokens[-1] == NO_UNKNOWN:
         unknown, pieces = [], pieces[:-1]
     model: dict[str, Any] = {"type": _TYPES[message.trainer_spec.ModelType.Name(message.trainer_spec.model_type)]}
     model.update(_TOKENS[model["type"]](pieces))
@@ -281,9 +296,6 @@ def spaces_of(model: Mapping[str, Any], format: str, *normalizers: str) -> Space
         _refuse_crossing(tokens_of(model), format)
     if spaces.add_dummy_prefix and model.get("special_tokens"):
         raise Unsupported(f"{format} puts {MARK!r} before the whole text only, and before a special token too")
-    decoder = model.get("decoder", {})
-    if decoder.get("type") == "metaspace" and not spaces.add_dummy_prefix:
-        raise Unsupported(f"{format} drops a first {MARK!r} in decoding where it puts one, and here it puts none")
     if spaces.escape_whitespaces and any(" " in token for token in model.get("special_tokens", ())):
         raise Unsupported(f"{format} has {MARK!r} for every space before it looks for special tokens")
     return spaces
@@ -327,7 +339,7 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
         Unsupported: they cannot express the model.
 
     >>> pieces_of({"type": "bpe", "vocabulary": ["u", "g"]}, "sentencepiece.model")[1:]
-    [Piece(token='g', score=-1.0, kind='NORMAL'), Piece(token='<no unknown token>', score=0.0, kind='UNKNOWN')]
+    [Piece(token='g', score=-1.0, kind='NORMAL'), Piece(token='<unk>', score=0.0, kind='UNKNOWN')]
     """
     refuse_untrained(model, format, "bpe", "unigram")
     refuse_surrogates(model, format)
@@ -352,7 +364,9 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
     else:
         scores = [_score(token, weight, format) for token, weight in log_probabilities(model, format)]
     pieces = [Piece(token, score, kinds[token]) for token, score in zip(tokens, scores, strict=True)]
-    return pieces if unknown is not None else [*pieces, Piece(NO_UNKNOWN, 0.0, "UNKNOWN")]
+    if unknown is not None:
+        return pieces
+    return [*pieces, Piece(NO_UNKNOWN if _USUAL_UNKNOWN in tokens else _USUAL_UNKNOWN, 0.0, "UNKNOWN")]
 
 
 def _refuse_missing_bytes(tokens: Sequence[str], format: str) -> None:

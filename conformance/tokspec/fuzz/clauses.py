@@ -23,10 +23,10 @@ def clause_of(example: Example, kind: str, right: Answer, given: Answer) -> str:
     """Name the clause; ``right`` and ``given`` are results, empty where there is none, and ``kind`` how they differ.
 
     >>> clause_of(Example({}, "decode", {"tokens": ["a", "b"]}), "text", {"text": "a b"}, {"text": "ab"})
-    'DEC-1'
+    'DEC-7'
     """
     if kind.endswith("refused as invalid_model"):
-        return "BPE-MODEL-1" if example.model.get("merges") and not _has_double(example.model) else "TERM-9"
+        return "BPE-MODEL-3" if example.model.get("merges") and not _has_double(example.model) else "TERM-10"
     if kind.endswith("refused as invalid_input") and has_surrogate(example.input):
         return "PRE-BYTE-6"
     if example.model.keys() & {"normalizer", "pre_tokenizer"} and is_recent(texts_of(example.input)):

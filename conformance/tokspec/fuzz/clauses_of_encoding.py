@@ -85,7 +85,7 @@ def _tokens(example: Example, given: Answer) -> list[str]:
 _UNREFUSED: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "bpe": lambda model: "BPE-MODEL-2" if "unknown_token" in model else "BPE-ENC-8",
     "wordpiece": lambda model: "WP-MODEL-1",
-    "unigram": lambda model: "UNI-UNK-1",
+    "unigram": lambda model: "UNI-UNK-3",
 }
 
 
@@ -145,7 +145,7 @@ def _of_wordpiece(example: Example, right: Answer, given: Answer) -> str:
     if not right:
         return "WP-MODEL-1"
     if len(text) >= model.get("max_word_length", 100):
-        return "WP-ENC-3"
+        return "WP-ENC-4"
     return "WP-ENC-2" if model.get("unknown_token", "[UNK]") in right["tokens"] else "WP-ENC-1"
 
 
@@ -153,7 +153,7 @@ def _of_unigram(example: Example, right: Answer, given: Answer) -> str:
     model, text = example.model, example.input["text"]
     tokens = set(tokens_of(model))
     if not right or model.get("unknown_token") in right["tokens"] or any(character not in tokens for character in text):
-        return "UNI-UNK-1"
+        return "UNI-UNK-3"
     return "UNI-SEG-2"
 
 

@@ -126,7 +126,7 @@ def of_decoding(example: Example, kind: str, right: Answer, given: Answer) -> st
         return "DEC-3"
     part = example.model.get("decoder")
     if part is None:
-        return "DEC-1"
+        return "DEC-7"
     if part["type"] == "metaspace":
         same_but_first = right.get("text", "").lstrip(" ") == given.get("text", "").lstrip(" ")
         return "DEC-META-2" if same_but_first else "DEC-META-1"

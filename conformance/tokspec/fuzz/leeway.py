@@ -115,7 +115,7 @@ class _Tied:
         return len(text) in ends
 
     def _whole(self, tokens: Sequence[str], text: str) -> float:
-        """Return the cost of tokens, each unknown character at its own (UNI-UNK-1)."""
+        """Return the cost of tokens, each unknown character at its own (UNI-UNK-3)."""
         known = self._known(tokens)
         dearest = max((cost for cost in self.costs.costs.values() if math.isfinite(cost)), default=0.0)
         return self.costs.of(known) + (len(text) - len("".join(known))) * (dearest + _UNKNOWN)

@@ -43,7 +43,7 @@ def _has_foreign_special(model: Mapping[str, Any], known: set[str]) -> bool:
 
 
 def _has_foreign_merge(model: Mapping[str, Any], known: set[str]) -> bool:
-    """A merge's parts and product are in the vocabulary, or the model is refused (BPE-MODEL-1)."""
+    """A merge's parts and product are in the vocabulary, or the model is refused (BPE-MODEL-3)."""
     return any(not known.issuperset((left, right, left + right)) for left, right in model.get("merges", ()))
 
 

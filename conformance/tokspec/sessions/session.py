@@ -14,7 +14,7 @@ from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Refused, Reply, Request
 from tokspec.suite.components import covers, needed_components, needed_options
 
-__all__ = ["Session", "refuse_unoffered", "write_model"]
+__all__ = ["Session", "plain_input", "refuse_unoffered", "write_model"]
 
 _Made = TypeVar("_Made")
 
@@ -97,6 +97,15 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
         plural = "s" if len(unknown) > 1 else ""
         return Refused("unsupported", f"does not know the component{plural} {', '.join(unknown)}")
     return None
+
+
+def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any]:
+    """Return the input of ``encode`` for a text and a user's own file: without what its post-processor adds, or with.
+
+    >>> plain_input(Hello("mytok", "0.3", "C", operations=("encode",)), "bug")
+    {'text': 'bug'}
+    """
+    return {"text": text, **({"add_special_tokens": adds} if "add_special_tokens" in hello.encode_options else {})}
 
 
 def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:

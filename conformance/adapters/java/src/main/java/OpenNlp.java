@@ -28,7 +28,8 @@ final class OpenNlp implements Protocol.Adapter<WordpieceTokenizer> {
     return Map.of(
         "name", "opennlp-tools WordpieceTokenizer",
         "version", "2.5.7",
-        "formats", List.of("vocab.txt"));
+        "formats", List.of("vocab.txt"),
+        "choices", Map.of("wordpiece_length_unit", "utf16"));
   }
 
   @Override

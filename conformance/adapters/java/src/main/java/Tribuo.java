@@ -35,7 +35,8 @@ final class Tribuo implements Protocol.Adapter<Function<String, List<String>>> {
     return Map.of(
         "name", "tribuo-util-tokenization Wordpiece",
         "version", "4.3.2",
-        "formats", List.of("vocab.txt"));
+        "formats", List.of("vocab.txt"),
+        "choices", Map.of("wordpiece_length_unit", "utf16"));
   }
 
   @Override

@@ -1,6 +1,6 @@
 """Make ``README.md`` here: what the crate ``tokenizers`` has, and what the suite has for it.
 
-    python conformance/components/table.py
+    python conformance/components/component_table.py
 
 Its rows are the components and fields of ``crate.json``. What each is in the fixtures comes from the reader of
 ``tokenizer.json``; which values occur, which cases, clauses and mutants there are, and who passes them is counted.
@@ -20,7 +20,7 @@ from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.tokenizer_json import components as parts
 from tokspec.formats.tokenizer_json.fields import NOTHING, Component
 from tokspec.formats.tokenizer_json.models import ADDED_TOKEN, MODELS
-from tokspec.quality.mutants import load_mutants, mutants_folder
+from tokspec.quality.mutants import load_mutants
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
@@ -111,7 +111,7 @@ def name(value: Any) -> str:
     ('true', 'fixed', 'left')
     """
     if isinstance(value, dict):
-        return next(key for key in value if key != "type_id")
+        return str(next(key for key in value if key != "type_id"))
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -185,7 +185,7 @@ def _of_part(ours: str, component: Component, part: Mapping[str, Any]) -> Iterat
 
 @cache
 def _mutants() -> Counter[str]:
-    return Counter(mutant.clause for mutant in load_mutants(mutants_folder()))
+    return Counter(mutant.clause for mutant in load_mutants(HERE.parent / "mutants"))
 
 
 def _cells(row: Row) -> list[str]:
@@ -206,7 +206,9 @@ def _cells(row: Row) -> list[str]:
         " ".join(_short(clauses)) or "**none**" * (row.ours in CLAUSES),
         str(len(row.cases)) if row.cases else "**0**",
         str(sum(_mutants()[clause] for clause in clauses)),
-        ", ".join(f"{family} {count}" for family, count in passed.most_common(3)),
+        ", ".join(
+            f"{family} {count}" for family, count in sorted(passed.items(), key=lambda each: (-each[1], each))[:3]
+        ),
     ]
 
 
@@ -222,7 +224,7 @@ def _short(clauses: Sequence[str]) -> Iterator[str]:
 HEAD = f"""# Components
 
 Everything that `{CRATE["crate"]}` has in a `tokenizer.json`, by the names of its enums and structures, and what the
-suite has for it. `table.py` makes this file, `crate.py` the list of names; tests compare both.
+suite has for it. `component_table.py` makes this file, `crate.py` the list of names; tests compare both.
 
 A value is followed by the number of cases whose model has it; what no case has is in bold. Clauses of a field are those
 that its cases name; mutants are counted by clause. The last column has the three families of implementations that pass
