@@ -48,9 +48,13 @@ class Place:
 
     def run(self, *arguments: str, sides: tuple[str, ...] = SIDES, **options: object) -> tuple[int, str, str]:
         """Run a comparison, and give its exit status and what it printed."""
-        process = self.start(*arguments, sides=sides, **options)
-        out, err = process.communicate(timeout=120)
-        return process.returncode, out, err
+        return self.finish(self.start(*arguments, sides=sides, **options))
+
+    def finish(self, process: subprocess.Popen[str]) -> tuple[int, str, str]:
+        """Wait for the end; lines about how far it is, which only a slow machine prints, are left out."""
+        out, err = process.communicate(timeout=180)
+        told = [line for line in err.splitlines(keepends=True) if not line.startswith(("comparing ", "making causes "))]
+        return process.returncode, out, "".join(told)
 
     def results(self, output: str) -> dict[str, bytes]:
         """Return the result files by their names."""

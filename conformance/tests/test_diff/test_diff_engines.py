@@ -146,8 +146,8 @@ def test_a_node_that_leaves_ray(place: Any, cluster: Any, undisturbed: dict[str,
     place.wait_for_results("tokspec-diff", 3)
     before = place.times("tokspec-diff")
     assert nodes.go_on() == "gone"
-    out, err = process.communicate(timeout=180)
-    assert (process.returncode, err) == (1, "")
+    status, out, err = place.finish(process)
+    assert (status, err) == (1, "")
     assert out.splitlines()[-1] == DIFFER
     assert place.results("tokspec-diff") == undisturbed
     assert before.items() <= place.times("tokspec-diff").items()

@@ -60,8 +60,8 @@ def test_an_interruption(place: Any, undisturbed: dict[str, bytes]) -> None:
     process = place.start("texts.txt", *UNITS, "-o", "again", "--jobs", "1")
     place.wait_for_results("again", 2)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, "interrupted; the same command goes on\n")
+    status, out, err = place.finish(process)
+    assert (status, err) == (130, "interrupted; the same command goes on\n")
     there = len(place.results("again"))
     assert f"done: {there} of {len(undisturbed)} units; the same command goes on" in out.splitlines()
     place.wait_until_gone()
@@ -125,8 +125,8 @@ def test_a_truncated_input(place: Any, undisturbed: dict[str, bytes]) -> None:
     process = place.start("texts.txt", *UNITS, "-o", "cut", "--jobs", "1")
     place.wait_for_results("cut", 2)
     file.write_bytes(data[:100])
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 2
+    status, _, err = place.finish(process)
+    assert status == 2
     assert set(err.splitlines()) == {
         f"not done: texts.txt: has changed since it was found: it had {len(data)} bytes and has 100"
     }

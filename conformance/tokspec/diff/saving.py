@@ -125,7 +125,7 @@ def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -
         model=small.model,
         operation=small.cause.operation,
         input=small.input,
-        outcome=_by_choice(lambda choices: _outcome(_ask_reference(small, choices))),
+        outcome=_by_choice(lambda choices: _outcome(small, _ask_reference(small, choices))),
     )
     return write_case(case, folder)
 
@@ -136,10 +136,17 @@ def _describe(reply: Reply) -> str:
     return f"refuses as {reply.reason}" if isinstance(reply, Refused) else f"comes to {reply.kind}: {reply.message}"
 
 
-def _outcome(reply: Reply) -> dict[str, Any]:
+def _outcome(small: Small, reply: Reply) -> dict[str, Any]:
+    """Return an outcome of a case; of an encoding what was compared, with the spans."""
     if isinstance(reply, Answer):
-        return {"expect": json.loads(json.dumps(reply.result))}
+        wanted = {"tokens", "ids", "spans", *_fields(small.outcome.a), *_fields(small.outcome.b)}
+        result = {name: value for name, value in reply.result.items() if name in wanted or "tokens" not in reply.result}
+        return {"expect": json.loads(json.dumps(result))}
     return {"error": reply.reason if isinstance(reply, Refused) else reply.kind}
+
+
+def _fields(reply: Reply) -> Mapping[str, Any]:
+    return reply.result if isinstance(reply, Answer) else {}
 
 
 def _by_choice(outcome: Callable[[Mapping[str, str]], dict[str, Any]]) -> dict[str, Any]:
