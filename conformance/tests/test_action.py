@@ -19,6 +19,9 @@ import yaml
 
 pytestmark = pytest.mark.slow
 
+#: For tests that install packages; every other test does without a network.
+registries = pytest.mark.skipif("TOKSPEC_REGISTRIES" not in os.environ, reason="needs registries: tox run -e action")
+
 ROOT = Path(__file__).parents[2]
 ACTION: Mapping[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
@@ -179,11 +182,20 @@ def test_a_gate_that_fails(job: Callable[..., Job], tmp_path: Path) -> None:
 
 
 def test_a_gate_that_passes(job: Callable[..., Job], tmp_path: Path) -> None:
-    done = job(implementation="reference", select="BPE-*", fixtures_version="0.1.0", artifact="")
+    wanted = {"select": "BPE-*", "require": "BPE-ENC-1\nBPE-ENC-3\n", "fixtures_version": "0.1.0"}
+    done = job(implementation="reference", artifact="", **wanted)
     assert (done.status, done.out("conforms"), done.out("failed"), done.commands) == (0, "true", "0", [])
     assert done.out("passed") == done.out("cases") != "0"
     assert done.artifacts == {}
     assert (tmp_path / "summary.md").read_text("utf-8").startswith("## tokref 0.1.0 conforms\\: ")
+
+
+def test_what_is_required_and_not_there_fails_the_gate(job: Callable[..., Job]) -> None:
+    done = job(implementation="reference", select="bpe-toy-encode-bug", require="BPE-ENC-1")
+    assert (done.status, done.out("conforms"), done.out("failed"), len(done.commands)) == (1, "false", "0", 1)
+    title, _, message = done.commands[0].removeprefix("::error ").partition("::")
+    assert title == "title=tokref 0.1.0 does not conform%3A 1 case = 1 pass"
+    assert re.match(r"--require BPE-ENC-1: 1 of \d+ cases pass \(\d+ not selected\): bpe-", message)
 
 
 def test_known_failures_and_a_command_in_another_folder(job: Callable[..., Job], tmp_path: Path) -> None:
@@ -227,6 +239,7 @@ def test_what_is_wrong_with_the_inputs_is_an_error_and_keeps_nothing(
 
 
 @pytest.mark.interop
+@registries
 def test_the_first_step_installs_the_suite_and_what_is_required(job: Callable[..., Job], tmp_path: Path) -> None:
     (tmp_path / "repository").mkdir()
     project = '[project]\nname = "letters"\nversion = "1"\n'
@@ -238,7 +251,7 @@ def test_the_first_step_installs_the_suite_and_what_is_required(job: Callable[..
 
 
 @pytest.mark.interop
-@pytest.mark.skipif(shutil.which("go") is None, reason="there is no go")
+@registries
 def test_actionlint_finds_nothing(tmp_path: Path) -> None:
     """Check the workflows, and the steps of the action as those of a workflow, which actionlint looks into."""
     workflows = tmp_path / ".github" / "workflows"

@@ -63,6 +63,8 @@ def test_the_page_describes_every_key() -> None:
     page = (Path(__file__).parents[2] / "docs" / "cases.md").read_text("utf-8")
     bundle = compile_bundle(load_suite(), load_specification(), {"tokspec": {}})
     keys = dict.fromkeys([*bundle, *(key for case in bundle["cases"] for key in case)])
+    for part in ("clauses", "choices", "errata"):
+        assert f"`{{{', '.join(bundle[part][0])}}}`" in page
     together = ("stated", "worked", "line")  # described in the row of another key
     assert [key for key in keys if f"| `{key}`" not in page and key not in together] == []
     assert [key for key in together if f"`{key}`" not in page] == []

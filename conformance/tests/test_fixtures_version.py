@@ -61,6 +61,8 @@ class Letters:
 REMOVED = """
 known_failures:
   - {case: "gone", verdict: "fail", digest: "0123456789abcdef", reason: "A test."}
+unsupported:
+  - "gone-too"
 """
 
 Run = Callable[..., tuple[int, str, str]]

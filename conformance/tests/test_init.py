@@ -302,7 +302,8 @@ def test_without_operations_no_case_is_judged(language: str, adapters: Any) -> N
 SELECTED = "--select bpe-toy-encode-bug --select bpe-encode-beyond-bmp --select decode-bytes-ascii --show 0"
 
 VERDICTS = """\
-… and 1 more; --show 1 shows them all
+… and 1 more cause; --show 1 shows them all
+    1  encode: cuts where the case does not, at letters (latin): bpe-toy-encode-bug
 
 unsupported, and why:
     1  does not offer decode

@@ -1,6 +1,6 @@
-"""The cases without Python: the packages of other languages give the verdicts of the harness, case by case.
+"""The cases without Python: packages and examples of other languages give the harness's verdicts, case by case.
 
-``python packages/make.py`` writes their cases; the adapters that they judge have to be built, as their READMEs say.
+The adapters that they judge have to be built, as their READMEs say, and what the packages need has to be fetched.
 """
 
 from __future__ import annotations
@@ -9,19 +9,24 @@ import json
 import os
 import random
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.cli.browse import write_models
 from tokspec.judge.known_failures import digest, read_known_failures
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
@@ -30,8 +35,9 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply, write_hello
 from tokspec.protocol.spans import convert_result
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
-from tokspec.suite.cases import Case
+from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import load_specification
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -73,15 +79,27 @@ def node_test(file: Path) -> dict[str, str]:
     return verdicts
 
 
-def cargo(*arguments: str, **environment: str) -> dict[str, str]:
+def cargo(*arguments: str, package: Path = PACKAGES / "crate", **environment: str) -> dict[str, str]:
     """Run a test of the crate and return the verdict of every case."""
     command = ["cargo", *arguments, "--", "--format=pretty"]
-    settings = {**os.environ, **environment}
-    done = subprocess.run(command, cwd=PACKAGES / "crate", capture_output=True, text=True, env=settings)
+    settings = {**os.environ, "CARGO_TARGET_DIR": str(PACKAGES / "crate" / "target"), **environment}
+    done = subprocess.run(command, cwd=package, capture_output=True, text=True, env=settings)
     failed = dict(re.findall(r"^---- (\S+) ----\n([a-z ]+):", done.stdout, re.MULTILINE))
     lines = re.findall(r"^test (.+?) +\.\.\. (ok|FAILED|ignored)(?: \(([a-z ]+):.*)?$", done.stdout, re.MULTILINE)
     states = {"ok": lambda name: "pass", "FAILED": lambda name: failed.get(name, "?")}
     return {name: reason or states[state](name) for name, state, reason in lines}
+
+
+def test_what_is_published_has_the_cases_and_no_tests() -> None:
+    packed = subprocess.run(
+        ["npm", "pack", "--dry-run", "--json"], cwd=PACKAGES / "npm", capture_output=True, text=True
+    )
+    files = [file["path"] for file in json.loads(packed.stdout)[0]["files"]]
+    assert sorted(files) == ["README.md", "cases.json", "compare.mjs", "index.mjs", "known.mjs", "package.json"]
+    listed = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
+    files = subprocess.run(listed, cwd=PACKAGES / "crate", capture_output=True, text=True).stdout.split()
+    assert {"Cargo.toml", "README.md", "cases.json", "src/lib.rs"} <= {*files}
+    assert [file for file in files if file.startswith(("tests/", "examples/", "target/"))] == []
 
 
 def test_node_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
@@ -105,6 +123,49 @@ def test_cargo_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
     verdicts = cargo("test", "--quiet", "--locked", "--test", "kitoken")
     assert verdicts.pop("the run") == "pass"
     assert verdicts == harness(KITOKEN, "rust/kitoken/known-failures.yaml", tmp_path)
+
+
+def example(folder: str, format: str, known: str, *command: str) -> str:
+    """Run an example of docs/ and return what it printed."""
+    place = ROOT / "docs" / "examples" / folder
+    bundle = ["cases", "--bundle", "cases.json", "--format", format]
+    subprocess.run([sys.executable, "-m", "tokspec", *bundle], cwd=place, check=True, stdout=subprocess.DEVNULL)
+    settings = {**os.environ, "KNOWN_FAILURES": str(ADAPTERS / known)}
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, env=settings).stdout
+
+
+def encoding_alone(verdicts: dict[str, str]) -> dict[str, str]:
+    """Return the verdicts of an implementation that offers nothing but to encode."""
+    cases = load_suite().cases
+    return {name: verdicts[name] if cases[name].operation == "encode" else "unsupported" for name in cases}
+
+
+def test_go_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
+    known = "go/pkoukk/known-failures.yaml"
+    lines = example("go", "vocab.tiktoken", known, "go", "test", "-json", "-count=1", "./...").splitlines()
+    verdicts: dict[str, str] = {}
+    for event in map(json.loads, lines):
+        name = event.get("Test", "").partition("/")[2]
+        if event["Action"] == "output" and (said := re.match(r" +tokspec_test.go:\d+: ([a-z ]+):", event["Output"])):
+            verdicts[name] = said[1]
+        elif event["Action"] == "pass" and name:
+            verdicts[name] = "pass"
+    right = harness(shlex.quote(str(ADAPTERS / "go/bin/pkoukk")), known, tmp_path)
+    assert verdicts == encoding_alone(right)
+    assert set(verdicts.values()) == {"pass", "known failure", "unsupported"}
+
+
+def test_junit_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
+    known = "java/opennlp/known-failures.yaml"
+    example("java", "vocab.txt", known, "mvn", "-q", "-B", "-o", "test")
+    report = ROOT / "docs" / "examples" / "java" / "target" / "surefire-reports" / "TEST-TokspecTest.xml"
+    verdicts: dict[str, str] = {}
+    for test in ElementTree.parse(report).getroot().iter("testcase"):
+        states = [child for child in test if child.tag in ("skipped", "failure", "error")]
+        said = re.search(r"(known failure|unsupported): ", "".join(states[0].itertext())) if states else None
+        verdicts[test.get("name", "").removeprefix("cases() ")] = said[1] if said else "fail" if states else "pass"
+    command = f"java -cp {shlex.quote(str(ADAPTERS / 'java/target/adapters.jar'))} OpenNlp"
+    assert verdicts == encoding_alone(harness(command, known, tmp_path))
 
 
 #: An implementation that offers everything, and whose answers are recorded.
@@ -194,7 +255,7 @@ def record(reply: Reply) -> dict[str, Any]:
 
 
 def write_known_failures(results: Sequence[Result], chance: random.Random, file: Path) -> None:
-    """List some cases: most as they fail, some otherwise, some past their date, and some that pass."""
+    """List all that is unsupported, and some cases: most as they fail, some otherwise, past their date, or passing."""
     lines = ["known_failures:" if results else "known_failures: []"]
     for result in results:
         has_surrogate = b'"hex"' in encode_line(
@@ -204,10 +265,16 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
             continue
         listed = Verdict.FAIL if result.verdict is Verdict.PASS else result.verdict
         seen = digest(result) if chance.random() < 0.8 else "0123456789abcdef"
-        entry = {"verdict": listed.value, "digest": seen, "reason": "A test."}
+        entry = {"verdict": listed.value, "digest": seen, "reason": 'A \\"test\\", verdict: it is.'}
         if chance.random() < 0.4:
             entry["expires"] = chance.choice(["2020-02-29", "2999-12-31", date.today().isoformat()])
-        lines += [f'  - case: "{result.case.id}"', *(f'    {key}: "{value}"' for key, value in entry.items())]
+        pairs = [f'{key}: "{value}"' for key, value in ({"case": result.case.id} | entry).items()]
+        lines.append(f"  - {{{', '.join(pairs)}}}" if chance.random() < 0.2 else "  - " + "\n    ".join(pairs))
+    listed = [result for result in results if result.verdict is Verdict.UNSUPPORTED]
+    passing = [result for result in results if result.verdict is Verdict.PASS and chance.random() < 0.1]
+    known = {line.split('"')[1] for line in lines if line.startswith(("  - case:", "  - {case:"))}
+    cases = [result.case.id for result in (*listed, *passing) if result.case.id not in known]
+    lines += ["unsupported:", *(f'  - "{case}"' for case in cases)] if cases else []
     file.write_text("\n".join(lines) + "\n", "utf-8")
 
 
@@ -226,15 +293,15 @@ register({{ hello, load: () => null, operations }}, {{ knownFailures: "known.yam
 """
 
 
-def node_recorded(folder: Path) -> dict[str, str]:
+def node_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
     test = folder / "recorded.test.mjs"
-    test.write_text(NODE_RECORDED.format(index=(PACKAGES / "npm" / "index.mjs").as_uri()), "utf-8")
+    test.write_text(NODE_RECORDED.format(index=(packages / "npm" / "index.mjs").as_uri()), "utf-8")
     return node_test(test)
 
 
-def cargo_recorded(folder: Path) -> dict[str, str]:
+def cargo_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
     files = {"RECORDING": str(folder / "recording.json"), "KNOWN_FAILURES": str(folder / "known.yaml")}
-    return cargo("run", "--quiet", "--locked", "--example", "recorded", **files)
+    return cargo("run", "--quiet", "--offline", "--example", "recorded", package=packages / "crate", **files)
 
 
 @pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
@@ -261,3 +328,127 @@ def test_recorded_replies_get_the_verdicts_of_the_harness(
     verdicts = recorded(tmp_path)
     assert verdicts.pop("the run") == "pass"
     assert {name: (verdicts.get(name), right) for name, right in wanted.items() if verdicts.get(name) != right} == {}
+
+
+@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@pytest.mark.parametrize(
+    "listed",
+    [
+        'known_failures:\n  - case: "no-such-case"\n    verdict: "fail"\n    digest: "0"\n    reason: "?"\n',
+        'known_failures: []\nunsupported:\n  - "no-such-case"\n',
+        "known_failures: []\nunsupported: []\n",
+    ],
+)
+def test_a_list_that_is_not_true_fails_the_run(
+    listed: str, recorded: Callable[[Path], dict[str, str]], tmp_path: Path
+) -> None:
+    replies = [*right_replies()]
+    replies[0] = Refused("unsupported", "as recorded")
+    recording = {"hello": write_hello(HELLO), "replies": [record(reply) for reply in replies]}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text(listed, "utf-8")
+    verdicts = recorded(tmp_path)
+    assert verdicts.pop("the run") not in ("pass", "unsupported", "known failure")
+    assert {"pass", "unsupported"} < set(verdicts.values()) <= {"pass", "unsupported", "fail"}
+
+
+#: What the suite's cases do not show: pairs and overflowing parts beyond ASCII, batches, and tolerances.
+CASES = """
+about: "Cases for a test."
+source: [{rule: "a test"}]
+model: {type: "bpe", vocabulary: ["b"]}
+cases:
+  - {id: pair, clauses: [BPE-ENC-1], why: "It is needed for a test.", operation: encode, verified_by: ["hand: a test"],
+     input: {text: "🙂é", pair: "é🙂b"},
+     expect: {ids: [0, 0], spans: [[1, 2], [2, 3]], sequence_ids: [0, 1],
+              overflowing: [{ids: [0], spans: [[1, 2]], sequence_ids: [1]}]}}
+  - {id: batch, clauses: [BPE-ENC-1], why: "It is needed for a test.", operation: encode_batch, verified_by: ["hand: a test"],
+     input: {inputs: [{text: "🙂b"}, {text: "b"}]},
+     expect: {encodings: [{ids: [0], spans: [[1, 2]]}, {ids: [0], spans: [[0, 1]]}]}}
+  - {id: real, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, input: {word: "b"}, expect: {tokens: ["b"], score: 0.25}}
+  - {id: zero, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, input: {word: "b"}, expect: {tokens: ["b"], score: 0.0}}
+  - {id: wide, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, tolerance: {absolute: 0.1}, input: {word: "b"},
+     expect: {tokens: ["b"], score: 0.25}}
+  - {id: narrow, clauses: [TERM-5], why: "It is needed for a test.", operation: segment, verified_by: ["hand: a test"],
+     model: {type: "unigram", tokens: [["b", 1]]}, tolerance: {relative: 0.000000000001}, input: {word: "b"},
+     expect: {tokens: ["b"], score: 0.25}}
+"""
+
+
+def right_pair(unit: str) -> dict[str, Any]:
+    spans = {"utf16": ([[2, 3], [3, 4]], [[1, 3]]), "byte": ([[4, 6], [6, 7]], [[2, 6]])}[unit]
+    part = {"ids": [0], "spans": spans[1], "sequence_ids": [1]}
+    return {"ids": [0, 0], "spans": spans[0], "sequence_ids": [0, 1], "overflowing": [part]}
+
+
+#: Answers to these cases, and whether they are right.
+ANSWERS: Sequence[tuple[str, str, Any, bool]] = [
+    ("pair", "utf16", right_pair("utf16"), True),
+    ("pair", "byte", right_pair("byte"), True),
+    ("pair", "utf16", right_pair("byte"), False),
+    ("pair", "utf16", right_pair("utf16") | {"overflowing": right_pair("byte")["overflowing"]}, False),
+    ("pair", "utf16", right_pair("utf16") | {"overflowing": []}, False),
+    ("batch", "utf16", {"encodings": [{"ids": [0], "spans": [[2, 3]]}, {"ids": [0], "spans": [[0, 1]]}]}, True),
+    ("batch", "byte", {"encodings": [{"ids": [0], "spans": [[4, 5]]}, {"ids": [0], "spans": [[0, 1]]}]}, True),
+    ("batch", "byte", {"encodings": [{"ids": [0], "spans": [[2, 3]]}, {"ids": [0], "spans": [[0, 1]]}]}, False),
+    ("batch", "byte", {"encodings": [{"ids": [0]}, {"ids": [0], "spans": [[0, 1]]}]}, True),
+    ("batch", "byte", {"encodings": [{"ids": [0]}]}, False),
+    ("real", "byte", {"tokens": ["b"], "score": 0.25 + 9e-10}, True),
+    ("real", "byte", {"tokens": ["b"], "score": 0.25 + 2e-9}, False),
+    ("zero", "byte", {"tokens": ["b"], "score": 9e-10}, True),
+    ("zero", "byte", {"tokens": ["b"], "score": 2e-9}, False),
+    ("wide", "byte", {"tokens": ["b"], "score": 0.3}, True),
+    ("wide", "byte", {"tokens": ["b"], "score": 0.36}, False),
+    ("narrow", "byte", {"tokens": ["b"], "score": 0.25 + 2e-13}, True),
+    ("narrow", "byte", {"tokens": ["b"], "score": 0.25 + 2e-12}, False),
+]
+
+
+@pytest.fixture(scope="module")
+def other_packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Path]:
+    """Copy the packages, with other cases: one for each answer."""
+    folder = tmp_path_factory.mktemp("packages")
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures" / "cases.yaml").write_text(CASES, "utf-8")
+    cases = load_suite(folder / "fixtures").cases
+    numbered = [(f"{case}-{number}", cases[case]) for number, (case, *_) in enumerate(ANSWERS)]
+    suite = Suite({id: replace(case, id=id) for id, case in numbered})
+    unused = shutil.ignore_patterns("cases.json", "target")
+    for name in ("npm", "crate"):
+        shutil.copytree(PACKAGES / name, folder / name, ignore=unused)
+        models = {"tokspec": write_models(suite, "tokspec")}
+        write_bundle(folder / name / "cases.json", suite, load_specification(), models)
+    manifest = (folder / "crate" / "Cargo.toml").read_text("utf-8")
+    (folder / "crate" / "Cargo.toml").write_text(manifest.replace('"../..', f'"{ROOT}'), "utf-8")
+    return suite, folder
+
+
+@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@pytest.mark.parametrize("unit", ["utf16", "byte"])
+def test_spans_of_pairs_and_tolerances_are_judged_as_in_the_harness(
+    unit: str,
+    recorded: Callable[[Path, Path], dict[str, str]],
+    other_packages: tuple[Suite, Path],
+    tmp_path: Path,
+) -> None:
+    suite, folder = other_packages
+    fields = ("ids", "spans", "sequence_ids", "overflowing")
+    hello = replace(HELLO, choices={"offset_unit": unit}, encode_fields=fields)
+    refused = Refused("unsupported", "another unit")
+    replies = [Answer(answer) if each == unit else refused for _, each, answer, _ in ANSWERS]
+    recording = {"hello": write_hello(hello), "replies": [record(reply) for reply in replies]}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    choices = effective_choices(hello)
+    pairs = zip(suite.cases.values(), replies, strict=True)
+    harness = {case.id: judge(case, reply, hello, choices).verdict.value for case, reply in pairs}
+    stated = {
+        f"{case}-{number}": ("pass" if is_right else "fail") if each == unit else "unsupported"
+        for number, (case, each, _, is_right) in enumerate(ANSWERS)
+    }
+    verdicts = recorded(tmp_path, folder)
+    assert verdicts.pop("the run") == "pass"
+    assert verdicts == harness == stated

@@ -77,7 +77,7 @@ def test_what_is_laxer_fits_as_well() -> None:
     findings = {finding.choice: finding for finding in probed(ReferenceAdapter(), "UNI-*").findings}
     costs = {"any": 0, "earliest_start": 0}
     assert findings["unigram_tie"] == ChoiceFinding(
-        "unigram_tie", ("earliest_start",), ("any", "earliest_start"), {}, costs, 15
+        "unigram_tie", ("earliest_start",), ("any", "earliest_start"), {}, costs, 27
     )
 
 
@@ -122,7 +122,13 @@ def test_an_inconsistent_choice_says_what_each_option_costs_and_misleads_no_othe
 def test_what_cannot_be_told_is_not_declared() -> None:
     found = probed(Decoding())
     refusals = ["merge_outside_vocabulary", "duplicate_token"]
-    assert list(found.declaration) == [*refusals, "join_without_decoder", "metaspace_leading_space", "unknown_id"]
+    assert list(found.declaration) == [
+        *refusals,
+        "join_without_decoder",
+        "metaspace_leading_space",
+        "unknown_id",
+        "byte_fallback_invalid",
+    ]
     told = {finding.choice: finding.options for finding in found.findings}
     assert told["bpe_merge_order"] == ("single_pass", "lowest_rank")
 

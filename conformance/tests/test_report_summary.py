@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import click
 import pytest
 
 from tokspec.adapter import Hello
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.report.text import headline, reasons, rows, table
+from tokspec.report.text import headline, reasons, rows, table, text
 from tokspec.suite.cases import Case, Model
 
 
@@ -138,3 +139,17 @@ def test_reasons_are_counted_and_the_commonest_comes_first() -> None:
 def test_reasons_are_not_to_be_trusted() -> None:
     hostile = [result(Verdict.UNSUPPORTED, detail=detail) for detail in ("\x1b[2J\r\n", "no " + "x" * 100_000)]
     assert reasons(ended(hostile)) == ["    1  \\u001b[2J\\u000d\\u000a", f"    1  no {'x' * 77} … {'x' * 80}"]
+
+
+def test_what_passes_without_its_spans_is_told() -> None:
+    passed = [result(Verdict.PASS), *[result(Verdict.PASS, detail="gives no spans of this text")] * 2]
+    lines = list(map(click.unstyle, text(ended(passed), [])))
+    assert lines[:2] == ["2 passed by the rest of the answer: gives no spans of this text", ""]
+    assert lines[-1] == "mine 1.0 conforms: 3 cases = 3 pass"
+
+
+def test_reasons_of_one_case_stand_in_a_line_where_there_are_many() -> None:
+    details = ["no train", "no train", "no a", "no b", "no c"]
+    run = ended([result(Verdict.UNSUPPORTED, detail=detail) for detail in details])
+    assert reasons(run, 4) == reasons(run)
+    assert reasons(run, 3) == ["    2  no train", "    3  for as many other reasons, such as: no a"]

@@ -175,8 +175,8 @@ def test_an_operation_that_is_wrong(run: Callable[..., Any], note: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "answer"),
     [
-        ("wordpiece", '{"text": "bug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), unigram (no unigram), bpe of bytes (no bpe)'),
-        ("unigram", '{"text": "hug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), wordpiece (no wordpiece), bpe of bytes (no bpe)'),
+        ("wordpiece", '{"text": "bug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), unigram (no unigram), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe)'),
+        ("unigram", '{"text": "hug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), wordpiece (no wordpiece), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe)'),
     ],
 )  # fmt: skip
 def test_an_adapter_for_one_type_of_model_is_asked_about_that(kind: str, answer: str) -> None:
@@ -194,7 +194,9 @@ def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
             raise Unsupported("knows bytes only")
         return {"tokens": ["b", "ug"]}
 
-    others = "bpe (knows bytes only), wordpiece (knows bytes only), unigram (knows bytes only)"
+    others = ", ".join(
+        f"{kind} (knows bytes only)" for kind in ("bpe", "wordpiece", "unigram", "bpe of bytes without a pattern")
+    )
     answer = f'{{"text": "bug"}} → {{"tokens": ["b", "ug"]}}; unsupported: {others}'
     assert tried(Scripted(run=run)) == expected(encode=answer)
 

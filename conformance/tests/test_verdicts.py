@@ -159,6 +159,16 @@ def test_a_batch_is_compared_in_the_declared_fields_of_each_encoding() -> None:
     )
 
 
+def test_an_empty_batch_is_compared_though_it_has_no_field() -> None:
+    asked = replace(case({"expect": {"encodings": []}}, "encode_batch"), input={"inputs": []})
+    assert outcome(judged(asked, Answer({"encodings": []}), ("tokens",))) == ("pass", "", None)
+    assert outcome(judged(asked, Answer({"encodings": [BUG]}))) == (
+        "fail",
+        "wrong answer",
+        Difference(("encodings", 0), ABSENT, BUG),
+    )
+
+
 def test_spans_of_a_pair_are_converted_in_their_own_text() -> None:
     right = {
         "spans": [[0, 1], [0, 1], [0, 0]],
@@ -190,6 +200,24 @@ def test_an_answer_that_is_right_without_spans_passes_and_says_so() -> None:
         "gives no spans of this text, and the case checks nothing else",
         None,
     )
+
+
+def test_pieces_without_spans_pass_and_say_so() -> None:
+    def verdict(*pieces: list[Any]) -> tuple[str, str]:
+        expect = {"pieces": [["bug", 0, 3], ["!", 3, 4]]}
+        asked = case({"expect": expect}, operation="pre_tokenize")
+        judged = judge(
+            asked,
+            Answer({"pieces": list(pieces)}),
+            Hello("x", "1", "C", ("pre_tokenize",)),
+            load_specification().defaults(),
+        )
+        return judged.verdict.value, judged.detail
+
+    assert verdict(["bug"], ["!"]) == ("pass", "gives no spans of this text")
+    assert verdict(["bug!"]) == ("fail", "wrong answer")
+    assert verdict(["bug", 0, 3], ["!", 3, 5]) == ("fail", "wrong answer")
+    assert verdict(["bug", 0], ["!", 3])[0] == "protocol"
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,22 @@ function canonical(value) {
   return JSON.stringify(value).replace(/[\x7f-\uffff]/g, escape);
 }
 
-/** Read the entries of a file by case. */
+/** Read a file: entries by case and, if it lists them, the cases that are unsupported. */
 export function readKnownFailures(file) {
-  const entries = [];
-  readFileSync(file, "utf8").split(/\r?\n/).forEach((line, index) => {
-    const [, dash, key, value] = /^ {2}(-| ) (\w+): (.+)$/.exec(line) ?? [];
-    if (dash === "-") entries.push({});
-    if (key && entries.length) entries.at(-1)[key] = value.startsWith('"') ? JSON.parse(value) : value;
-    else if (!/^(#.*|known_failures:( \[\])?|)$/.test(line))
-      throw new Error(`${file}:${index + 1}: is not a line as tokspec run --update-known-failures writes it`);
-  });
-  return new Map(entries.map((entry) => [entry.case, entry]));
+  const known = { entries: new Map(), unsupported: null };
+  let entry = {};
+  const inLines = (_, inner) => `  - ${inner.replace(/("(?:[^"\\]|\\.)*"), (?=\w+: )/g, "$1\n    ")}`;
+  const text = file ? readFileSync(file, "utf8").replace(/^ {2}- \{(.+)\}$/gm, inLines) : "";
+  for (const line of text.split(/\r?\n/)) {
+    const [, dash, key, written] = /^ {2}(-| ) (?:(\w+): )?(.+)$/.exec(line) ?? [];
+    const value = written?.startsWith('"') ? JSON.parse(written) : written;
+    if (dash === "-") entry = {};
+    if (/^unsupported:( \[\])?$/.test(line)) known.unsupported = new Set();
+    else if (key) entry[key] = value;
+    else if (dash === "-" && known.unsupported) known.unsupported.add(value);
+    else if (!/^( *#.*|known_failures:( \[\])?|)$/.test(line))
+      throw new Error(`${file}: tokspec run --update-known-failures does not write such a line: ${line}`);
+    if (key === "case") known.entries.set(value, entry);
+  }
+  return known;
 }

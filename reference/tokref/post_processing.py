@@ -42,7 +42,7 @@ def post_process(
             result += [token._replace(type_id=item.type_id) for token in texts[item.text]]
         elif add_special_tokens:  # POST-6
             result += [
-                EncodedToken(token, id, 0, 0, item.type_id, is_special=True)  # POST-3, POST-4, POST-5
+                EncodedToken(token, id, 0, 0, item.type_id, is_special=True)  # POST-3, POST-4, POST-5, POST-8
                 for token, id in item.tokens
             ]
     return tuple(result)
@@ -67,7 +67,7 @@ def trim_spans(tokens: Sequence[EncodedToken], text: str, post_processor: Compon
     """
     trimmed = list(tokens)
     for step in _steps(post_processor):  # POST-SEQUENCE-1
-        if step.parameters.get("trim_offsets"):  # POST-BYTE-1, POST-ROBERTA-3
+        if step.parameters.get("trim_offsets"):  # POST-BYTE-1, POST-BYTE-4, POST-ROBERTA-3
             keeps = step.parameters["add_prefix_space"]
             trimmed = [_trim(token, text, keeps and place == 0) for place, token in enumerate(trimmed)]
     return trimmed

@@ -401,9 +401,8 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(
-        model, weights=left, ids=None
-    )  # UNI-PRUNE-3: probabilities are computed from weights
+    # UNI-PRUNE-3: probabilities are computed from weights
+    return tuple(removed), replace(model, weights=left, ids=None)
 
 
 def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -> UnigramTraining:

@@ -34,6 +34,7 @@ const hello = {
   language: "JavaScript",
   formats: ["vocab.tiktoken"],
   encode_fields: ["tokens", "ids"],
+  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "error" },
   unicode: process.versions.unicode,
 };

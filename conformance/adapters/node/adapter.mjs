@@ -108,4 +108,4 @@ const operations = {
 
 export const adapter = { hello, load, operations };
 
-if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await serve(hello, load, operations);
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await serve(hello, load, operations);

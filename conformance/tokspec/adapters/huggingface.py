@@ -36,6 +36,8 @@ CHOICES = {
     "unigram_unknown": "run",
     "metaspace_leading_space": "removed_from_first_token",
     "unknown_id": "skipped",
+    "truncation_odd": "longer",
+    "wordpiece_cleanup": "each_token",
     "final_sigma": "plain",
     "pattern_end": "line",
     "pattern_interval_plus": "repeated",

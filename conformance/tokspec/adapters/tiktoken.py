@@ -2,6 +2,9 @@
 
 The library knows bytes. Tokens are reported in the byte alphabet of the fixtures, in which the file of ranks stands for
 them; the pattern is the one that the library itself has for GPT-2.
+
+It cuts by any pattern, and tells its pieces to nobody. Where every piece that there could be is a token, it gives the
+pieces as tokens: so ``pre_tokenize`` asks it. What a pattern does not match it drops.
 """
 
 from __future__ import annotations
@@ -14,13 +17,24 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from tokspec.adapter import Hello, Refusal, Unsupported
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 
 __all__ = ["Ranks", "TiktokenAdapter", "read_ranks"]
 
 #: The options that the library takes, measured with version 0.14.0.
-CHOICES = {"bpe_pairs": "in_vocabulary", "bpe_merge_order": "lowest_rank", "unknown_id": "error"}
+CHOICES = {
+    "bpe_pairs": "in_vocabulary",
+    "bpe_merge_order": "lowest_rank",
+    "unknown_id": "error",
+    "offset_unit": "code_point",
+}
+
+#: What every program of ranks has: ids with holes, whole pieces before merges, and tokens beside the vocabulary.
+COMPONENTS = ("vocabulary_ids", "model/bpe/ignore_merges", "added_tokens/content", "added_tokens/id")
+
+#: The longest text of which all parts are made tokens.
+_LONGEST = 500
 
 
 @dataclass(frozen=True)
@@ -57,12 +71,19 @@ def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
     beside = content["beside"]
     if "normalizer" in beside:
         raise Unsupported("has no normalizers")
-    if beside["pre_tokenizer"]["add_prefix_space"]:
+    if beside["pre_tokenizer"].get("add_prefix_space"):
         raise Unsupported("puts no space before a text")
+    if beside["pre_tokenizer"]["type"] != "byte_level":
+        raise Unsupported("has one pattern, and no pre-tokenizer before it")
     lines = [line.split() for line in content["files"]["vocab.tiktoken"].splitlines()]
+    ranks = {b64decode(token): int(rank) for token, rank in lines}
+    added = {token["content"]: token for token in beside.get("added_tokens", ())}
     return Ranks(
-        ranks={b64decode(token): int(rank) for token, rank in lines},
-        special_tokens=beside.get("special_tokens", {}),
+        ranks=ranks,
+        special_tokens={
+            **beside.get("special_tokens", {}),
+            **{content: token["id"] if "id" in token else ranks[to_bytes(content)] for content, token in added.items()},
+        },
         pattern=pattern if beside["pre_tokenizer"]["use_regex"] else r"(?s:.+)",
         decodes=beside.get("decoder", {}).get("type") == "byte_level",
     )
@@ -81,18 +102,21 @@ class TiktokenAdapter:
             name="tiktoken",
             version=version("tiktoken"),
             language="Rust",
-            operations=("encode", "decode"),
-            formats=("vocab.tiktoken",),
+            operations=("pre_tokenize", "encode", "decode"),
+            formats=("vocab.tiktoken", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
+            components=(*COMPONENTS, "pre_tokenizer/split"),
         )
 
-    def load(self, format: str, content: Any) -> tuple[Any, Ranks]:
-        """Make an encoding of ranks.
+    def load(self, format: str, content: Any) -> Any:
+        """Make an encoding of ranks, or take the pattern of a model without a vocabulary.
 
         Raises:
             Unsupported: the model has a stage that the library has not.
         """
+        if format == "tokspec":
+            return _pattern(content)
         ranks = read_ranks(content, self._pattern)
         encoding = self._library.Encoding(
             "fixture", pat_str=ranks.pattern, mergeable_ranks=ranks.ranks, special_tokens=ranks.special_tokens
@@ -103,12 +127,17 @@ class TiktokenAdapter:
         """Return a function from a text to its ids, for callers that encode millions of texts."""
         return partial(model[0].encode, allowed_special="all")
 
-    def run(self, operation: str, model: tuple[Any, Ranks], input: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
 
         Raises:
             Refusal: ``unknown_id`` for what is not in the vocabulary, and ``unsupported`` with the reason.
         """
+        if (operation == "pre_tokenize") != isinstance(model[0], str):
+            raise Unsupported("cuts by a pattern alone, and has no model without a vocabulary")
+        if operation == "pre_tokenize":
+            require_unicode(input)
+            return {"pieces": self._pieces(*model, input["text"])}
         encoding, ranks = model
         if operation == "encode":
             ids = encoding.encode(input["text"], allowed_special="all")
@@ -121,6 +150,49 @@ class TiktokenAdapter:
             return {"text": encoding.decode(ids)}
         except (KeyError, OverflowError) as error:
             raise Refusal("unknown_id", str(error)) from error
+
+    def _pieces(self, pattern: str, drops: bool, text: str) -> list[tuple[str, int, int]]:
+        if len(text) > _LONGEST:
+            raise Unsupported(f"is asked for pieces of texts of at most {_LONGEST} characters")
+        starts = range(len(text))
+        parts = {text[start:end].encode() for start in starts for end in range(start + 1, len(text) + 1)}
+        ranks = {part: rank for rank, part in enumerate(sorted(parts))}
+        try:
+            encoding = self._library.Encoding("pieces", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+        except ValueError as error:  # the library's expressions are others than the model's
+            raise Unsupported(f"does not read the pattern: {error}") from None
+        pieces = [part.decode() for part in encoding.decode_tokens_bytes(encoding.encode_ordinary(text))]
+        if not drops and "".join(pieces) != text:
+            raise Unsupported("drops what the pattern does not match")
+        first = _starts(pieces, text)
+        last = [len(text) - start - len(piece) for start, piece in _mirrored(pieces, text)]
+        if first != last:
+            raise Unsupported("drops what the pattern does not match, and does not say where a piece stood")
+        return [(piece, start, start + len(piece)) for piece, start in zip(pieces, first, strict=True)]
+
+
+def _pattern(content: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the pattern of a model that consists of it, and whether it is to drop what is not matched."""
+    part = content.get("pre_tokenizer", {})
+    drops = {"removed": True, "isolated": False}.get(part.get("behavior"))
+    if content.keys() != {"pre_tokenizer"} or "regex" not in part.get("pattern", {}) or part["invert"] != drops:
+        raise Unsupported("cuts by one pattern, whose matches are the pieces, and has no other stage")
+    return part["pattern"]["regex"], part["invert"]
+
+
+def _starts(pieces: list[str], text: str) -> list[int]:
+    """Say where the pieces of a text are, each as far to the left as it can be."""
+    starts, at = [], 0
+    for piece in pieces:
+        starts.append(text.index(piece, at))
+        at = starts[-1] + len(piece)
+    return starts
+
+
+def _mirrored(pieces: list[str], text: str) -> list[tuple[int, str]]:
+    """Say where they are in the text read backwards, the first piece first."""
+    backwards = [piece[::-1] for piece in reversed(pieces)]
+    return list(zip(reversed(_starts(backwards, text[::-1])), pieces, strict=True))
 
 
 def _id(encoding: Any, ranks: Ranks, token: str) -> Any:

@@ -48,6 +48,7 @@ class EducationalAdapter:
             formats=("vocab.tiktoken", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
+            components=("vocabulary_ids", "model/bpe/ignore_merges"),
         )
 
     def load(self, format: str, content: Any) -> Any:

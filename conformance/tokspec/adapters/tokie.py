@@ -41,6 +41,10 @@ _REASONS = {
     "Unigram vocab is empty": "invalid_model",
 }
 
+#: What the library does something about. It passes over what is not among them: of splits and templates it knows those of
+#: some published models, and the ids of a vocabulary have to be its places.
+COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fallback")
+
 
 class TokieAdapter:
     """``tokie``: BPE, WordPiece and Unigram, in Rust."""
@@ -54,10 +58,12 @@ class TokieAdapter:
             name="tokie",
             version=version("tokie"),
             language="Rust",
-            operations=("encode", "decode"),
+            operations=("encode", "encode_batch", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,
-            encode_fields=("tokens", "ids"),
+            encode_fields=("tokens", "ids", "type_ids", "attention_mask"),
+            encode_options=("pair", "add_special_tokens"),
+            components=COMPONENTS,
         )
 
     def load(self, format: str, content: Any) -> tuple[Any, Mapping[str, int]]:
@@ -91,10 +97,18 @@ class TokieAdapter:
         """
         require_unicode(input)
         tokenizer, vocabulary = model
+        names = {id: token for token, id in vocabulary.items()}
+        adds = input.get("add_special_tokens", True)
         if operation == "encode":
-            names = {id: token for token, id in vocabulary.items()}
-            ids = tokenizer.encode(input["text"], add_special_tokens=False).ids
-            return {"tokens": [names[id] for id in ids], "ids": ids}
+            if "pair" in input:
+                return _encoding(tokenizer.encode_pair(input["text"], input["pair"], add_special_tokens=adds), names)
+            return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds), names)
+        if operation == "encode_batch":
+            if any("pair" in each for each in input["inputs"]):
+                raise Unsupported("encodes texts in a batch, and no pairs")
+            texts = [each["text"] for each in input["inputs"]]
+            found = tokenizer.encode_batch(texts, add_special_tokens=adds)
+            return {"encodings": [_encoding(each, names) for each in found]}
         ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
         if None in ids:
             raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
@@ -106,6 +120,16 @@ class TokieAdapter:
         return {"text": text}
 
 
+def _encoding(encoding: Any, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "tokens": [names.get(id, "") for id in encoding.ids],
+        "ids": encoding.ids,
+        "type_ids": encoding.type_ids,
+        "attention_mask": encoding.attention_mask,
+    }
+
+
 def _ids(content: Mapping[str, Any]) -> Mapping[str, int]:
     vocab = content["model"]["vocab"]
-    return vocab if isinstance(vocab, Mapping) else {token: id for id, (token, _) in enumerate(vocab)}
+    found = vocab if isinstance(vocab, Mapping) else {token: id for id, (token, _) in enumerate(vocab)}
+    return {**found, **{token["content"]: token["id"] for token in content.get("added_tokens", ())}}

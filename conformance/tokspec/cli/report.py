@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokspec.base.display import terminal_width
+from tokspec.base.display import terminal_width, wrap
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.judge.diagnosis import group_failures
@@ -17,7 +17,7 @@ from tokspec.report.github import write_annotations, write_outputs
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
-from tokspec.report.text import say, text
+from tokspec.report.text import text
 
 __all__ = ["report_command"]
 
@@ -54,7 +54,7 @@ def report_command(
     if html:
         write_whole(html, _page(reports))
     if output or not html:
-        _put(_FORMS[form](reports, show), output)
+        _put(_FORMS[form](reports, show), output, wraps=form == "text")
     return 0 if all(report.run.conforms for report in reports) else 1
 
 
@@ -74,15 +74,15 @@ def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:
         raise DataError("needs two reports, the older first, and is text", key="--compare")
     older, newer = reports
     found = changes(older, newer)
-    _put("\n".join(lines(older, newer, found)) + "\n", output)
+    _put("\n".join(lines(older, newer, found)) + "\n", output, wraps=True)
     return 1 if any(change.kind in REGRESSIONS for change in found) else 0
 
 
-def _put(content: str, output: Path | None) -> None:
+def _put(content: str, output: Path | None, *, wraps: bool) -> None:
     if output:
         write_whole(output, click.unstyle(content))
     else:
-        say(content.removesuffix("\n").split("\n"))
+        click.echo("\n".join(wrap(content.split("\n"), terminal_width() if wraps else 0)), nl=False)
 
 
 def _text(reports: Sequence[Report], show: int) -> str:

@@ -164,7 +164,8 @@ class Judging:
     def known_cases(self) -> Collection[str]:
         """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
         is_older = self.fixtures_version not in (None, __version__)
-        return {*self.suite.cases, *self.ratchet.known.entries} if is_older else self.suite.cases
+        known = self.ratchet.known
+        return {*self.suite.cases, *known.entries, *(known.not_offered or ())} if is_older else self.suite.cases
 
     def verify_run(self, finished: Run) -> Run:
         """Ask again, if that is wanted."""

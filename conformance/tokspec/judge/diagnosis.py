@@ -32,7 +32,7 @@ __all__ = ["FailureGroup", "diagnose", "first_diverging_stage", "group_failures"
 _ASKED = 200
 
 #: What differs between two messages of the same fault.
-_VARIES = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
+_VARIES = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
 
 #: Verdicts, the most serious first.
 _SERIOUS = (Verdict.STATE_LEAK, Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL, Verdict.ERROR, Verdict.FAIL)
@@ -177,6 +177,8 @@ def _said(result: Result) -> str:
     >>> told = "exit status 2; standard error ends 'panic: index out of range [5] | goroutine 1 [running]:'"
     >>> _said(SimpleNamespace(telling=(), detail=told))
     'panic: index out of range [N]'
+    >>> _said(SimpleNamespace(telling=(), detail="it can't encode '\\ud800' in position 1"))
+    "it can't encode … in position N"
     """
     text = _without_row(result)
     text = re.sub(r".*standard error ends ['\"]", "", text)

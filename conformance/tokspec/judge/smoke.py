@@ -92,9 +92,15 @@ def _asked(session: Session, operation: str) -> list[_Asked]:
     found = []
     for number, (model, input) in enumerate(QUESTIONS[operation]):
         request = Request(operation, f"smoke-{operation}-{number}", model, input)
-        kind = f"{model.get('type', 'a model')}{' of bytes' if 'decoder' in model and model['type'] == 'bpe' else ''}"
-        found.append(_Asked(kind, request, _ask(session, request)))
+        found.append(_Asked(_kind(model), request, _ask(session, request)))
     return found
+
+
+def _kind(model: Mapping[str, Any]) -> str:
+    kind, pre_tokenizer = model.get("type", "a model"), model.get("pre_tokenizer", {})
+    if pre_tokenizer.get("type") != "byte_level":
+        return str(kind)
+    return f"{kind} of bytes{'' if pre_tokenizer.get('use_regex', True) else ' without a pattern'}"
 
 
 def _operation(hello: Hello, asked: Sequence[_Asked]) -> Step:
@@ -108,11 +114,15 @@ def _operation(hello: Hello, asked: Sequence[_Asked]) -> Step:
     refused = [each for each in asked if isinstance(each.reply, Refused)]
     first = next((each for each in asked if isinstance(each.reply, Answer)), None)
     if first is None or not isinstance(first.reply, Answer):
-        whys = "; ".join(dict.fromkeys(f"refused as unsupported: {_why(each)}" for each in asked))
+        only = f"refused as unsupported: {_why(asked[0])}"
+        whys = f"unsupported: {_listed(asked)}" if len({_why(each) for each in asked}) > 1 else only
         return Step(operation, True, f"{compact(asked[0].request.input)} → {whys}")
     note = f"{compact(first.request.input)} → {shorten(compact(first.reply.result), 80)}"
-    others = ", ".join(f"{each.kind} ({_why(each)})" for each in refused)
-    return Step(operation, True, f"{note}; unsupported: {others}" if others else note)
+    return Step(operation, True, f"{note}; unsupported: {_listed(refused)}" if refused else note)
+
+
+def _listed(refused: Sequence[_Asked]) -> str:
+    return ", ".join(f"{each.kind} ({_why(each)})" for each in refused)
 
 
 def _why(asked: _Asked) -> str:
@@ -179,6 +189,7 @@ _HUGS: Mapping[str, Any] = {"words": [["hug", 10]]}
 
 _BPE = {"type": "bpe", "vocabulary": ["b", "g", "h", "u", "ug"], "merges": [["u", "g"]]}
 _BYTES = {**_BPE, "pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
+_WITHOUT_PATTERN = {**_BYTES, "pre_tokenizer": {"type": "byte_level", "use_regex": False}}
 _WORDPIECE = {"type": "wordpiece", "vocabulary": ["b", "##u", "##g", "##ug"], "decoder": {"type": "wordpiece"}}
 _UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15]]}
 
@@ -198,6 +209,7 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_WORDPIECE, {"text": "bug"}),
         (_UNIGRAM, {"text": "hug"}),
         (_BYTES, {"text": "bug"}),
+        (_WITHOUT_PATTERN, {"text": "bug"}),
     ),
     "encode_batch": (
         (_BPE, {"inputs": [{"text": "bug"}]}),
@@ -210,6 +222,7 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_WORDPIECE, {"tokens": ["b", "##ug"]}),
         (_UNIGRAM, {"tokens": ["hug"]}),
         (_BYTES, {"tokens": ["b", "ug"]}),
+        (_WITHOUT_PATTERN, {"tokens": ["b", "ug"]}),
     ),
     "decode_stream": (
         (_BPE, {"ids": [0, 4]}),

@@ -24,6 +24,9 @@ def say(lines: Iterable[str]) -> None:
     click.echo("\n".join(wrap(lines, terminal_width())))
 
 
+#: How many reasons for which cases are unsupported have a line.
+REASONS = 24
+
 #: The verdicts of cases that say nothing of what an implementation does.
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 
@@ -93,10 +96,17 @@ def _shown(run: Run) -> list[Verdict]:
     return [verdict for verdict, count in run.counts.items() if count or verdict is Verdict.PASS]
 
 
-def reasons(run: Run) -> list[str]:
-    """Say why cases are unsupported: each reason once, with its number of cases, the commonest first."""
-    counts = Counter(result.detail for result in run.results if result.verdict is Verdict.UNSUPPORTED)
-    return [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts.most_common()]
+def reasons(run: Run, most: int | None = None) -> list[str]:
+    """Say why cases are unsupported: each reason once, with its number of cases, the commonest first.
+
+    Where there are more than ``most`` reasons, those of one case stand in one line.
+    """
+    counts = Counter(result.detail for result in run.results if result.verdict is Verdict.UNSUPPORTED).most_common()
+    single = [reason for reason, count in counts if count == 1]
+    if most is None or len(counts) <= most or len(single) < 2:
+        return [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts]
+    shown = [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts if count > 1]
+    return [*shown, f"{len(single):>5}  for as many other reasons, such as: {visible(shorten(single[0]))}"]
 
 
 def _clause_rows(
@@ -120,7 +130,7 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
         yield from (*lines, "")
     if rest := list(_rest(group_failures(run.failed), len(shown))):
         yield from (*rest, "")
-    if unsupported := reasons(run):
+    if unsupported := reasons(run, REASONS):
         yield from ("unsupported, and why:", *unsupported, "")
     if notes := [*_notes(run)]:
         yield from (*notes, "")

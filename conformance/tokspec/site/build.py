@@ -16,6 +16,7 @@ from typing import Any
 
 import jinja2
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from tokspec import __version__
 from tokspec.base.display import visible
@@ -24,6 +25,7 @@ from tokspec.base.paths import fixtures_folder, specification_folder
 from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
+from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.matrix import MatrixRow
 from tokspec.report.text import headline
@@ -128,7 +130,7 @@ class _Site:
                     cell(result for result in judged.run.results if chapter_of(result.case) == chapter)
                     for chapter in self.chapters
                 ],
-                "profiles": [],
+                "profiles": [cell(in_profile(judged.run.results, profile)) for profile in self.specification.profiles],
             }
             for judged in self.judged
         ]
@@ -138,7 +140,7 @@ class _Site:
             "Results",
             rows=rows,
             chapters=[(chapter, chapter_title(chapter).replace("-", " ")) for chapter in self.chapters],
-            profiles=[],
+            profiles=list(self.specification.profiles),
             languages=sorted({row["language"] for row in rows}),
             engines=sorted({row["engine"] for row in rows}),
             engine_count=len({row["engine"] for row in rows}),
@@ -210,8 +212,11 @@ class _Site:
         self.page(f"implementation/{judged.file}.html", "implementation.html", judged.name, view=view)
 
     def badges(self, judged: _Judged) -> Iterator[dict[str, str]]:
-        whole = cell(judged.run.results)
-        kinds = [("", "tokspec", whole)]
+        kinds = [("", "tokspec", cell(judged.run.results))]
+        for profile in self.specification.profiles:
+            counted = cell(in_profile(judged.run.results, profile))
+            if counted.asked:
+                kinds.append((f"-{profile}", f"tokspec {profile}", counted))
         for suffix, label, counted in kinds:
             file = f"{judged.file}{suffix}"
             message = f"{counted.passed}/{counted.asked} asked" if counted.asked else "nothing asked"
@@ -330,6 +335,7 @@ def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict
             )
             for chapter in chapters
         ],
+        "profiles": [(name, cell(in_profile(run.results, name))) for name in specification.profiles],
         "failed": [_group(group, specification) for group in failed],
         "known": [_group(group, specification) for group in listed],
         "unsupported": [{"count": len(group.results), "name": shown(group.name)} for group in unsupported],
@@ -481,10 +487,7 @@ def _markdown(source: Path, file: str) -> str:
             token.tag = f"h{level}"
         elif token.type == "heading_close":
             token.tag = f"h{level}"
-        for child in token.children or ():
-            href = child.attrGet("href")
-            if child.type == "link_open" and isinstance(href, str):
-                child.attrSet("href", _address(href, file))
+        _lead_links(token.children or (), source, file)
     body: str = _renderer().renderer.render(tokens, _renderer().options, {})
     if file == "spec/index.html":
         listed = "".join(
@@ -495,22 +498,32 @@ def _markdown(source: Path, file: str) -> str:
     return body
 
 
+def _lead_links(tokens: Sequence[Token], source: Path, file: str) -> None:
+    """Lead links to pages of the site; what else the repository has is named and no link."""
+    opened: list[str] = []
+    for token in tokens:
+        href = token.attrGet("href")
+        if token.type == "link_open" and isinstance(href, str):
+            address = _address(href, source, file)
+            opened.append("a" if address else "span")
+            token.tag, token.attrs = opened[-1], {"href": address} if address else {"title": href}
+        elif token.type == "link_close":
+            token.tag = opened.pop()
+
+
 def _anchor(heading: str) -> str:
     clause = re.match(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+)(?: |$)", heading)
     return (clause[1] if clause else re.sub(r"[^\w-]+", "-", heading.strip("`"))).strip("-").lower()
 
 
-def _address(href: str, file: str) -> str:
-    """Lead a link to another page of the site; what is elsewhere in the repository has no page and leads there."""
+def _address(href: str, source: Path, file: str) -> str:
+    """Return where a link of a page leads; nothing if that is no page of the site."""
     if href.startswith(("https://", "http://", "#")):
         return href
     path, mark, anchor = href.partition("#")
-    name = path.rsplit("/", 1)[-1]
-    if not name.endswith(".md"):
-        return "#"
-    folder = "spec" if (specification_folder() / name).is_file() else "docs"
-    own = file.partition("/")[0]
-    return f"{'' if own == folder else f'../{folder}/'}{name[:-3]}.html{mark}{anchor.lower()}"
+    target = (source.parent / path).resolve()
+    pages = {page.resolve(): name for name, page in _documents().items() if not name.endswith("index.html")}
+    return "../" * file.count("/") + pages[target] + mark + anchor.lower() if target in pages else ""
 
 
 @cache

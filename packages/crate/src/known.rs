@@ -1,29 +1,57 @@
 //! Known failures: the file that `tokspec run --update-known-failures` writes, and the digest of what was seen.
 
-use serde_json::{Value, json};
+use serde_json::{Deserializer, Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) type Entry = HashMap<String, String>;
 
-/// Reads the entries by case. A line that tokspec would not write is a panic.
-pub(crate) fn read(file: &str) -> HashMap<String, Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+/// The entries by case and, if the file lists them, the cases that are unsupported.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub entries: HashMap<String, Entry>,
+    pub unsupported: Option<HashSet<String>>,
+}
+
+/// Reads a file. A line that tokspec would not write is a panic.
+pub(crate) fn read(file: &str) -> Known {
+    let (mut known, mut case) = (Known::default(), String::new());
     for (number, line) in (1..).zip(file.lines()) {
-        if line.is_empty() || line.starts_with('#') || line.starts_with("known_failures:") {
+        if line.is_empty() || line.trim_start().starts_with('#') || line.starts_with("known_failures:") {
             continue;
         }
-        if line.starts_with("  - ") {
-            entries.push(Entry::new());
+        if let Some(inner) = line.strip_prefix("  - {").and_then(|rest| rest.strip_suffix('}')) {
+            let entry: Entry = pairs(inner).collect();
+            known.entries.insert(entry["case"].clone(), entry);
+            continue;
         }
-        let pair = line.get(4..).and_then(|rest| rest.split_once(": "));
-        let (Some(entry), Some((key, value))) = (entries.last_mut(), pair) else {
-            panic!("line {number} of the known failures is not as tokspec run --update-known-failures writes it");
-        };
-        entry.insert(key.into(), serde_json::from_str(value).unwrap_or(value.into()));
+        let value = |written: &str| serde_json::from_str(written).unwrap_or(written.to_string());
+        let pair = line.get(4..).filter(|rest| !rest.starts_with('"')).and_then(|rest| rest.split_once(": "));
+        match (pair, line.strip_prefix("  - "), known.unsupported.as_mut()) {
+            _ if line.starts_with("unsupported:") => known.unsupported = Some(HashSet::new()),
+            (None, Some(name), Some(unsupported)) => _ = unsupported.insert(value(name)),
+            (Some((key, written)), start, _) => {
+                if start.is_some() {
+                    case = value(written);
+                }
+                known.entries.entry(case.clone()).or_default().insert(key.into(), value(written));
+            }
+            _ => panic!("line {number} of the known failures is not as tokspec run --update-known-failures writes it"),
+        }
     }
-    entries.into_iter().map(|entry| (entry["case"].clone(), entry)).collect()
+    known
+}
+
+/// The keys and values of an entry in one line.
+fn pairs(mut rest: &str) -> impl Iterator<Item = (String, String)> {
+    std::iter::from_fn(move || {
+        let (key, after) = rest.split_once(": ")?;
+        let mut values = Deserializer::from_str(after).into_iter();
+        let value = values.next()?.expect("a value in quotes");
+        rest = after[values.byte_offset()..].trim_start_matches(", ");
+        Some((key.to_string(), value))
+    })
 }
 
 pub(crate) fn is_as_listed(entry: &Entry, verdict: &str, seen: &Value) -> bool {

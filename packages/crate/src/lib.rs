@@ -22,14 +22,15 @@ pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
     let (mut trials, mut problems, mut passed) = (Vec::new(), Vec::new(), false);
     for case in list(&bundle["cases"]) {
         let id = text(&case["id"]);
-        let (verdict, detail) = judge.judge(case, known.get(id));
+        let (verdict, detail) = judge.judge(case, &known);
         passed |= verdict == "pass";
-        if verdict == "unsupported" && known.contains_key(id) {
+        if verdict == "unsupported" && known.entries.contains_key(id) {
             problems.push(format!("{id} is listed as failing, and is unsupported"));
+        } else if verdict == "unsupported" && known.unsupported.as_ref().is_some_and(|listed| !listed.contains(id)) {
+            problems.push(format!("{id} is unsupported, and not listed as such"));
         }
         let asked = json!([case["model"], case["operation"], case["input"], case["inputs"]]);
-        let why = text(&case["why"]);
-        let lines = format!("{verdict}: {detail}\n  {why}\n  asked {asked}\n  from {}", case["file"]);
+        let lines = format!("{verdict}: {detail}\n  {}\n  asked {asked}\n  from {}", case["why"], case["file"]);
         trials.push(Trial::ignorable_test(id, move || match verdict {
             "pass" => Ok(Completion::Completed),
             "unsupported" | "known failure" => Ok(Completion::ignored_with(format!("{verdict}: {detail}"))),
@@ -37,8 +38,9 @@ pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
         }));
     }
     let ids: HashSet<&str> = list(&bundle["cases"]).iter().map(|case| text(&case["id"])).collect();
-    let stale = known.keys().filter(|id| !ids.contains(id.as_str()));
-    problems.extend(stale.map(|id| format!("{id} is listed as failing, and is no case of the suite")));
+    let listed = known.entries.keys().chain(known.unsupported.iter().flatten());
+    let stale = listed.filter(|id| !ids.contains(id.as_str()));
+    problems.extend(stale.map(|id| format!("{id} is listed, and is no case of the suite")));
     if !passed {
         problems.push("no case passed, and a run that shows nothing is not a pass".into());
     }
@@ -71,15 +73,19 @@ impl<'a, A: Adapter> Judge<'a, A> {
         Self { session, choices }
     }
 
-    fn judge(&mut self, case: &Value, known: Option<&known::Entry>) -> (&'static str, String) {
+    fn judge(&mut self, case: &Value, known: &known::Known) -> (&'static str, String) {
         let (verdict, detail, seen) = match case.get("inputs") {
             Some(inputs) => self.judge_table(case, list(inputs)),
             None => self.judge_question(case),
         };
-        match known {
+        let id = text(&case["id"]);
+        let is_unsupported = known.unsupported.as_ref().is_some_and(|listed| listed.contains(id));
+        match known.entries.get(id) {
+            entry if verdict == "pass" && (entry.is_some() || is_unsupported) => {
+                ("unexpected pass", "passes, and is listed as if it did not".into())
+            }
             None => (verdict, detail),
             Some(_) if verdict == "unsupported" => (verdict, detail),
-            Some(_) if verdict == "pass" => ("unexpected pass", "passes, and is listed as failing".into()),
             Some(entry) if known::is_as_listed(entry, verdict, &seen) => ("known failure", entry["reason"].clone()),
             Some(_) => (verdict, detail + " (and not as it is listed)"),
         }

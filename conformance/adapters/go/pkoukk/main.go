@@ -30,6 +30,7 @@ var adapter = protocol.Adapter[tokenizer]{
 		"version":       "0.1.8",
 		"formats":       []string{"vocab.tiktoken"},
 		"encode_fields": []string{"ids"},
+		"components":    []string{"vocabulary_ids", "model/bpe/ignore_merges"},
 		"choices": map[string]string{
 			"bpe_pairs":  "in_vocabulary",
 			"unknown_id": "skipped",

@@ -18,6 +18,11 @@ type Input struct {
 	Text   *string  `json:"text"`
 	Tokens []string `json:"tokens"`
 	IDs    []int    `json:"ids"`
+
+	Pair              *string `json:"pair"`
+	Inputs            []Input `json:"inputs"`
+	AddSpecialTokens  *bool   `json:"add_special_tokens"`
+	SkipSpecialTokens bool    `json:"skip_special_tokens"`
 }
 
 // Result is what an operation, or hello, answers.

@@ -16,10 +16,19 @@ import (
 
 var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 	Hello: protocol.Result{
-		"name":          "sugarme/tokenizer",
-		"version":       "0.3.0",
-		"formats":       []string{"tokenizer.json"},
-		"encode_fields": []string{"tokens", "ids", "spans"},
+		"name":           "sugarme/tokenizer",
+		"version":        "0.3.0",
+		"formats":        []string{"tokenizer.json"},
+		"encode_fields":  []string{"tokens", "ids", "spans", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "overflowing"},
+		"encode_options": []string{"pair", "add_special_tokens"},
+		"decode_options": []string{"skip_special_tokens"},
+		// What is not among them it has no parameter for; CharDelimiterSplit and BPEDecoder it reads by other names.
+		"components": []string{
+			"vocabulary_ids", "added_tokens", "normalizer", "pre_tokenizer/split", "pre_tokenizer/digits",
+			"pre_tokenizer/punctuation", "pre_tokenizer/whitespace", "model/wordlevel", "model/bpe/continuing_prefix",
+			"model/bpe/end_of_word_suffix", "post_processor", "truncation", "padding", "decoder/byte_fallback",
+			"decoder/fuse", "decoder/strip", "decoder/replace", "decoder/sequence", "decoder/wordpiece/cleanup",
+		},
 		"choices": map[string]string{
 			"bpe_merge_order": "lowest_rank",
 			"duplicate_token": "last_place",
@@ -38,6 +47,7 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 		"normalize":    normalize,
 		"pre_tokenize": preTokenize,
 		"encode":       encode,
+		"encode_batch": encodeBatch,
 		"decode":       decode,
 	},
 }
@@ -49,6 +59,7 @@ var reasons = map[string]string{
 	"NotImplementedError": "unsupported",
 	"unknown prepend":     "unsupported",
 	"Missing [UNK] token": "unknown_symbol",
+	"Missing 'unk' token": "unknown_symbol",
 	"could not tokenize":  "unknown_symbol",
 }
 
@@ -88,28 +99,90 @@ func preTokenize(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Res
 }
 
 func encode(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Result, error) {
-	if input.Text == nil {
-		return nil, protocol.Unsupported("encodes a text")
+	asked, err := single(input)
+	if err != nil {
+		return nil, err
 	}
-	encoding, err := model.EncodeSingle(*input.Text)
+	encoding, err := model.Encode(asked, adds(input))
 	if err != nil {
 		return nil, reasoned(err)
 	}
+	return whole(model, *encoding), nil
+}
+
+func encodeBatch(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Result, error) {
+	inputs := []tokenizer.EncodeInput{}
+	for _, each := range input.Inputs {
+		asked, err := single(each)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, asked)
+	}
+	encodings, err := model.EncodeBatch(inputs, adds(input))
+	if err != nil {
+		return nil, reasoned(err)
+	}
+	found := []protocol.Result{}
+	for _, encoding := range encodings {
+		found = append(found, whole(model, encoding))
+	}
+	return protocol.Result{"encodings": found}, nil
+}
+
+func single(input protocol.Input) (tokenizer.EncodeInput, error) {
+	if input.Text == nil {
+		return nil, protocol.Unsupported("encodes a text")
+	}
+	text := tokenizer.NewInputSequence(*input.Text)
+	if input.Pair == nil {
+		return tokenizer.NewSingleEncodeInput(text), nil
+	}
+	return tokenizer.NewDualEncodeInput(text, tokenizer.NewInputSequence(*input.Pair)), nil
+}
+
+func adds(input protocol.Input) bool { return input.AddSpecialTokens == nil || *input.AddSpecialTokens }
+
+// whole is an encoding as the protocol has it. An empty slice may be nil, which JSON would have as null.
+func whole(model *tokenizer.Tokenizer, encoding tokenizer.Encoding) protocol.Result {
 	// For an unknown the library may give the characters; the token is the entry of the vocabulary that the id names.
 	tokens := []string{}
-	for _, id := range encoding.Ids {
-		token, _ := model.IdToToken(id)
+	// A token that was added need not be in it.
+	for i, id := range encoding.Ids {
+		token, known := model.IdToToken(id)
+		if !known || encoding.SpecialTokenMask[i] == 1 {
+			token = encoding.Tokens[i]
+		}
 		tokens = append(tokens, token)
 	}
-	// An empty slice may be nil, which JSON would have as null.
-	ids, spans := append([]int{}, encoding.Ids...), append([][]int{}, encoding.Offsets...)
-	return protocol.Result{"tokens": tokens, "ids": ids, "spans": spans}, nil
+	words := []any{}
+	for _, word := range encoding.Words {
+		if word < 0 {
+			words = append(words, nil)
+		} else {
+			words = append(words, word)
+		}
+	}
+	overflowing := []protocol.Result{}
+	for _, part := range encoding.Overflowing {
+		overflowing = append(overflowing, whole(model, part))
+	}
+	return protocol.Result{
+		"tokens":              tokens,
+		"ids":                 append([]int{}, encoding.Ids...),
+		"spans":               append([][]int{}, encoding.Offsets...),
+		"type_ids":            append([]int{}, encoding.TypeIds...),
+		"special_tokens_mask": append([]int{}, encoding.SpecialTokenMask...),
+		"attention_mask":      append([]int{}, encoding.AttentionMask...),
+		"word_ids":            words,
+		"overflowing":         overflowing,
+	}
 }
 
 func decode(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Result, error) {
 	switch {
 	case input.IDs != nil:
-		return protocol.Text(model.Decode(input.IDs, false))
+		return protocol.Text(model.Decode(input.IDs, input.SkipSpecialTokens))
 	case input.Tokens != nil && model.GetDecoder() != nil:
 		return protocol.Text(model.GetDecoder().Decode(input.Tokens))
 	}

@@ -29,6 +29,7 @@ fn reasoned(error: ConversionError) -> Refusal {
         InvalidData(message) if message.ends_with("not found in specials") || message.contains("unknown variant") => {
             unsupported(error)
         }
+        InvalidData(message) if message.starts_with("CharsMap data") => Refusal("invalid_model", message.clone()),
         Initialization(InitializationError::InvalidEncoder) => Refusal("invalid_model", error.to_string()),
         _ => panic!("{error}"),
     }
@@ -53,7 +54,8 @@ fn encode(model: &Model, input: &Value) -> Outcome<Value> {
 }
 
 fn decode(model: &Model, input: &Value) -> Outcome<Value> {
-    let bytes = tokenizer(model)?.decode(ids(&input["ids"])?, true);
+    let skips = input["skip_special_tokens"] == true;
+    let bytes = tokenizer(model)?.decode(ids(&input["ids"])?, !skips);
     let unknown = |error: DecodeError| Refusal("unknown_id", error.to_string());
     Ok(json!({ "text": utf8(bytes.map_err(unknown)?)? }))
 }
@@ -66,6 +68,27 @@ pub fn adapter() -> Adapter<Model> {
         "language": "Rust",
         "formats": ["tokenizer.json"],
         "encode_fields": ["ids"],
+        "decode_options": ["skip_special_tokens"],
+        // Not among them, for the library reads and does not use them: lstrip, rstrip and single_word of added tokens,
+        // ignore_merges and continuing_subword_prefix of BPE, post-processors, truncation and padding. It reads
+        // CharDelimiterSplit by another name only, and has no WordLevel.
+        "components": [
+            "vocabulary_ids",
+            "added_tokens/content",
+            "added_tokens/id",
+            "added_tokens/special",
+            "added_tokens/normalized",
+            "normalizer",
+            "pre_tokenizer/split",
+            "pre_tokenizer/digits",
+            "pre_tokenizer/punctuation",
+            "pre_tokenizer/whitespace",
+            "model/bpe/fuse_unk",
+            "model/bpe/byte_fallback",
+            "model/bpe/end_of_word_suffix",
+            "model/unigram/byte_fallback",
+            "decoder",
+        ],
         "choices": {
             "bpe_merge_order": "lowest_rank",
             "bpe_unknown_without_token": "dropped_after_merging",

@@ -61,6 +61,7 @@ fn main() -> io::Result<()> {
         "language": "Rust",
         "formats": ["vocab.tiktoken"],
         "encode_fields": ["ids"],
+        "components": ["vocabulary_ids", "model/bpe/ignore_merges"],
         "choices": { "bpe_pairs": "in_vocabulary" },
     });
     Adapter {

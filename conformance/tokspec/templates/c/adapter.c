@@ -34,8 +34,14 @@ const struct operation operations[] = {
 
 /* Gives what the operations get as their model: your tokenizer. This template keeps the model as the suite wrote it. */
 void *load(const char *format, const char *content) {
-    /* Make your tokenizer here. Call refuse() and return NULL: "unsupported" for a type of model that it does not have,
-       "invalid_model" for one that contradicts itself; spec/09-errors.md lists the reasons. */
+    /* Make your tokenizer here. A recipe, with yours in place of mine:
+           if (!json_is(json_get(content, "type"), "bpe") || json_get(content, "normalizer")) {
+               refuse("unsupported", "has BPE alone, and no normalizers");  what it does not have
+               return NULL;
+           }
+           struct mine *made = mine_new(json_get(content, "vocabulary"), json_get(content, "merges"));
+           if (!made) refuse("invalid_model", mine_error());  what it rejects; a signal is a crash
+           return made; */
     (void)format;
     return json_copy(content);
 }

@@ -28,8 +28,21 @@ func encode(_ model, in input) (any, error) {
 }
 
 func load(format string, content json.RawMessage) (model, error) {
-	// Make your tokenizer here. Return refuse("unsupported", "why") for a type of model that it does not have, and
-	// refuse("invalid_model", "why") for one that contradicts itself; spec/09-errors.md lists the reasons.
+	// Make your tokenizer here. A recipe, with yours in place of mine:
+	//	var parts struct {
+	//		Type       string
+	//		Vocabulary []string
+	//		Merges     [][2]string
+	//		Normalizer json.RawMessage
+	//	}
+	//	if err := json.Unmarshal(content, &parts); err != nil || parts.Type != "bpe" || parts.Normalizer != nil {
+	//		return nil, refuse("unsupported", "has BPE alone, and no normalizers") // what it does not have
+	//	}
+	//	made, err := mine.New(parts.Vocabulary, parts.Merges)
+	//	if err != nil { // what it rejects; a panic is a crash, and let through
+	//		return nil, refuse("invalid_model", err.Error())
+	//	}
+	//	return made, nil
 	return content, nil
 }
 

@@ -21,8 +21,14 @@ function text(value) {
 const models = new Map(); // what `load` made, by name
 
 function load({ model, format, content }) {
-  // Make your tokenizer here. Throw a Refusal: "unsupported" for a type of model that it does not have,
-  // "invalid_model" for one that contradicts itself. This template keeps the model as the suite wrote it.
+  // Make your tokenizer here. This template keeps the model as the suite wrote it. A recipe, with yours in place of Mine:
+  //   if (content.type !== "bpe" || content.normalizer) // what it does not have
+  //     throw new Refusal("unsupported", "has BPE alone, and no normalizers");
+  //   try {
+  //     models.set(model, new Mine(content.vocabulary, content.merges));
+  //   } catch (error) { // what it rejects; let through what is a fault of its own, and it counts as a crash
+  //     throw error instanceof TypeError ? error : new Refusal("invalid_model", error.message);
+  //   }
   models.set(model, content);
   return {};
 }

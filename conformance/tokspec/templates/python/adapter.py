@@ -40,8 +40,13 @@ class Adapter:
         )
 
     def load(self, format: str, content: Any) -> Model:
-        # Make your tokenizer here. Raise Unsupported for a type of model that it does not have, and
-        # Refusal("invalid_model", "why") for one that contradicts itself; spec/09-errors.md lists the reasons.
+        # Make your tokenizer here. A recipe, with yours in place of Mine and of its error:
+        #     if content.get("type") != "bpe" or "normalizer" in content:  # what it does not have
+        #         raise Unsupported("has BPE alone, and no normalizers")
+        #     try:
+        #         return Mine(content["vocabulary"], content["merges"])
+        #     except ValueError as error:  # what it rejects; whatever else it raises is a crash, and let through
+        #         raise Refusal("invalid_model", str(error)) from None
         if not isinstance(content, dict):
             raise Refusal("invalid_model", "a model is an object")
         return content

@@ -22,8 +22,12 @@ fn encode(_model: &Model, input: &Value) -> Outcome<Value> {
 }
 
 fn load(_format: &str, content: &Value) -> Outcome<Model> {
-    // Make your tokenizer here. Return Err(refuse("unsupported", "why")) for a type of model that it does not have,
-    // and Err(refuse("invalid_model", "why")) for one that contradicts itself; spec/09-errors.md lists the reasons.
+    // Make your tokenizer here. A recipe, with yours in place of Mine:
+    //     if content["type"] != "bpe" || !content["normalizer"].is_null() {
+    //         return Err(refuse("unsupported", "has BPE alone, and no normalizers")); // what it does not have
+    //     }
+    //     Mine::new(&content["vocabulary"], &content["merges"])
+    //         .map_err(|error| refuse("invalid_model", error)) // what it rejects; a panic is a crash
     Ok(content.clone())
 }
 

@@ -42,6 +42,7 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
         "version", "1.1.0",
         "formats", List.of("vocab.tiktoken"),
         "encode_fields", List.of("ids"),
+        "components", List.of("vocabulary_ids", "model/bpe/ignore_merges"),
         "choices", Map.of("bpe_pairs", "in_vocabulary"));
   }
 

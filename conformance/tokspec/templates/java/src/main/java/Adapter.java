@@ -26,8 +26,15 @@ public final class Adapter {
 
     /** Gives what the operations get as their model: your tokenizer. This template keeps the model as the suite wrote it. */
     static Object load(String format, JsonElement content) {
-        // Make your tokenizer here. Throw a Protocol.Refusal: "unsupported" for a type of model that it does not have,
-        // "invalid_model" for one that contradicts itself; spec/09-errors.md lists the reasons.
+        // Make your tokenizer here. A recipe, with yours in place of Mine and of its exception:
+        //     JsonObject model = content.getAsJsonObject();
+        //     if (!new JsonPrimitive("bpe").equals(model.get("type")) || model.has("normalizer"))
+        //         throw new Protocol.Refusal("unsupported", "has BPE alone, and no normalizers"); // what it does not have
+        //     try {
+        //         return new Mine(model.getAsJsonArray("vocabulary"), model.getAsJsonArray("merges"));
+        //     } catch (IllegalArgumentException error) { // what it rejects; any other exception is a crash
+        //         throw new Protocol.Refusal("invalid_model", error.getMessage());
+        //     }
         return content;
     }
 
