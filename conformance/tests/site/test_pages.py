@@ -99,7 +99,7 @@ def test_every_case_clause_and_implementation_has_a_page(suite: Suite, site: Pat
 
 def test_badges(site: Path) -> None:
     total = sum(1 for _ in site.glob("case/*.html"))
-    reference = next(site.glob("badge/tokref-*.json"))
+    (reference,) = (each for each in site.glob("badge/tokref-*.json") if each.stem.removesuffix(".0")[-1].isdigit())
     assert json.loads(reference.read_text("utf-8")) == {
         "schemaVersion": 1,
         "label": "tokspec",

@@ -25,6 +25,7 @@ from tokspec.base.paths import fixtures_folder, specification_folder
 from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
+from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.matrix import MatrixRow
 from tokspec.report.text import headline
@@ -129,7 +130,7 @@ class _Site:
                     cell(result for result in judged.run.results if chapter_of(result.case) == chapter)
                     for chapter in self.chapters
                 ],
-                "profiles": [],
+                "profiles": [cell(in_profile(judged.run.results, profile)) for profile in self.specification.profiles],
             }
             for judged in self.judged
         ]
@@ -139,7 +140,7 @@ class _Site:
             "Results",
             rows=rows,
             chapters=[(chapter, chapter_title(chapter).replace("-", " ")) for chapter in self.chapters],
-            profiles=[],
+            profiles=list(self.specification.profiles),
             languages=sorted({row["language"] for row in rows}),
             engines=sorted({row["engine"] for row in rows}),
             engine_count=len({row["engine"] for row in rows}),
@@ -211,8 +212,11 @@ class _Site:
         self.page(f"implementation/{judged.file}.html", "implementation.html", judged.name, view=view)
 
     def badges(self, judged: _Judged) -> Iterator[dict[str, str]]:
-        whole = cell(judged.run.results)
-        kinds = [("", "tokspec", whole)]
+        kinds = [("", "tokspec", cell(judged.run.results))]
+        for profile in self.specification.profiles:
+            counted = cell(in_profile(judged.run.results, profile))
+            if counted.asked:
+                kinds.append((f"-{profile}", f"tokspec {profile}", counted))
         for suffix, label, counted in kinds:
             file = f"{judged.file}{suffix}"
             message = f"{counted.passed}/{counted.asked} asked" if counted.asked else "nothing asked"
@@ -331,6 +335,7 @@ def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict
             )
             for chapter in chapters
         ],
+        "profiles": [(name, cell(in_profile(run.results, name))) for name in specification.profiles],
         "failed": [_group(group, specification) for group in failed],
         "known": [_group(group, specification) for group in listed],
         "unsupported": [{"count": len(group.results), "name": shown(group.name)} for group in unsupported],

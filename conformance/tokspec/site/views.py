@@ -9,6 +9,7 @@ from typing import Any
 
 from tokspec.base.display import compact, shorten, visible
 from tokspec.judge.compare import ABSENT
+from tokspec.judge.diagnosis import group_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
@@ -87,15 +88,18 @@ class Group:
 
 
 def groups(run: Run, links: Mapping[str, str] | None = None) -> tuple[list[Group], list[Group], list[Group]]:
-    """Return failures by clause, known failures by reason, and unsupported cases by reason, the largest group first.
+    """Return failures by cause, else by clause; known failures and unsupported cases by reason; large groups first.
 
     ``links`` gives the thread of a known failure by its case.
     """
-    failed = [result for result in run.results if not result.verdict.conforms and result.verdict is not Verdict.NOT_RUN]
     known = [result for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]
     unsupported = [result for result in run.results if result.verdict is Verdict.UNSUPPORTED]
+    causes = [group for group in group_failures(run.failed) if group.cause]
+    alone = [result for result in run.failed if not result.cause]
+    failed = [Group(shown(group.cause), group.results) for group in causes]
     return (
-        _grouped(failed, lambda result: result.case.clauses[0] if result.case.clauses else result.case.operation, {}),
+        failed
+        + _grouped(alone, lambda result: result.case.clauses[0] if result.case.clauses else result.case.operation, {}),
         _grouped(known, lambda result: result.detail, links or {}),
         _grouped(unsupported, lambda result: result.detail, {}),
     )
