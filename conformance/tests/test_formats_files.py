@@ -249,6 +249,8 @@ def test_reading_back_gives_the_same_model(format: str) -> None:
             continue
         if format != "tokspec" or not has_surrogate(model):
             found, kept = read(format, written), KEPT[format](model)
+            if format.startswith("tokenizer.json") and kept.get("decoder", {}).get("cleanup") is False:
+                kept = {**kept, "decoder": {key: kept["decoder"][key] for key in kept["decoder"] if key != "cleanup"}}
             if "added_tokens" in kept and format.startswith("tokenizer.json"):
                 found, kept = with_one_kind_of_tokens(found), with_one_kind_of_tokens(kept)
             assert found == kept, case.id
