@@ -138,7 +138,7 @@ def is_composed(span: tuple[int, int], other: tuple[int, int], text: str) -> boo
     stretch = text[start:end]
     return start <= other[0] <= other[1] <= end and any(
         unicodedata.normalize(form, stretch) != "".join(unicodedata.normalize(form, each) for each in stretch)
-        for form in ("NFC", "NFD")
+        for form in ("NFC", "NFD", "NFKC")
     )
 
 
