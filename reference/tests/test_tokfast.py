@@ -56,7 +56,12 @@ NORMALIZERS = st.recursive(
     )
     | st.fixed_dictionaries({"type": st.just("prepend"), "prefix": st.sampled_from(["", "▁", "ab", "e"])})
     | st.fixed_dictionaries({"type": st.just("strip")}, optional={"left": BOOLEANS, "right": BOOLEANS})
-    | st.fixed_dictionaries({"type": st.just("precompiled"), "charsmap": st.sampled_from(CHARSMAPS)}),
+    | st.fixed_dictionaries(
+        {
+            "type": st.just("precompiled"),
+            "charsmap": st.integers(0, len(CHARSMAPS) - 1).map(lambda place: CHARSMAPS[place]),
+        }
+    ),
     lambda inner: st.builds(lambda found: {"type": "sequence", "normalizers": found}, st.lists(inner, max_size=3)),
     max_leaves=4,
 )
