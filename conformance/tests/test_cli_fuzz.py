@@ -180,9 +180,9 @@ def test_misuse_is_one_line(folder: Path, options: list[str], message: str) -> N
 
 def test_what_a_listed_case_excuses_does_not_count(folder: Path) -> None:
     entry = '  - case: "CASE"\n    verdict: "fail"\n    digest: "0123456789abcdef"\n    reason: "known"\n'
-    listed = [sys.executable, "-m", "tokspec", "list", "--select", "BPE-ENC-1"]
+    listed = [sys.executable, "-m", "tokspec", "cases", "BPE-ENC-1"]
     done = subprocess.run(listed, capture_output=True, text=True)
-    case = next(line.split()[0] for line in done.stdout.splitlines() if "bpe-" in line)
+    case = next(line.split()[0] for line in done.stdout.splitlines() if line.startswith("  bpe-"))
     options = (*LOSSY, "--examples", "12", "--no-database", "--known-failures", "known.yaml")
     (folder / "known.yaml").write_text("known_failures:\n" + entry.replace("CASE", case))
     _, out, _ = fuzz(folder, *options)
@@ -321,7 +321,7 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
     [
         (
             {"known": ["BPE-ENC-1x"]},
-            "known: 'BPE-ENC-1x' is not a clause of the specification; did you mean BPE-ENC-1? tokspec list names them",
+            "known: 'BPE-ENC-1x' is not a clause of the specification; did you mean BPE-ENC-1? tokspec cases names them",
         ),
         ({"known": "BPE-ENC-1"}, "known: 'BPE-ENC-1' is one text; give a list of clauses, such as ['BPE-ENC-1']"),
         ({"families": "bpe"}, "families: 'bpe' is one text; give a list of families, such as ['bpe']"),

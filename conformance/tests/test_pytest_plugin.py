@@ -310,7 +310,7 @@ def test_wrong_options_are_a_usage_error_in_one_line(
 
 def test_wrong_options_end_before_workers_start(repository: pytest.Pytester) -> None:
     result = repository.runpytest("--tokspec", "reference", "--tokspec-select", "qqqqqqqq", "-n", "2")
-    message = "--tokspec-select: 'qqqqqqqq' matches no case; `tokspec list` shows what there is"
+    message = "--tokspec-select: 'qqqqqqqq' matches no case; `tokspec cases` lists what there is"
     assert (result.ret, result.errlines) == (4, [f"ERROR: {message}", ""])
 
 

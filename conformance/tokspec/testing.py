@@ -106,7 +106,7 @@ def _clauses(names: Iterable[str]) -> tuple[str, ...]:
     for name in clauses:
         if name not in load_specification().clauses:
             question = did_you_mean(name, load_specification().clauses)
-            message = f"{name!r} is not a clause of the specification; {question}tokspec list names them"
+            message = f"{name!r} is not a clause of the specification; {question}tokspec cases names them"
             raise DataError(message, key="known")
     return clauses
 

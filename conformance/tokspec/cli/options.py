@@ -20,6 +20,7 @@ from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
 
 __all__ = [
+    "PATTERNS",
     "Seconds",
     "Target",
     "choices_option",
@@ -33,6 +34,9 @@ __all__ = [
 
 #: The implementation that is judged when none is named.
 DEFAULT = "reference"
+
+#: What the patterns of --select and --exclude match.
+PATTERNS = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -164,9 +168,10 @@ def limits_options(command: _Command) -> _Command:
 
 def selection_options(command: _Command) -> _Command:
     """Add ``--select`` and ``--exclude``."""
-    what = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
-    excluded = click.option("--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {what}")
-    patterns = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {what}")
+    excluded = click.option(
+        "--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {PATTERNS}"
+    )
+    patterns = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {PATTERNS}")
     return patterns(excluded(command))
 
 
