@@ -151,11 +151,11 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
             "or give module:object, or a command",
         ),
         (
-            ("run", *ONE, "--cmd", "no-such-program --fast"),
+            ("run", *ONE, "--impl", "no-such-program --fast"),
             "'no-such-program --fast': cannot be started: there is no program 'no-such-program'; "
             "give its path, put it on the PATH, or install its interpreter",
         ),
-        (("smoke", "--cmd", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
+        (("smoke", "--impl", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
         (
             ("run", *ONE, "--choice", "unkown_id=error"),
             "--choice: 'unkown_id=error' names no choice; did you mean unknown_id? there are "

@@ -82,7 +82,7 @@ LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "5", "--only", "bp
 
 def test_the_reference_has_no_findings(folder: Path) -> None:
     status, out, err = fuzz(folder, "--examples", "50", "--seed", "5")
-    named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl or --cmd"
+    named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl"
     assert (status, err) == (0, f"seed 5\n{named}\n")
     assert re.match(r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ\n$", out)
     assert not (folder / ".tokspec-fuzz").exists()
@@ -145,10 +145,10 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
         (["--known-failures", "nowhere.yaml"], "nowhere.yaml: cannot be read: No such file or directory"),
         (["--seconds", "-1"], "Invalid value for '--seconds': -1.0 is not in the range x>=0; "),
         (["--seconds", "nan"], "Invalid value for '--seconds': nan is no number of seconds up to a day; "),
-        (["--cmd", "false x"], "false x: cannot be asked: crash: exit status 1; try tokspec smoke --cmd 'false x'\n"),
+        (["--impl", "false x"], "false x: cannot be asked: crash: exit status 1; try tokspec smoke --impl 'false x'\n"),
         (
             ["--against", "false x"],
-            "false x: cannot be asked: crash: exit status 1; try tokspec smoke --cmd 'false x'\n",
+            "false x: cannot be asked: crash: exit status 1; try tokspec smoke --impl 'false x'\n",
         ),
         (
             ["--impl", "odd:Adapter"],

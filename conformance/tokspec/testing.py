@@ -58,7 +58,7 @@ def differences(
 
     Args:
         adapter: a class or a function that makes one, asked in this process; or the name of an installed one,
-            ``module:Object``, or a command with a space in it, asked in a process of its own.
+            ``module:Object`` or "PROGRAM ARGS", asked in a process of its own.
         examples: how many models to draw, each with all that it is asked.
         seed: of the examples; the same finds the same.
         families: of models; the names of ``tokspec.fuzz.families.FAMILIES``.
