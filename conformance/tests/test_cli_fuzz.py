@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -17,7 +16,7 @@ from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import AdapterFault, DataError, Unsupported
 from tokspec.cli.fuzz import fuzz_command
-from tokspec.fuzz.models import FAMILIES
+from tokspec.fuzz.families import FAMILIES
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
@@ -53,6 +52,7 @@ class Adapter(ReferenceAdapter):
 '''
 
 FINDING = """\
+  or        BPE-ENC-2, BPE-ENC-3, BPE-ENC-4, BPE-ENC-5
   why       it differs from the reference
   model     {"type": "bpe", "vocabulary": ["a"]}
   input     encode "aa"
@@ -61,7 +61,7 @@ FINDING = """\
                         ^^^
   first     tokens[1]: expected "a", actual nothing
   stage     normalize and pre_tokenize agree with the reference; what follows differs
-  again     tokspec fuzz --impl lossy:Adapter --in-process --seed 5 --only bpe:"""
+  again     tokspec fuzz --impl lossy:Adapter --in-process"""
 
 
 @pytest.fixture
@@ -81,27 +81,34 @@ LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "5", "--only", "bp
 
 
 def test_the_reference_has_no_findings(folder: Path) -> None:
-    status, out, err = fuzz(folder, "--examples", "500", "--seed", "5")
+    status, out, err = fuzz(folder, "--examples", "50", "--seed", "5")
     named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl or --cmd"
     assert (status, err) == (0, f"seed 5\n{named}\n")
-    assert out.startswith("tokref 0.1.0: 0 findings in ")
+    assert re.match(
+        r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
+        out,
+    )
     assert not (folder / ".tokspec-fuzz").exists()
 
 
+def kept(folder: Path) -> list[str]:
+    return sorted(str(file.relative_to(folder)) for file in (folder / ".tokspec-fuzz").rglob("*") if file.is_file())
+
+
 def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
-    status, out, _ = fuzz(folder, *LOSSY, "--examples", "900", "--save", "found")
+    status, out, _ = fuzz(folder, *LOSSY, "--examples", "40", "--save", "found")
     assert status == 1
     files = sorted(file.name for file in (folder / "found").iterdir())
-    assert [name.rpartition("-")[0] for name in files] == ["fuzz-bpe-enc-1", "fuzz-bpe-enc-9"]
-    assert f"wrote found/{files[0]}\n" in out
+    assert any(name.startswith("fuzz-bpe-enc-1-") for name in files)
+    assert all(f"wrote found/{name}\n" in out for name in files)
     assert FINDING in out
-    assert "tokref 0.1.0: 2 findings in " in out
-    kept = json.loads((folder / ".tokspec-fuzz" / "tokref-0.1.0.json").read_text())
-    assert [each["input"] for each in kept] == [{"text": "aa"}]
+    (last,) = [line for line in out.splitlines() if line.startswith("tokref 0.1.0: ")]
+    assert last.startswith(f"tokref 0.1.0: {len(files)} finding{'s' if len(files) > 1 else ''} in 40 examples, ")
+    assert kept(folder)[0].startswith(".tokspec-fuzz/tokref-0.1.0-only-bpe/")
 
     status, out, _ = fuzz(folder, *LOSSY, "--seconds", "0")
-    assert status == 1
-    assert out.endswith("tokref 0.1.0: 2 findings in 1 example = 0 alike + 1 differs\n")
+    assert (status, FINDING in out) == (1, True)
+    assert "  again     tokspec fuzz --impl lossy:Adapter --in-process --only bpe --seconds 0\n" in out
 
     status, out, _ = fuzz(folder, *LOSSY, "--seconds", "0", "--no-database", "--replay", "found")
     assert status == 1
@@ -109,14 +116,23 @@ def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
 
     run = [sys.executable, "-m", "tokspec", "run", "--fixtures", "found", "--impl", "lossy:Adapter"]
     done = subprocess.run(run, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert "tokref 0.1.0 does not conform: 2 cases = 2 fail\n" in done.stdout
+    assert "tokref 0.1.0 does not conform: " in done.stdout
     said = 'why       NOT VERIFIED: tokref 0.1.0 gives the tokens ["a"]. Say here what the case shows.'
     assert said in done.stdout
 
 
+def test_what_is_right_by_now_is_not_kept(folder: Path) -> None:
+    fuzz(folder, *LOSSY, "--examples", "40")
+    assert kept(folder)
+    (folder / "lossy.py").write_text("from tokspec.adapters.reference import ReferenceAdapter as Adapter\n")
+    status, _, _ = fuzz(folder, *LOSSY, "--seconds", "1")
+    assert (status, kept(folder)) == (0, [])
+
+
 def test_the_command_that_finds_it_again_does(folder: Path) -> None:
-    status, out, _ = fuzz(folder, *LOSSY, "--examples", "900", "--no-database")
+    status, out, _ = fuzz(folder, *LOSSY, "--examples", "40", "--no-database")
     first, *_ = [line.split("tokspec fuzz ")[1] for line in out.splitlines() if line.startswith("  again ")]
+    assert re.search(r" --only bpe --seed 5 --examples \d+ --no-database$", first)
     again, repeated, _ = fuzz(folder, *first.split())
     assert (status, again) == (1, 1)
     assert FINDING in repeated
@@ -126,13 +142,12 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
     ("options", "message"),
     [
         (["--only", "bep"], "--only: 'bep' names no models; did you mean bpe? there are stages, "),
-        (["--only", "bpe:1"], "--only: a model's number is one of a seed; give --seed too"),
+        (["--only", "bpe:1"], "--only: 'bpe:1' has a number, and models have none; give --seed and --examples"),
         (["--impl", "nobody"], "nobody: is not installed; "),
         (["--replay", "nowhere"], "nowhere: is not a folder; give one with fixture files in it"),
         (["--known-failures", "nowhere.yaml"], "nowhere.yaml: cannot be read: No such file or directory"),
         (["--seconds", "-1"], "Invalid value for '--seconds': -1.0 is not in the range x>=0; "),
         (["--seconds", "nan"], "Invalid value for '--seconds': nan is no number of seconds up to a day; "),
-        (["--only", "bpe:x", "--seed", "1"], "--only: 'bpe:x' names no models; did you mean bpe? there are stages, "),
         (["--cmd", "false x"], "false x: cannot be asked: crash: exit status 1; try tokspec smoke --cmd 'false x'\n"),
         (
             ["--against", "false x"],
@@ -145,10 +160,10 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
         ),
         (
             ["--save", "mine"],
-            "mine: holds what is no fixture: mine.yaml:1: lacks the key about; mend it, or give another folder\n",
+            "mine: holds what is not a fixture: mine.yaml:1: lacks the key about; mend it, or give another folder\n",
         ),
-        (["--save", "lossy.py/found"], "lossy.py: is no folder; give another one for what is found\n"),
-        (["--database", "lossy.py"], "lossy.py: is no folder; give another one for what is found\n"),
+        (["--save", "lossy.py/found"], "lossy.py: is not a folder; give another one for what is found\n"),
+        (["--database", "lossy.py"], "lossy.py: is not a folder; give another one for what is found\n"),
     ],
 )
 def test_misuse_is_one_line(folder: Path, options: list[str], message: str) -> None:
@@ -166,29 +181,24 @@ def test_misuse_is_one_line(folder: Path, options: list[str], message: str) -> N
     assert said.startswith(f"tokspec: {message}")
 
 
-def test_known_clauses_do_not_count(folder: Path) -> None:
+def test_what_a_listed_case_excuses_does_not_count(folder: Path) -> None:
     entry = '  - case: "CASE"\n    verdict: "fail"\n    digest: "0123456789abcdef"\n    reason: "known"\n'
-    case = next(
-        line.split()[0]
-        for line in subprocess.run(
-            [sys.executable, "-m", "tokspec", "list", "--select", "BPE-ENC-1"], capture_output=True, text=True
-        ).stdout.splitlines()
-        if "bpe-" in line
-    )
+    listed = [sys.executable, "-m", "tokspec", "list", "--select", "BPE-ENC-1"]
+    done = subprocess.run(listed, capture_output=True, text=True)
+    case = next(line.split()[0] for line in done.stdout.splitlines() if "bpe-" in line)
+    options = (*LOSSY, "--examples", "12", "--no-database", "--known-failures", "known.yaml")
     (folder / "known.yaml").write_text("known_failures:\n" + entry.replace("CASE", case))
-    status, out, _ = fuzz(folder, *LOSSY, "--examples", "900", "--no-database", "--known-failures", "known.yaml")
-    assert status == 0
+    _, out, _ = fuzz(folder, *options)
     assert f"known: BPE-ENC-1 ({case}): BPE-ENC-1" in out
-    assert f"known: BPE-ENC-1 ({case}): BPE-ENC-9" in out  # the property that the same example breaks
-    assert "tokref 0.1.0: 0 findings and 2 known in " in out
+    assert FINDING not in out
     (folder / "known.yaml").write_text("known_failures:\n" + entry.replace("CASE", case).replace("fail", "crash"))
-    status, out, _ = fuzz(folder, *LOSSY, "--examples", "900", "--no-database", "--known-failures", "known.yaml")
-    assert (status, "tokref 0.1.0: 2 findings in " in out) == (1, True)  # it fails in another manner
+    status, out, _ = fuzz(folder, *options)
+    assert (status, FINDING in out) == (1, True)  # it fails in another manner
 
 
 @pytest.mark.skipif(os.name == "nt", reason="has no such signal")
 def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INTERRUPTED_AT", "2500")
+    monkeypatch.setenv("INTERRUPTED_AT", "3000")
     status, out, err = fuzz(folder, *LOSSY, "--seconds", "100", "--no-database")
     assert (status, err) == (1, "seed 5\n")
     assert FINDING in out
@@ -196,24 +206,26 @@ def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pyt
 
 
 def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = (*LOSSY, "--examples", "900")
     monkeypatch.setenv("SPOILS", "found")
-    status, out, err = fuzz(folder, *options, "--save", "found")
+    status, out, err = fuzz(folder, *LOSSY, "--examples", "12", "--save", "found")
     assert status == 2
     assert FINDING in out
-    assert "\ntokref 0.1.0: 2 findings in " in out
+    assert "\ntokref 0.1.0: " in out
     assert err == "seed 5\ntokspec: found: cannot be made: File exists\n"
-    assert json.loads((folder / ".tokspec-fuzz" / "tokref-0.1.0.json").read_text())
+    assert kept(folder)
 
 
 def test_a_case_that_a_person_took_over_is_not_written_again(folder: Path) -> None:
-    options = (*LOSSY, "--examples", "900", "--no-database", "--save", "found")
+    options = (*LOSSY, "--examples", "12", "--no-database", "--save", "found")
     fuzz(folder, *options)
-    first, second = sorted((folder / "found").iterdir())
+    first, *others = sorted((folder / "found").iterdir())
     first.rename(folder / "found" / "mine.yaml")
     status, out, _ = fuzz(folder, *options)
-    said = [line for line in out.splitlines() if line.startswith(("found/", "wrote "))]
-    assert (status, said) == (1, [f"found/mine.yaml:5 holds {first.stem} already", f"wrote found/{second.name}"])
+    said = sorted(line for line in out.splitlines() if line.startswith(("found/", "wrote ")))
+    assert (status, said) == (
+        1,
+        [f"found/mine.yaml:5 holds {first.stem} already", *(f"wrote found/{each.name}" for each in others)],
+    )
 
 
 def test_what_shows_only_when_it_is_asked_again_is_no_fixture(folder: Path) -> None:
@@ -225,106 +237,86 @@ def test_what_shows_only_when_it_is_asked_again_is_no_fixture(folder: Path) -> N
         '        again = again and operation == "normalize"\n'
         '        return {"text": "again"} if again else super().run(operation, model, input)\n'
     )
-    options = ("--impl", "moody:Adapter", "--in-process", "--seed", "5", "--only", "normalizer", "--examples", "2000")
+    options = ("--impl", "moody:Adapter", "--in-process", "--seed", "5", "--only", "stages", "--examples", "100")
     status, out, _ = fuzz(folder, *options, "--no-database", "--save", "found")
     assert status == 1
     assert re.search(r"^not written: ERROR-1 .* normalize: .*: shows only when it is asked again$", out, re.MULTILINE)
 
 
 def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
-    options = ("--against", "lossy:Adapter", "--seed", "5", "--only", "bpe", "--examples", "900")
+    options = ("--against", "lossy:Adapter", "--seed", "5", "--only", "bpe", "--examples", "12")
     status, out, _ = fuzz(folder, *options, "--save", "found")
     assert status == 1
     assert "  why       it differs from tokref 0.1.0 (lossy:Adapter)\n" in out
     assert "  stage " not in out
-    (file,) = (folder / "found").iterdir()
+    file, *_ = sorted((folder / "found").iterdir())
     said = file.read_text("utf-8")
     assert '  - rule: "tokref 0.1.0 was found to answer otherwise than tokref 0.1.0 (lossy:Adapter)."\n' in said
     assert '    expect: {tokens: ["a"], "ids": [0], spans: [[0, 1]]}\n' in said
-    assert [each.name for each in (folder / ".tokspec-fuzz").iterdir()] == ["tokref-0.1.0-against-lossy-Adapter.json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "tokspec", "run", "--fixtures", "found"], cwd=folder, capture_output=True, text=True
-    )
-    assert done.stdout.endswith("\ntokref 0.1.0 does not conform: 1 case = 1 fail\n")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="has no such signal")
-def test_an_early_interruption_loses_nothing_that_was_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = folder / ".tokspec-fuzz" / "tokref-0.1.0.json"
-    fuzz(folder, *LOSSY, "--examples", "900")
-    before = json.loads(kept.read_text())
-    right = [{"model": {}, "operation": "normalize", "input": {"text": text}} for text in "abcdefghijkl"]
-    kept.write_text(json.dumps([*right, *before]))
-    monkeypatch.setenv("INTERRUPTED_AT", "1")
-    status, out, _ = fuzz(folder, *LOSSY, "--seconds", "100")
-    assert (status, ", interrupted\n" in out) == (1, True)
-    assert sorted(map(str, json.loads(kept.read_text()))) == sorted(map(str, [*right, *before]))
-    monkeypatch.delenv("INTERRUPTED_AT")
-    fuzz(folder, *LOSSY, "--seconds", "0", "--choice", "unknown_id=skipped")
-    fuzz(folder, *LOSSY, "--seconds", "0", "--against", "reference")
-    assert len(json.loads(kept.read_text())) == len(right) + len(before)
-    status, out, _ = fuzz(folder, *LOSSY, "--seconds", "0")
-    assert (status, json.loads(kept.read_text())) == (1, before)  # what is right by now is dropped
+    kept_in = [each.name for each in (folder / ".tokspec-fuzz").iterdir()]
+    assert kept_in == ["tokref-0.1.0-against-lossy-Adapter-only-bpe"]
 
 
 @pytest.mark.parametrize(
     ("given", "again"),
     [
         (
-            "--database db --case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped --seed 5 "
-            "--only bpe --examples 900 --known-failures none.yaml --fixtures own",
+            "--no-database --case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped --seed 5 "
+            "--only bpe --examples 12 --known-failures none.yaml --fixtures own",
             "--case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped "
-            "--known-failures none.yaml --fixtures own --seed 5 --only bpe:",
+            "--known-failures none.yaml --fixtures own --only bpe --seed 5 --examples ",
         ),
-        ("--database db --seconds 0 --case-seconds 3", "--case-seconds 3 --database db --seconds 0"),
+        (
+            "--database db --only bpe --seconds 0 --case-seconds 3",
+            "--case-seconds 3 --only bpe --database db --seconds 0",
+        ),
         ("--replay own --no-database --seconds 0", "--replay own --seconds 0 --no-database"),
     ],
 )
 def test_the_command_that_finds_it_again_has_every_option(folder: Path, given: str, again: str) -> None:
-    fuzz(folder, *LOSSY, "--examples", "900", "--database", "db", "--save", "own")
+    fuzz(folder, *LOSSY, "--examples", "12", "--database", "db", "--save", "own")
     (folder / "none.yaml").write_text("known_failures: []\n")
     status, out, _ = fuzz(folder, "--impl", "lossy:Adapter", *given.split())
     first = next(line for line in out.splitlines() if line.startswith("  again "))
     assert status == 1
     assert first.startswith(f"  again     tokspec fuzz --impl lossy:Adapter {again}")
     status, repeated, _ = fuzz(folder, *first.split("tokspec fuzz ")[1].split())
-    assert (status, first in repeated) == (1, True)
+    assert (status, FINDING.partition("\n  again")[0] in repeated) == (1, True)
 
 
-def test_members_that_did_open_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    sessions = []
-
-    def opened(name: str) -> Session:
-        if name == "broken":
-            raise AdapterFault("crash", "exit status 1")
-        sessions.append(InProcessSession(ReferenceAdapter()))
-        monkeypatch.setattr(sessions[-1], "close", lambda: closed.append(name))
-        return sessions[-1]
-
+def test_what_did_open_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[str] = []
-    monkeypatch.setattr("tokspec.cli.fuzzing.opened", opened)
-    options = ["--against", "first", "--against", "second", "--against", "broken", "--no-database"]
-    with pytest.raises(
-        DataError, match=r"^broken: cannot be asked: crash: exit status 1; try tokspec smoke --impl broken$"
-    ):
-        fuzz_command.main(options, standalone_mode=False)
-    assert closed == ["second", "first"]
+
+    def open(target: Any) -> Session:
+        session = InProcessSession(ReferenceAdapter())
+        monkeypatch.setattr(session, "close", lambda: closed.append("judged"))
+        return session
+
+    def fail(name: str) -> Session:
+        raise AdapterFault("crash", "exit status 1")
+
+    monkeypatch.setattr("tokspec.cli.options.Target.open", open)
+    monkeypatch.setattr("tokspec.fuzz.checker.open_side", fail)
+    said = r"^broken: cannot be asked: crash: exit status 1; try tokspec smoke --impl broken$"
+    with pytest.raises(DataError, match=said):
+        fuzz_command.main(["--against", "broken", "--no-database"], standalone_mode=False)
+    assert closed == ["judged"]
 
 
 class TestReference(TokenizerTests):
     """The reference by what a port would use."""
 
     adapter = "reference"
-    examples = 300
+    examples = 30
 
 
 def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(folder)
     from lossy import Adapter  # type: ignore[import-not-found]
 
-    found = differences(Adapter, examples=300, seed=5, families=["bpe"])
-    assert [FINDING.partition("  again")[0] in f"{each}\n" for each in found] == [True]
-    assert differences(Adapter, examples=300, seed=5, families=["bpe"], known=["BPE-ENC-1"]) == []
+    found = differences(Adapter, examples=12, seed=5, families=["bpe"])
+    assert any(FINDING.partition("  again")[0] in f"{each}\n" for each in found)
+    assert len(differences(Adapter, examples=12, seed=5, families=["bpe"], known=["BPE-ENC-1"])) == len(found) - 1
 
 
 @pytest.mark.parametrize(
@@ -332,7 +324,7 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
     [
         (
             {"known": ["BPE-ENC-1x"]},
-            "known: 'BPE-ENC-1x' is no clause of the specification; did you mean BPE-ENC-1? tokspec list names them",
+            "known: 'BPE-ENC-1x' is not a clause of the specification; did you mean BPE-ENC-1? tokspec list names them",
         ),
         ({"known": "BPE-ENC-1"}, "known: 'BPE-ENC-1' is one text; give a list of clauses, such as ['BPE-ENC-1']"),
         ({"families": "bpe"}, "families: 'bpe' is one text; give a list of families, such as ['bpe']"),
@@ -366,45 +358,44 @@ class Refuses(ReferenceAdapter):
 
 def test_who_answers_nothing_does_not_pass() -> None:
     with pytest.raises(DataError, match=r"^no example was answered, and a test that asks nothing is not passed$"):
-        differences(Refuses, examples=300)
+        differences(Refuses, examples=30)
 
 
-class Decodes(ReferenceAdapter):
+class Segments(ReferenceAdapter):
     """Offers one operation."""
 
     def hello(self) -> Hello:
         """Describe that."""
-        return replace(super().hello(), operations=("decode",))
+        return replace(super().hello(), operations=("segment",))
 
 
 def test_who_offers_nothing_that_is_asked_does_not_hang() -> None:
-    said = "^tokref 0.1.0 offers decode, and models of normalizer are asked something else$"
+    said = "^tokref 0.1.0 offers segment, and models of stages are asked something else$"
     with pytest.raises(DataError, match=said):
-        differences(Decodes, examples=300, families=["normalizer"])
+        differences(Segments, examples=30, families=["stages"])
 
 
 def test_unittest_runs_the_tests_of_a_case(folder: Path) -> None:
     (folder / "test_port.py").write_text(
         "import unittest\n\nfrom tokspec.testing import TokenizerTests\n\n\n"
-        'class TestPort(TokenizerTests, unittest.TestCase):\n    adapter = "reference"\n    examples = 100\n'
+        'class TestPort(TokenizerTests, unittest.TestCase):\n    adapter = "reference"\n    examples = 10\n'
     )
     command = [sys.executable, "-m", "unittest", "test_port"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert "\nRan 2 tests in " in done.stderr
+    assert "\nRan 1 test in " in done.stderr
     assert done.stderr.endswith("\nOK\n")
 
 
 def test_the_inherited_tests_fail_with_the_description(folder: Path) -> None:
     (folder / "test_port.py").write_text(
         "from lossy import Adapter\nfrom tokspec.testing import TokenizerTests\n\n\n"
-        'class TestPort(TokenizerTests):\n    adapter = Adapter\n    examples = 900\n    seed = 5\n    families = ("bpe",)\n'
+        'class TestPort(TokenizerTests):\n    adapter = Adapter\n    examples = 12\n    seed = 5\n    families = ("bpe",)\n'
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_port.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert "AssertionError: 1 differences" in done.stdout
+    assert re.search(r"AssertionError: \d differences?$", done.stdout, re.MULTILINE)
     assert 'first     tokens[1]: expected "a", actual nothing' in done.stdout
-    assert "problem   the tokens are 'a' together" in done.stdout
-    assert "2 failed" in done.stdout
+    assert "1 failed" in done.stdout
 
 
 def test_the_readme_shows_tests_that_pass(folder: Path) -> None:
@@ -415,4 +406,4 @@ def test_the_readme_shows_tests_that_pass(folder: Path) -> None:
     (folder / "test_mine.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert "2 passed" in done.stdout, done.stdout
+    assert "1 passed" in done.stdout, done.stdout

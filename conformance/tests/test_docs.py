@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("newcomer")
     (adapter,) = blocks("python")
     (folder / "my_adapter.py").write_text(adapter, "utf-8")
-    model = ROOT / "conformance" / "tests" / "data" / "packs" / "tokenizer.json"
+    model = ROOT / "conformance" / "tests" / "data" / "recordings" / "tokenizer.json"
     (folder / "tokenizer.json").write_bytes(model.read_bytes())
     return folder
 

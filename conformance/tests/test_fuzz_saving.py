@@ -9,13 +9,9 @@ from typing import Any
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.fuzz.checker import Checker, Conversations, reference_with
-from tokspec.fuzz.database import keep, kept
-from tokspec.fuzz.dependence import by_choice, with_ties
-from tokspec.fuzz.example import Example
+from tokspec.fuzz.checker import Comparison, Question, Side, case_of, outcome_of, reference_with
 from tokspec.fuzz.findings import Finding, finding_of
-from tokspec.fuzz.oracle import Comparison, case_of
-from tokspec.fuzz.saving import UNVERIFIED, held, refuse_unwritable, replayed, save
+from tokspec.fuzz.saving import UNVERIFIED, _trim, read_cases, read_questions, refuse_unwritable, right_by_choice, save
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite.fixtures import load_suite
@@ -45,30 +41,34 @@ HOSTILE = [
 
 
 def finding(model: dict[str, Any], operation: str, input: dict[str, Any], clause: str = "ENC-1") -> Finding:
-    example = Example(model, operation, input, "bpe:1")
-    case = case_of(model, (operation, input), {"expect": {}})
+    question = Question(model, operation, input)
+    case = case_of(question, {"expect": {}})
     result = Result(case, Verdict.FAIL, "wrong answer", {"expect": {}}, Answer({"tokens": ["é"]}))
-    return finding_of("reference", clause, example, example, Comparison("differs", "tokens", result))
+    found = finding_of(question, Comparison("differs", "tokens", result))
+    vars(found)["clauses"] = (clause,)
+    return found
 
 
 def right(found: Finding) -> dict[str, Any]:
-    return dict(Checker.right_of(Conversations(lambda: reference_with({})), found.example))
+    question = found.question
+    ((reply,),) = Side(lambda: reference_with({})).ask(question.model, [(question.operation, question.input)])
+    return dict(outcome_of(reply))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_read_as_they_were_meant(text: str, tmp_path: Path) -> None:
     vocabulary = list(dict.fromkeys(["[UNK]", text, "a"]))
     found = finding({"type": "bpe", "vocabulary": vocabulary, "unknown_token": "[UNK]"}, "encode", {"text": text})
-    (file,) = save([found], tmp_path, "mytok 1", right)
+    file = save(found, tmp_path, "mytok 1", right(found))
     (case,) = load_suite(tmp_path).cases.values()
-    assert (case.model.content, case.operation, case.input) == (found.example.model, "encode", {"text": text})
-    assert case.outcome == right(found)
+    assert (case.model.content, case.operation, case.input) == (found.question.model, "encode", {"text": text})
+    assert case.outcome == _trim(right(found))
     assert file.name == f"{case.id}.yaml"
 
 
 def test_a_saved_finding_says_loudly_that_nobody_verified_it(tmp_path: Path) -> None:
     found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "a"}, "BPE-ENC-1")
-    (file,) = save([found], tmp_path, "mytok 1", right)
+    file = save(found, tmp_path, "mytok 1", right(found))
     assert (
         file.read_text("utf-8")
         == f'''\
@@ -111,21 +111,15 @@ cases:
 def test_models_of_every_shape_are_read_as_they_were_meant(
     model: dict[str, Any], operation: str, input: dict[str, Any], tmp_path: Path
 ) -> None:
-    save([finding(model, operation, input)], tmp_path, "mytok 1", right)
-    (example,) = replayed(tmp_path)
-    assert (example.model, example.operation, example.input) == (model, operation, input)
+    found = finding(model, operation, input)
+    save(found, tmp_path, "mytok 1", right(found))
+    assert read_questions(tmp_path) == [Question(model, operation, input)]
 
 
 def test_the_outcome_is_given_for_every_option_on_which_it_depends(tmp_path: Path) -> None:
     found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "ab"})
 
-    def outcome(choices: Any) -> dict[str, Any]:
-        return dict(Checker.right_of(Conversations(lambda: reference_with(choices)), found.example))
-
-    def of_every_option(found: Finding) -> Any:
-        return by_choice(outcome, reference_with({}).hello.choices)
-
-    save([found], tmp_path, "mytok 1", of_every_option)
+    save(found, tmp_path, "mytok 1", right_by_choice(found.question))
     (case,) = load_suite(tmp_path).cases.values()
     a = {"tokens": ["a"], "ids": [0], "spans": [[0, 1]]}
     assert case.outcome == {
@@ -143,7 +137,7 @@ def test_the_outcome_is_given_for_every_option_on_which_it_depends(tmp_path: Pat
 def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match=r"file/found: cannot be made: Not a directory"):
-        save([finding({}, "normalize", {"text": "a"})], tmp_path / "file" / "found", "mytok 1", right)
+        save(finding({}, "normalize", {"text": "a"}), tmp_path / "file" / "found", "mytok 1", {"expect": {"text": "a"}})
 
 
 def test_a_folder_is_looked_at_before_there_is_anything_to_write(tmp_path: Path) -> None:
@@ -153,64 +147,39 @@ def test_a_folder_is_looked_at_before_there_is_anything_to_write(tmp_path: Path)
     for folder in (tmp_path / "file", tmp_path / "file" / "found"):
         with pytest.raises(DataError) as raised:
             refuse_unwritable(folder)
-        assert str(raised.value) == f"{tmp_path}/file: is no folder; give another one for what is found"
+        assert str(raised.value) == f"{tmp_path}/file: is not a folder; give another one for what is found"
 
 
 def test_what_else_a_folder_holds_is_not_read_for_each_finding(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("cases: 3")
-    (file,) = save([finding({}, "normalize", {"text": "a"})], tmp_path, "mytok 1", right)
+    file = save(finding({}, "normalize", {"text": "a"}), tmp_path, "mytok 1", {"expect": {"text": "a"}})
     assert file.exists()
     with pytest.raises(DataError) as raised:
-        held(tmp_path)
-    said = "holds what is no fixture: mine.yaml:1: lacks the key about; mend it, or give another folder"
+        read_cases(tmp_path)
+    said = "holds what is not a fixture: mine.yaml:1: lacks the key about; mend it, or give another folder"
     assert str(raised.value) == f"{tmp_path}: {said}"
 
 
 def test_what_does_not_read_as_it_was_meant_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(DataError):
-        save([finding({}, "normalize", {"text": "a"})], tmp_path / "found", "mytok 1", lambda found: {"expect": {}})
+        save(finding({}, "normalize", {"text": "a"}), tmp_path / "found", "mytok 1", {"expect": {}})
     assert not (tmp_path / "found").exists()
 
 
 def test_a_saved_finding_names_who_gave_the_answer(tmp_path: Path) -> None:
     found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "a"})
-    (file,) = save([found], tmp_path, "mytok 1", right, "othertok 2")
+    file = save(found, tmp_path, "mytok 1", right(found), "othertok 2")
     assert '  - rule: "mytok 1 was found to answer otherwise than othertok 2."\n' in file.read_text("utf-8")
-    found.check = "twice gives the same"
-    (file,) = save([found], tmp_path, "mytok 1", right)
-    said = "mytok 1 was found to break a property: twice gives the same; the reference gave the answer."
-    assert f'  - rule: "{said}"\n' in file.read_text("utf-8")
-
-
-def test_names_that_are_too_long_for_a_file_are_kept_apart(tmp_path: Path) -> None:
-    for last in "ab":
-        keep(tmp_path, f"mytok 1 against {'node ' * 100}{last}", [Example({}, "normalize", {"text": last})])
-    assert [each.input for each in kept(tmp_path, f"mytok 1 against {'node ' * 100}a")] == [{"text": "a"}]
-
-
-def test_the_database_gives_back_what_it_got(tmp_path: Path) -> None:
-    examples = [Example({"type": "bpe", "vocabulary": [text]}, "encode", {"text": text}) for text in HOSTILE]
-    keep(tmp_path, "my tok 1/2", examples)
-    assert [(each.model, each.input) for each in kept(tmp_path, "my tok 1/2")] == [(e.model, e.input) for e in examples]
-    keep(tmp_path, "my tok 1/2", [])
-    assert kept(tmp_path, "my tok 1/2") == []
-
-
-def test_a_spoilt_database_is_said_so(tmp_path: Path) -> None:
-    (tmp_path / "mytok.json").write_text('[{"model": {}}]')
-    with pytest.raises(DataError, match=r"mytok.json: is no database of examples; remove it, or give another folder"):
-        kept(tmp_path, "mytok")
 
 
 def test_all_equally_probable_segmentations_are_right_where_any_is() -> None:
     tokens = [["a", -1.0], ["b", -1.0], ["ab", -2.0]]
-    example = Example({"type": "unigram", "tokens": tokens, "weights": "log_probability"}, "encode", {"text": "ab"})
+    model = {"type": "unigram", "tokens": tokens, "weights": "log_probability"}
     expected = {"expect": {"tokens": ["ab"], "ids": [2], "spans": [[0, 2]]}}
     apart = {"tokens": ["a", "b"], "ids": [0, 1], "spans": [[0, 1], [1, 2]]}
-    assert with_ties(expected, example) == {
+    assert right_by_choice(Question(model, "encode", {"text": "ab"})) == {
         "by_choice": {"unigram_tie": {"any": {"one_of": [apart, expected["expect"]]}, "earliest_start": expected}}
     }
-    assert with_ties({"error": "unknown_symbol"}, example) == {"error": "unknown_symbol"}
 
 
 def test_what_nobody_verified_is_no_case_of_the_suite() -> None:
@@ -231,6 +200,6 @@ def test_a_saved_finding_says_what_was_answered(
 ) -> None:
     found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "a"})
     found.result = replace(found.result, reply=reply, verdict=verdict, detail=detail)
-    save([found], tmp_path, "mytok 1", right)
+    save(found, tmp_path, "mytok 1", right(found))
     (case,) = load_suite(tmp_path).cases.values()
     assert case.why == f"NOT VERIFIED: mytok 1 {said}. Say here what the case shows."

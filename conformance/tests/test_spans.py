@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.packs.cases_compared import CasesCompared, cases_compared
+from tokspec.diff.compare import compare_cases
 from tokspec.protocol.spans import convert_spans
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import load_suite
@@ -18,29 +20,34 @@ CASE = load_suite().cases["encode-span-emoji"]
 
 
 class Counting(ReferenceAdapter):
-    """The reference, counting in another unit."""
+    """The reference, counting in one unit and saying that it counts in another."""
 
-    def __init__(self, unit: str) -> None:
+    def __init__(self, unit: str, said: str) -> None:
         super().__init__()
-        self.unit = unit
+        self.unit, self.said = unit, said
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), choices={"offset_unit": self.said})
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         return convert_spans(super().run(operation, model, input), input.get("text", ""), self.unit)
 
 
-def compare(first: str, second: str, units: tuple[str, str]) -> CasesCompared:
-    with InProcessSession(Counting(first)) as left, InProcessSession(Counting(second)) as right:
-        return cases_compared(left, right, [CASE], units)
+def differ(first: Counting, second: Counting) -> int:
+    with InProcessSession(first) as left, InProcessSession(second) as right:
+        tally = compare_cases(left, right, [CASE])
+        assert tally.compared == 1
+        return tally.different
 
 
 @pytest.mark.parametrize("first", UNITS)
 @pytest.mark.parametrize("second", UNITS)
 def test_implementations_that_count_differently_are_compared_in_one_unit(first: str, second: str) -> None:
-    assert compare(first, second, (first, second)) == CasesCompared(same=1)
+    assert differ(Counting(first, first), Counting(second, second)) == 0
 
 
 def test_spans_that_differ_are_told() -> None:
-    assert compare("byte", "utf16", ("byte", "byte")).changed
+    assert differ(Counting("byte", "byte"), Counting("utf16", "byte")) == 1
 
 
 @pytest.mark.parametrize(

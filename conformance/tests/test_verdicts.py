@@ -202,6 +202,24 @@ def test_an_answer_that_is_right_without_spans_passes_and_says_so() -> None:
     )
 
 
+def test_pieces_without_spans_pass_and_say_so() -> None:
+    def verdict(*pieces: list[Any]) -> tuple[str, str]:
+        expect = {"pieces": [["bug", 0, 3], ["!", 3, 4]]}
+        asked = case({"expect": expect}, operation="pre_tokenize")
+        judged = judge(
+            asked,
+            Answer({"pieces": list(pieces)}),
+            Hello("x", "1", "C", ("pre_tokenize",)),
+            load_specification().defaults(),
+        )
+        return judged.verdict.value, judged.detail
+
+    assert verdict(["bug"], ["!"]) == ("pass", "gives no spans of this text")
+    assert verdict(["bug!"]) == ("fail", "wrong answer")
+    assert verdict(["bug", 0, 3], ["!", 3, 5]) == ("fail", "wrong answer")
+    assert verdict(["bug", 0], ["!", 3])[0] == "protocol"
+
+
 @pytest.mark.parametrize(
     ("operation", "result", "detail"),
     [

@@ -12,7 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tokspec.cli.pytest_items import Cases
-    from tokspec.packs.regression import TokenizerRegression
+    from tokspec.diff.regression import TokenizerRegression
 
 __all__ = [
     "pytest_addoption",
@@ -46,8 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def tokenizer_regression(request: pytest.FixtureRequest) -> TokenizerRegression:
-    """Hold a tokenizer to what it answered when a pack was written: ``tokenizer_regression.check(tokenizer)``."""
-    from tokspec.packs.regression import TokenizerRegression
+    """Hold a tokenizer to what it answered when it was recorded: ``tokenizer_regression.check(tokenizer)``."""
+    from tokspec.diff.regression import TokenizerRegression
 
     return TokenizerRegression(request)
 

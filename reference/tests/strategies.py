@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -67,3 +69,21 @@ def merge_lists(draw: st.DrawFn) -> list[tuple[str, str]]:
         merges.append(pair)
         tokens += [pair[0] + pair[1]] if pair[0] + pair[1] not in tokens else []
     return draw(st.permutations(merges))
+
+
+def charsmap(rules: Mapping[str, str]) -> str:
+    """Write a character map in base64: the children of every node of the trie have 256 units of their own."""
+    replacements, values = b"", dict[bytes, int]()
+    for old, new in rules.items():
+        values[old.encode()] = len(replacements)
+        replacements += new.encode() + b"\0"
+    prefixes = sorted({old[:end] for old in values for end in range(len(old) + 1)} | {b""}, key=len)
+    bases = {prefix: 256 * number for number, prefix in enumerate(prefixes, 1)}
+    units = [0] * (256 * (len(prefixes) + 1))
+    for prefix, base in bases.items():
+        place = bases[prefix[:-1]] + prefix[-1] if prefix else 0
+        units[place] = (prefix[-1] if prefix else 0) | (prefix in values) << 8 | (place ^ base) << 10
+        if prefix in values:
+            units[base] = values[prefix] | 1 << 31
+    trie = b"".join(unit.to_bytes(4, "little") for unit in units)
+    return b64encode(len(trie).to_bytes(4, "little") + trie + replacements).decode()

@@ -17,7 +17,7 @@ import tokref
 from tokfast import FastTokenizer
 from tokref import Choices, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
 
-from .strategies import merge_lists
+from .strategies import charsmap, merge_lists
 
 settings_of_all = settings(max_examples=int(os.environ.get("TOKFAST_EXAMPLES", "300")), derandomize=False)
 
@@ -33,17 +33,47 @@ PARTS_OF_TEXTS = [
 TEXTS = st.lists(st.sampled_from(PARTS_OF_TEXTS), max_size=14).map("".join) | st.text(max_size=12)
 
 BOOLEANS = st.booleans()
+PATTERNS = st.sampled_from(
+    [{"string": text} for text in ("a", "ab", " ", "  ", "\u0301", "")]
+    + [
+        {"regex": text}
+        for text in (r"\s+", r"a+?b|b", r"\p{L}+| ?[^\s\p{L}]+", r"\s+(?!\S)|\s+", r"a*", r"(?i:A)$", ".{2}+")
+    ]
+)
+CHARSMAPS = [
+    charsmap({}),
+    charsmap({"a": "b", "ab": "", "aba": "x", "é": "e", "e\u0301": "é", "  ": " ", "ﬁ": "fi", "\t": " "}),
+    charsmap({"²": "2", "A": "a", "ΣΣ": "σ"}),
+]
 NORMALIZERS = st.recursive(
     st.sampled_from([{"type": name} for name in ("nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip_accents")])
     | st.fixed_dictionaries(
         {"type": st.just("bert")},
         optional=dict.fromkeys(("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"), BOOLEANS),
+    )
+    | st.fixed_dictionaries(
+        {"type": st.just("replace"), "pattern": PATTERNS, "content": st.sampled_from(["", "▁", " ", "ab"])}
+    )
+    | st.fixed_dictionaries({"type": st.just("prepend"), "prefix": st.sampled_from(["", "▁", "ab", "e"])})
+    | st.fixed_dictionaries({"type": st.just("strip")}, optional={"left": BOOLEANS, "right": BOOLEANS})
+    | st.fixed_dictionaries(
+        {
+            "type": st.just("precompiled"),
+            "charsmap": st.integers(0, len(CHARSMAPS) - 1).map(lambda place: CHARSMAPS[place]),
+        }
     ),
     lambda inner: st.builds(lambda found: {"type": "sequence", "normalizers": found}, st.lists(inner, max_size=3)),
-    max_leaves=3,
+    max_leaves=4,
 )
+BEHAVIORS = st.sampled_from(["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"])
 PRE_TOKENIZERS = st.recursive(
-    st.sampled_from([{"type": "bert"}, {"type": "whitespace_split"}])
+    st.sampled_from([{"type": "bert"}, {"type": "whitespace_split"}, {"type": "whitespace"}])
+    | st.fixed_dictionaries(
+        {"type": st.just("split"), "pattern": PATTERNS, "behavior": BEHAVIORS}, optional={"invert": BOOLEANS}
+    )
+    | st.fixed_dictionaries({"type": st.just("digits"), "individual_digits": BOOLEANS})
+    | st.fixed_dictionaries({"type": st.just("punctuation"), "behavior": BEHAVIORS})
+    | st.fixed_dictionaries({"type": st.just("char_delimiter_split"), "delimiter": st.sampled_from("a .^")})
     | st.fixed_dictionaries({"type": st.just("byte_level"), "add_prefix_space": BOOLEANS, "use_regex": BOOLEANS})
     | st.fixed_dictionaries(
         {
@@ -56,10 +86,47 @@ PRE_TOKENIZERS = st.recursive(
     lambda inner: st.builds(lambda found: {"type": "sequence", "pre_tokenizers": found}, st.lists(inner, max_size=3)),
     max_leaves=3,
 )
-DECODERS = st.sampled_from(
-    [{"type": "byte_level"}, {"type": "metaspace"}, {"type": "wordpiece"}, {"type": "wordpiece", "prefix": "a"}]
+DECODERS = st.recursive(
+    st.sampled_from([{"type": name} for name in ("byte_level", "metaspace", "wordpiece", "byte_fallback", "fuse")])
+    | st.fixed_dictionaries({"type": st.just("wordpiece"), "prefix": st.just("a"), "cleanup": BOOLEANS})
+    | st.fixed_dictionaries({"type": st.just("replace"), "pattern": PATTERNS, "content": st.sampled_from(["", " b"])})
+    | st.fixed_dictionaries(
+        {
+            "type": st.just("strip"),
+            "content": st.sampled_from(" a"),
+            "start": st.integers(0, 2),
+            "stop": st.integers(0, 2),
+        }
+    )
+    | st.fixed_dictionaries({"type": st.just("bpe"), "suffix": st.sampled_from(["a", "</w>"])}),
+    lambda inner: st.builds(lambda found: {"type": "sequence", "decoders": found}, st.lists(inner, max_size=3)),
+    max_leaves=4,
+)
+ADDED_TOKENS = st.lists(
+    st.fixed_dictionaries(
+        {"content": st.sampled_from(["<s>", "<s>a", "a", "ab", "É", "new", "▁ab", " ", "it's"])},
+        optional=dict.fromkeys(("special", "normalized", "lstrip", "rstrip", "single_word"), BOOLEANS),
+    ),
+    max_size=4,
+    unique_by=lambda token: token["content"],
+)
+POST_PROCESSORS = st.sampled_from(
+    [
+        {"type": "bert", "cls": ["<s>", 0], "sep": ["x", 7]},
+        {"type": "roberta", "cls": ["<s>", 0], "sep": ["x", 7], "add_prefix_space": False},
+        {"type": "byte_level"},
+    ]
+)
+LENGTHS = st.sampled_from(
+    [
+        {},
+        {"truncation": {"max_length": 3}},
+        {"truncation": {"max_length": 7, "stride": 1, "strategy": "only_first"}},
+        {"padding": {"strategy": "batch_longest", "direction": "left"}},
+    ]
 )
 SYMBOLS = st.lists(st.sampled_from([*"abeéAΣσ中▁_ ĠÃ©ÂĊ¡'s.", "\u0301", "\ud800"]), max_size=12, unique=True)
+BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 UNKNOWN = st.sampled_from([None, "<unk>", "a", "missing"])
 
 
@@ -72,7 +139,35 @@ def bpe_models(draw: st.DrawFn) -> dict[str, Any]:
         "<s>",
         *(token for left, right in merges for token in (left, right, left + right)),
     ]
-    return {"type": "bpe", "vocabulary": list(dict.fromkeys(tokens)), "merges": merges, "unknown_token": draw(UNKNOWN)}
+    tokens += draw(st.sampled_from([[], ["<0x61>"], BYTE_TOKENS]))
+    parameters = {"fuse_unk": BOOLEANS, "byte_fallback": BOOLEANS, "ignore_merges": BOOLEANS}
+    return {
+        "type": "bpe",
+        "vocabulary": list(dict.fromkeys(tokens)),
+        "merges": merges,
+        "unknown_token": draw(UNKNOWN),
+        **draw(st.fixed_dictionaries({}, optional=parameters)),
+    }
+
+
+@st.composite
+def bpe_models_with_affixes(draw: st.DrawFn) -> dict[str, Any]:
+    """Merges of symbols with a prefix, a suffix or both, and what they make."""
+    prefix, suffix = draw(st.sampled_from(["", "##"])), draw(st.sampled_from(["", "</w>"]))
+    tokens = [start + letter + end for start in ("", prefix) for letter in "ab" for end in ("", suffix)]
+    merges: list[tuple[str, str]] = []
+    for _ in range(draw(st.integers(0, 6))):
+        left, right = draw(st.sampled_from(tokens)), draw(st.sampled_from(tokens))
+        merges.append((left, right))
+        tokens.append(left + right.removeprefix(prefix))
+    return {
+        "type": "bpe",
+        "vocabulary": list(dict.fromkeys(["<unk>", "<s>", *tokens])),
+        "merges": draw(st.permutations(merges)),
+        "continuing_prefix": prefix,
+        "end_of_word_suffix": suffix,
+        "unknown_token": draw(UNKNOWN),
+    }
 
 
 @st.composite
@@ -89,18 +184,39 @@ def unigram_models(draw: st.DrawFn) -> dict[str, Any]:
     texts = [*draw(SYMBOLS), *draw(st.lists(st.text("ab▁Ġ", min_size=1, max_size=4), max_size=8)), "<unk>", "<s>"]
     kind = draw(st.sampled_from(["frequency", "log_probability"]))
     weights = st.integers(0, 5) | st.floats(0, 9) if kind == "frequency" else st.floats(-9, 2)
-    tokens = [[text, draw(weights)] for text in dict.fromkeys(texts)]
-    return {"type": "unigram", "tokens": tokens, "weights": kind, "unknown_token": draw(UNKNOWN)}
+    texts += draw(st.sampled_from([[], ["<0x61>"], BYTE_TOKENS]))
+    drawn = {text: draw(weights) for text in dict.fromkeys(texts) if text not in BYTE_TOKENS}
+    tokens = [[text, drawn.get(text, 0)] for text in dict.fromkeys(texts)]
+    model = {"type": "unigram", "tokens": tokens, "weights": kind, "unknown_token": draw(UNKNOWN)}
+    return model | {"byte_fallback": draw(BOOLEANS)}
+
+
+@st.composite
+def wordlevel_models(draw: st.DrawFn) -> dict[str, Any]:
+    tokens = ["<unk>", "<s>", *draw(st.lists(st.text("ab▁Ġ ", min_size=1, max_size=3), max_size=8, unique=True))]
+    return {"type": "wordlevel", "vocabulary": tokens, "unknown_token": draw(st.sampled_from(["<unk>", "missing"]))}
 
 
 @st.composite
 def tokenizers(draw: st.DrawFn) -> Tokenizer:
-    content = draw(bpe_models() | wordpiece_models() | unigram_models() | st.just({}))
+    models = bpe_models() | bpe_models_with_affixes() | wordpiece_models() | unigram_models() | wordlevel_models()
+    content = draw(models | st.just({}))
+    known = [
+        token if isinstance(token, str) else token[0]
+        for key in ("vocabulary", "tokens")
+        for token in content.get(key, [])
+    ]
+    added_tokens = draw(ADDED_TOKENS)
+    for number, token in enumerate(added_tokens):
+        if known and token["content"] not in known:
+            token["id"] = len(known) + number
     stages = {
         "normalizer": draw(st.none() | NORMALIZERS),
         "pre_tokenizer": draw(st.none() | PRE_TOKENIZERS),
         "decoder": draw(st.none() | DECODERS),
-        "special_tokens": draw(st.sampled_from([[], ["<s>"], ["<s>", "<unk>"]])),
+        "post_processor": draw(st.none() | POST_PROCESSORS),
+        "added_tokens": added_tokens,
+        **draw(LENGTHS),
     }
     return from_mapping(content | stages)
 
@@ -134,13 +250,27 @@ def test_encoding_with_spans_and_to_ids(tokenizer: Tokenizer, texts: list[str], 
 
 
 @settings_of_all
+@given(tokenizers(), st.lists(st.lists(TEXTS, min_size=1, max_size=2), max_size=3), BOOLEANS, CHOICES)
+def test_encoding_of_batches(tokenizer: Tokenizer, inputs: list[list[str]], special: bool, choices: Choices) -> None:
+    found = answer(FastTokenizer(tokenizer, choices).encode_inputs, inputs, special)
+    assert found == answer(tokref.encode_inputs, inputs, tokenizer, choices, special)
+
+
+@settings_of_all
+@given(bpe_models(), st.lists(st.sampled_from(["a", "ab", "b", "é", "aab", " "]), min_size=65, max_size=90), CHOICES)
+def test_long_pieces(content: dict[str, Any], parts: list[str], choices: Choices) -> None:
+    tokenizer, text = from_mapping(content), "".join(parts)
+    assert answer(FastTokenizer(tokenizer, choices).encode, text) == answer(tokref.encode, text, tokenizer, choices)
+
+
+@settings_of_all
 @given(tokenizers(), st.lists(TEXTS, min_size=1, max_size=3), CHOICES)
 def test_the_stages_before_the_model(tokenizer: Tokenizer, texts: list[str], choices: Choices) -> None:
     fast = FastTokenizer(tokenizer, choices)
     for text in texts:
         aligned = tokref.AlignedText.from_input(text)
         assert fast.normalize(text) == tokref.normalize(aligned, tokenizer.normalizer, choices).text
-        pieces = answer(tokref.pre_tokenize, aligned, tokenizer.pre_tokenizer)
+        pieces = answer(tokref.pre_tokenize, aligned, tokenizer.pre_tokenizer, choices)
         if not isinstance(pieces, str):
             pieces = [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
         assert answer(fast.pre_tokenize, text) == pieces
@@ -151,13 +281,15 @@ def test_the_stages_before_the_model(tokenizer: Tokenizer, texts: list[str], cho
 
 
 @settings_of_all
-@given(tokenizers(), st.lists(st.integers(-1, 30), max_size=8), st.data(), CHOICES)
-def test_decoding(tokenizer: Tokenizer, ids: list[int], data: st.DataObject, choices: Choices) -> None:
+@given(tokenizers(), st.lists(st.integers(-1, 30), max_size=8), st.data(), BOOLEANS, CHOICES)
+def test_decoding(tokenizer: Tokenizer, ids: list[int], data: st.DataObject, skips: bool, choices: Choices) -> None:
     fast = FastTokenizer(tokenizer, choices)
+    streamed = answer(tokref.decode_stream, ids, tokenizer, choices, skips)
+    assert answer(fast.decode_stream, ids, skips) == streamed
     assert answer(fast.tokens_of, ids) == answer(tokref.tokens_of, ids, tokenizer, choices)
-    known = [] if tokenizer.model is None else list(tokenizer.model.vocabulary)
+    known = list(tokenizer.vocabulary)
     tokens = data.draw(st.lists(st.sampled_from([*known, *known, "Ġb", "▁", "ä¾Ĩ"]), max_size=8))
-    assert answer(fast.decode, tokens) == answer(tokref.decode, tokens, tokenizer, choices)
+    assert answer(fast.decode, tokens, skips) == answer(tokref.decode, tokens, tokenizer, choices, skips)
 
 
 @settings_of_all

@@ -2,18 +2,22 @@
 
 =====================  ==========================================================================================
 ``values``             what the modules share: pieces, parts of encoded pieces, a bounded cache
+``patterns``           patterns that are compiled once
+``added_tokens``       found by the characters with which they begin
 ``normalization``      whole texts at once; spans by tokref, once for each distinct word
+``charsmap``           character maps, by two characters at a time
 ``pre_tokenization``   stages that are one run of a pattern each
-``bpe``                encoding by a heap of ranks; training by a queue of pairs
-``wordpiece``          encoding up to the longest token; training by a queue of pairs
+``bpe``                encoding by a heap of ranks, in parts that no merge joins; training by a queue of pairs
+``wordpiece``          encoding up to the longest token, and of whole pieces; training by a queue of pairs
 ``pairs``              the corpus and the queue that both trainings share
 ``unigram``            Viterbi along a trie; pruning that segments only what changes
+``decoding``           decoders that are prepared once
 ``pipeline``           the stages together: encode, decode, count words
 =====================  ==========================================================================================
 
-Values, choices, errors and the reading of models are tokref's. A tokenizer is prepared once, by :class:`FastTokenizer`;
-training and losses are functions with tokref's names. That tokfast agrees with tokref verifies neither: they share
-authors and types.
+Values, choices, errors, the reading of models, post-processing and lengths are tokref's. A tokenizer is prepared once,
+by :class:`FastTokenizer`; training and losses are functions with tokref's names. That tokfast agrees with tokref
+verifies neither: they share authors and types.
 
 >>> from tokref import Choices, from_mapping
 >>> wordpiece = from_mapping({"type": "wordpiece", "vocabulary": ["[UNK]", "hug", "##s"]})

@@ -1,24 +1,35 @@
 """Byte-Pair Encoding: encoding by a heap of ranks, training by a queue of pairs (``spec/04-bpe.md``).
 
-Encoding puts every pair of neighbours that may be merged into a heap, by rank and place. The smallest is merged, and
-the two pairs that this makes are put in; a pair whose tokens were merged since is skipped when it comes up. Training is
-that of :mod:`tokfast.pairs`, by falling counts.
+Encoding works on ids. It puts every pair of neighbours that may be merged into a heap, by rank and place. The smallest
+is merged, and the two pairs that this makes are put in; a pair whose tokens were merged since is skipped when it comes
+up. Two characters that stand side by side in no token are never merged, so a long piece is cut between them first, and
+what a short part becomes is kept: without a pre-tokenizer such parts are the words. Training is that of
+:mod:`tokfast.pairs`, by falling counts.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby, pairwise
+from functools import cached_property
+from itertools import chain, pairwise
 
 from tokfast.pairs import Key, PairQueue, SplitCorpus
-from tokfast.values import Part
-from tokref.bpe import BpeTraining, Target, merge_symbols
+from tokfast.values import Cache, Part, byte_tokens
+from tokref.bpe import BpeTraining, Target, join_symbols, split_piece
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Bpe, Pair, Words, number_tokens, unknown_token
 
 __all__ = ["BpeEncoder", "train_bpe"]
+
+LONG = 64
+"""From how many characters a piece is cut into parts that are encoded apart."""
+
+Merged = list[tuple[int | None, int]]
+"""What symbols became: the id of each token, or None for an unknown symbol, and of how many symbols it is."""
+
+_Pair = tuple[int | None, int | None]
 
 
 class BpeEncoder:
@@ -33,106 +44,152 @@ class BpeEncoder:
         self._model = model
         self._choices = choices
         self._ids = model.vocabulary
-        self._ranks: dict[Pair, list[int]] = {}  # rising; training may learn a merge twice
-        for rank, pair in enumerate(model.merges):
-            self._ranks.setdefault(pair, []).append(rank)
-        self._rank_of = self._choose_ranks()
-        self._has_turns = choices.bpe_merge_order == "single_pass" and choices.bpe_pairs == "listed"
-        self._takes_all_places = (  # BPE-ENC-11
-            choices.bpe_merge_places == "all" and choices.bpe_pairs == "listed" and not self._has_turns
-        )
+        self._tokens = {id: token for token, id in model.vocabulary.items()}
+        self._has_affixes = bool(model.continuing_prefix or model.end_of_word_suffix)
         self._drops_first = (
             model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
         )
+        self._fuses = choices.bpe_unknown_run == "fused" if model.fuse_unk is None else model.fuse_unk  # BPE-ENC-10
+        self._table = _MergeTable(model, choices)
+        self._merged_parts = Cache(self._merge_part)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
-        if all(map(self._ids.__contains__, piece)):
-            return [self._ids[token] for token in self._merge(piece)]
-        return [part.id for part in self.parts(piece)]
+        if self._model.ignore_merges and piece in self._ids:  # BPE-WHOLE-1
+            return [self._ids[piece]]
+        ids = [id for id, _ in self._merge(self._symbols(piece)[0])]
+        return ids if None not in ids else [part.id for part in self.parts(piece)]
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
-        if self._drops_first:  # BPE-ENC-8
-            return self._known_parts(piece)
-        if all(map(self._ids.__contains__, piece)):
-            return self._merged_parts(piece, range(len(piece)))
+        if self._model.ignore_merges and piece in self._ids:  # BPE-WHOLE-1
+            return [Part(piece, self._ids[piece], range(len(piece)))]
+        symbols, places = self._symbols(piece)
         parts: list[Part] = []
         begin = 0
-        for is_known, run in groupby(piece, self._ids.__contains__):
-            symbols = "".join(run)
-            places = range(begin, begin + len(symbols))
-            parts += self._merged_parts(symbols, places) if is_known else self._unknown_parts(symbols, places)
-            begin += len(symbols)
+        was_unknown = False
+        for id, count in self._merge(symbols):
+            where = places[begin : begin + count]
+            is_unknown = False
+            if id is not None:
+                parts.append(Part(self._tokens[id], id, where))
+            elif found := self._byte_tokens(piece[where[0]]):  # BPE-BYTES-1
+                parts += [Part(name, byte_id, where) for name, byte_id in found]
+            elif self._model.unknown_token is not None:
+                is_unknown = True
+                if was_unknown and self._fuses:  # BPE-ENC-7
+                    parts[-1] = parts[-1]._replace(last=where)
+                else:
+                    unknown = unknown_token(self._model, symbols[begin], 0, 0)
+                    parts.append(Part(unknown.text, unknown.id, where))
+            elif self._choices.bpe_unknown_without_token == "kept":  # BPE-ENC-8
+                parts.append(Part(symbols[begin], None, where))
+            elif self._choices.bpe_unknown_without_token == "error":
+                message = f"{symbols[begin]!r} is not in the vocabulary and the model has no unknown token"
+                raise InputError("unknown_symbol", message)
+            was_unknown = is_unknown
+            begin += count
         return parts
 
-    def _known_parts(self, piece: str) -> list[Part]:
-        """Encode what is left of a piece without its unknown symbols."""
-        places = [place for place, symbol in enumerate(piece) if symbol in self._ids]
-        return self._merged_parts("".join(piece[place] for place in places), places)
+    def _symbols(self, piece: str) -> tuple[Sequence[str], Sequence[int]]:
+        """Return the symbols of a piece, and the places of their characters."""
+        symbols = split_piece(piece, self._model) if self._has_affixes else piece
+        places = range(len(piece))
+        if not self._drops_first or all(map(self._ids.__contains__, symbols)):
+            return symbols, places
+        known = [place for place in places if symbols[place] in self._ids or self._byte_tokens(piece[place])]
+        left = [symbols[place] for place in known]  # BPE-ENC-8
+        return (left if self._has_affixes else "".join(left)), known
 
-    def _merged_parts(self, symbols: str, places: Sequence[int]) -> list[Part]:
-        """Encode known symbols that stand at these places."""
-        parts: list[Part] = []
-        begin = 0
-        for token in self._merge(symbols):
-            end = begin + len(token)
-            parts.append(Part(token, self._ids[token], places[begin:end]))
-            begin = end
-        return parts
+    def _byte_tokens(self, character: str) -> list[tuple[str, int]]:
+        return byte_tokens(character, self._ids) if self._model.byte_fallback else []
 
-    def _unknown_parts(self, symbols: str, places: Sequence[int]) -> list[Part]:
-        """Encode a run of unknown symbols that stand at these places."""
-        if self._model.unknown_token is not None:
-            text, id, _, _ = unknown_token(self._model, symbols, 0, 0)
-            if self._choices.bpe_unknown_run == "fused":  # BPE-ENC-7
-                return [Part(text, id, places[:1], places[-1:])]
-            return [Part(text, id, places[index : index + 1]) for index in range(len(symbols))]
-        if self._choices.bpe_unknown_without_token == "error":  # BPE-ENC-8
-            message = f"{symbols[0]!r} is not in the vocabulary and the model has no unknown token"
-            raise InputError("unknown_symbol", message)
-        if self._choices.bpe_unknown_without_token == "kept":
-            return [Part(symbol, None, places[index : index + 1]) for index, symbol in enumerate(symbols)]
-        return []  # dropped after merging
+    def _merge(self, symbols: Sequence[str]) -> Merged:
+        if isinstance(symbols, str) and len(symbols) > LONG:
+            parts = map("".join, pairwise(symbols))
+            cuts = [place for place, two in enumerate(parts, 1) if two not in self._neighbors]
+            ranges = pairwise([0, *cuts, len(symbols)])
+            return [*chain.from_iterable([self._merged_parts[symbols[begin:end]] for begin, end in ranges])]
+        return self._merge_part(symbols)
 
-    def _merge(self, symbols: str) -> list[str]:
-        """Merge symbols that are all in the vocabulary."""
-        if self._takes_all_places:
-            return merge_symbols(list(symbols), self._model, self._choices)
-        rank_of = self._rank_of
-        size = len(symbols)
-        tokens = list(symbols)  # empty where one was merged into the one before
+    def _merge_part(self, symbols: Sequence[str]) -> Merged:
+        return self._table.merge([*map(self._ids.get, symbols)])
+
+    @cached_property
+    def _neighbors(self) -> set[str]:
+        """Every two characters that stand side by side in a token."""
+        return {*map("".join, chain.from_iterable(map(pairwise, self._ids)))}
+
+
+class _MergeTable:
+    """The merges of a model by the ids of their tokens, and by their ranks what they make."""
+
+    def __init__(self, model: Bpe, choices: Choices) -> None:
+        self._model = model
+        self._ids = ids = model.vocabulary
+        self._later_ranks: dict[_Pair, list[int]] = {}  # of a merge that is listed more than once, all, rising
+        if choices.bpe_pairs == "in_vocabulary":
+            self._tokens = {id: token for token, id in ids.items()}
+            self._rank_of: Callable[[_Pair], int | None] = self._id_of_both
+            self._merged: Sequence[int] = range(max(ids.values(), default=0) + 1)  # a rank is an id
+            self._has_turns = self._takes_all_places = False
+            return
+        lefts, rights = zip(*model.merges, strict=True) if model.merges else ((), ())
+        pairs: list[_Pair] = [*zip(map(ids.get, lefts), map(ids.get, rights), strict=True)]
+        ranks = dict(zip(reversed(pairs), reversed(range(len(pairs))), strict=True))  # of equal pairs, the first
+        self._rank_of = ranks.get  # BPE-ENC-2
+        prefixed = model.continuing_prefix
+        joined = (join_symbols(pair, model) for pair in model.merges) if prefixed else map("".join, model.merges)
+        self._merged = [ids[token] for token in joined]
+        self._has_turns = choices.bpe_merge_order == "single_pass"
+        self._takes_all_places = choices.bpe_merge_places == "all" and not self._has_turns  # BPE-ENC-11
+        for rank, pair in enumerate(pairs) if len(ranks) < len(pairs) else ():
+            self._later_ranks.setdefault(pair, []).append(rank)
+
+    def merge(self, ids: list[int | None]) -> Merged:
+        """Merge the symbols of these ids; None is merged with nothing (BPE-ENC-6)."""
+        rank_of, merged = self._rank_of, self._merged
+        size = len(ids)
+        ends = list(range(1, size + 1))  # of the token that starts at a place
         starts = list(range(-1, size))  # of the token that ends at a place
-        ranks = [*map(rank_of, pairwise(symbols)), None]  # of each token with the one after it
+        ranks = [*map(rank_of, pairwise(ids)), None]  # of each token with the one after it
         # One number for both: the lowest rank (BPE-ENC-3), and of one rank the leftmost place (BPE-ENC-4)
         heap = [rank * size + left for left, rank in enumerate(ranks) if rank is not None]
         heapq.heapify(heap)
         while heap:
             rank, left = divmod(heapq.heappop(heap), size)
-            if ranks[left] != rank:
-                continue  # one of the two was merged since; what stands there now was put in by itself
-            right = left + len(tokens[left])
-            token = tokens[left] + tokens[right]
-            end = left + len(token)
-            tokens[left], tokens[right], starts[end] = token, "", left
-            ranks[left] = ranks[right] = None
-            for first, second in ((starts[left], left), (left, end)):
-                if first < 0 or second == size:
-                    continue
-                pair = tokens[first], tokens[second]
-                ranks[first] = offered = rank_of(pair)
-                if self._has_turns and offered is not None and offered < rank:  # BPE-ENC-5: its turn has passed
-                    ranks[first] = offered = next((later for later in self._ranks[pair] if later > rank), None)
-                if offered is not None:
-                    heapq.heappush(heap, offered * size + first)
-        return [token for token in tokens if token]
+            lefts = [left]
+            while self._takes_all_places and heap and heap[0] // size == rank:  # BPE-ENC-11
+                lefts.append(heapq.heappop(heap) % size)
+            for left in lefts:
+                if ranks[left] != rank:
+                    continue  # one of the two was merged since; what stands there now was put in by itself
+                right = ends[left]
+                end = ends[right]
+                ids[left], ends[left], starts[end] = merged[rank], end, left
+                ranks[left] = ranks[right] = None
+                for first, second in ((starts[left], left), (left, end)):
+                    if first < 0 or second == size:
+                        continue
+                    pair = ids[first], ids[second]
+                    offered = rank_of(pair)
+                    if self._has_turns and offered is not None and offered < rank:  # BPE-ENC-5: its turn has passed
+                        offered = next((later for later in self._later_ranks.get(pair, ()) if later > rank), None)
+                    ranks[first] = offered
+                    if offered is not None:
+                        heapq.heappush(heap, offered * size + first)
+        tokens: list[tuple[int | None, int]] = []
+        place = 0
+        while place < size:
+            tokens.append((ids[place], ends[place] - place))
+            place = ends[place]
+        return tokens
 
-    def _choose_ranks(self) -> Callable[[Pair], int | None]:
-        """Return the function that tells the rank of a pair, or None if it may not be merged (BPE-ENC-2)."""
-        ids = self._ids
-        if self._choices.bpe_pairs == "in_vocabulary":
-            return lambda pair: ids.get(pair[0] + pair[1])
-        return {pair: ranks[0] for pair, ranks in self._ranks.items()}.get
+    def _id_of_both(self, pair: _Pair) -> int | None:
+        """Return the id of the token that two make together."""
+        if pair[0] is None or pair[1] is None:
+            return None
+        return self._ids.get(join_symbols((self._tokens[pair[0]], self._tokens[pair[1]]), self._model))
 
 
 def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choices: Choices) -> BpeTraining:

@@ -2,30 +2,44 @@
 
 What a model makes of a piece depends on the piece alone, so it is kept in a cache: most pieces of a text cost no more
 than the pattern that cuts them and a lookup. Encoding to ids alone has a way of its own, on which nothing is aligned.
+Post-processing and lengths are tokref's.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from typing import Any, NamedTuple
 
+from tokfast.added_tokens import AddedTokenFinder
 from tokfast.bpe import BpeEncoder
+from tokfast.decoding import Decoder
 from tokfast.normalization import Normalizer
 from tokfast.pre_tokenization import PreTokenizer, write_bytes, write_piece
 from tokfast.unigram import UnigramEncoder
-from tokfast.values import Cache, Encoder, Part, Piece
-from tokfast.wordpiece import WordPieceEncoder
+from tokfast.values import Cache, Encoder, Part, Piece, cover
+from tokfast.wordpiece import WordLevelEncoder, WordPieceEncoder
+from tokref.added_tokens import normalized_contents, raw_contents
 from tokref.alignment import Span
 from tokref.choices import Choices
-from tokref.decoding import join_tokens
 from tokref.errors import InputError
-from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
-from tokref.values import Bpe, Token, Tokenizer, Unigram, WordPiece, Words
+from tokref.lengths import pad, truncate
+from tokref.post_processing import added_count, post_process, trim_spans
+from tokref.pre_tokenization import utf_8
+from tokref.values import (
+    AddedToken,
+    Bpe,
+    EncodedToken,
+    Encoding,
+    Token,
+    Tokenizer,
+    Unigram,
+    WordLevel,
+    WordPiece,
+    Words,
+)
 
 __all__ = ["FastTokenizer"]
 
@@ -33,9 +47,8 @@ _ENCODERS: Mapping[type, Callable[[Any, Choices], Encoder]] = {
     Bpe: BpeEncoder,
     WordPiece: WordPieceEncoder,
     Unigram: UnigramEncoder,
+    WordLevel: lambda model, choices: WordLevelEncoder(model),
 }
-
-_BYTES = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
 
 
 class FastTokenizer:
@@ -49,14 +62,11 @@ class FastTokenizer:
     def __init__(self, tokenizer: Tokenizer, choices: Choices) -> None:
         self.tokenizer = tokenizer
         self.choices = choices
-        self._vocabulary = {} if tokenizer.model is None else tokenizer.model.vocabulary
         self._normalizer = Normalizer(tokenizer.normalizer, choices)
-        self._pre_tokenizer = PreTokenizer(tokenizer.pre_tokenizer)
-        longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)  # ADDED-2
-        self._special = re.compile("|".join(map(re.escape, longest_first)))
+        self._pre_tokenizer = PreTokenizer(tokenizer.pre_tokenizer, choices)
+        self._decoder = Decoder(tokenizer.decoder, tokenizer.pre_tokenizer, choices)
         self._ids = Cache(self._encode_piece_to_ids)
         self._pieces = Cache(self._encode_piece)
-        self._bytes = Cache(_bytes_of)
 
     def normalize(self, text: str) -> str:
         """Normalize a text."""
@@ -66,47 +76,46 @@ class FastTokenizer:
         """Return the pieces of a text that is not normalized, with their spans."""
         pieces = self._pre_tokenizer.split(Piece(text, 0, None, True))
         if self._pre_tokenizer.writes_bytes:
-            pieces = map(write_piece, pieces)
-        return [(piece.text, *_cover(piece.spans_of_characters())) for piece in pieces]
+            pieces = [write_piece(piece) for piece in pieces]
+        return [(piece.text, *piece.cover()) for piece in pieces]
 
     def encode(self, text: str) -> list[Token]:
         """Encode a text with spans, as :func:`tokref.encode` does."""
-        self._require_model()
-        tokens: list[Token] = []
-        for stretch, start, is_special in self._stretches(text):
-            if is_special:
-                tokens.append(Token(stretch, self._vocabulary.get(stretch), start, start + len(stretch)))  # ENC-7
-            else:
-                tokens += self._encode_stretch(stretch, start)
-        return tokens
+        return [token for tokens, _ in self._encode_pieces(text) for token in tokens]
+
+    def encode_inputs(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool = True) -> list[Encoding]:
+        """Encode a batch of inputs, as :func:`tokref.encode_inputs` does."""
+        return pad([self._encode_input(texts, add_special_tokens) for texts in inputs], self.tokenizer.padding)
 
     def encode_ids(self, text: str) -> list[int | None]:
-        """Encode a text to ids alone, which takes a fraction of the time; None stands for a token without an entry."""
+        """Encode a text to ids alone, which takes a fraction of the time; None stands for a token without an entry.
+
+        Nothing is put in, cut off or filled up.
+        """
         self._require_model()
         ids: list[int | None] = []
-        for stretch, start, is_special in self._stretches(text):
-            if is_special:
-                ids.append(self._vocabulary.get(stretch))
-            else:
-                pieces = self._pre_tokenizer.texts(self._normalizer.apply(stretch), is_first=start == 0)
-                ids += chain.from_iterable(map(self._ids.__getitem__, pieces))
+        for raw, token in self._in_raw_text.split(Piece(text, 0, None, True)):
+            if token is not None:
+                ids.append(token.id)
+                continue
+            normalized = Piece(self._normalizer.apply(raw.text), 0, None, raw.is_first)
+            for stretch, found in self._in_normalized_text.split(normalized):
+                if found is not None:
+                    ids.append(found.id)
+                else:
+                    pieces = self._pre_tokenizer.texts(stretch.text, stretch.is_first)
+                    ids += chain.from_iterable(map(self._ids.__getitem__, pieces))
         return ids
 
-    def decode(self, tokens: Sequence[str]) -> str:
+    def decode(self, tokens: Sequence[str], skip_special_tokens: bool = False) -> str:
         """Decode tokens, as :func:`tokref.decode` does."""
-        known = self._vocabulary or dict.fromkeys(tokens)  # DEC-4
-        left = [token for token in tokens if token in known]
-        if len(left) < len(tokens) and self.choices.unknown_id == "error":  # DEC-3
-            missing = next(token for token in tokens if token not in known)
-            raise InputError("unknown_id", f"token {missing!r} is not in the vocabulary")
-        decoder = self.tokenizer.decoder
-        if decoder is not None and decoder.type == "byte_level":
-            return b"".join(map(self._bytes.__getitem__, left)).decode("utf-8", errors="replace")
-        choices = self.choices
-        if choices.metaspace_leading_space == "as_put":  # DEC-META-2
-            removes = puts_replacement(self.tokenizer.pre_tokenizer)
-            choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
-        return join_tokens(left, decoder, choices)
+        return self._decoder.join(self._tokens_to_decode(tokens, skip_special_tokens))
+
+    def decode_stream(self, ids: Sequence[int], skip_special_tokens: bool = False) -> list[str]:
+        """Decode ids one by one, as :func:`tokref.decode_stream` does."""
+        rows = [self._tokens_to_decode(self.tokens_of([id]), skip_special_tokens) for id in ids]
+        parts = iter(self._decoder.stream(chain.from_iterable(rows)))
+        return ["".join(next(parts) for _ in row) for row in rows]
 
     def tokens_of(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens of ids, as :func:`tokref.tokens_of` does."""
@@ -128,41 +137,88 @@ class FastTokenizer:
             return {write_bytes(piece): count for piece, count in counts.items()}
         return dict(counts)
 
+    # What is read from the tokenizer once, when it is first needed
+
+    @cached_property
+    def _vocabulary(self) -> Mapping[str, int]:
+        return self.tokenizer.vocabulary
+
     @cached_property
     def _tokens(self) -> dict[int, str]:
         return {id: token for token, id in self._vocabulary.items()}
 
     @cached_property
+    def _special_tokens(self) -> frozenset[str]:
+        return frozenset(self.tokenizer.special_tokens)
+
+    @cached_property
+    def _in_raw_text(self) -> AddedTokenFinder:
+        return AddedTokenFinder(raw_contents(self.tokenizer.added_tokens))
+
+    @cached_property
+    def _in_normalized_text(self) -> AddedTokenFinder:
+        contents = normalized_contents(self.tokenizer.added_tokens, self.tokenizer.normalizer, self.choices)
+        return AddedTokenFinder(contents)
+
+    @cached_property
     def _encoder(self) -> Encoder:
         return _ENCODERS[type(self.tokenizer.model)](self.tokenizer.model, self.choices)
+
+    @cached_property
+    def _checks_tokens(self) -> bool:
+        return self.tokenizer.model is not None and bool(self.tokenizer.model.vocabulary)  # DEC-4
 
     def _require_model(self) -> None:
         if self.tokenizer.model is None:
             raise InputError("unsupported", "encoding needs a model")
 
-    def _stretches(self, text: str) -> Iterator[tuple[str, int, bool]]:
-        """Cut a text into special tokens and what stands between them, none of it empty (ADDED-1 to ADDED-4)."""
-        begin = 0
-        for match in self._special.finditer(text) if self.tokenizer.special_tokens else ():
-            if begin < match.start():
-                yield text[begin : match.start()], begin, False
-            yield match.group(), match.start(), True
-            begin = match.end()
-        if begin < len(text):
-            yield text[begin:], begin, False
+    # Encoding with spans
 
-    def _encode_stretch(self, text: str, start: int) -> list[Token]:
-        normalized, spans = self._normalizer.align(text, start)
-        tokens: list[Token] = []
+    def _encode_input(self, texts: Sequence[str], add_special_tokens: bool) -> Encoding:
+        post_processor, truncation = self.tokenizer.post_processor, self.tokenizer.truncation
+        encoded = [self._encode_text(text, number) for number, text in enumerate(texts)]  # POST-1
+        added = added_count(post_processor, len(texts)) if add_special_tokens else 0
+        parts = truncate(encoded, truncation, added, self.choices)  # TRUNC-1, TRUNC-10
+        chosen: list[tuple[tuple[EncodedToken, ...], ...]] = list(product(*parts))
+        if len(parts) == 2:  # TRUNC-8
+            a, b = parts
+            chosen = [(a[0], b[0]), *product(a[1:], b), *product(a[:1], b[1:])]
+        whole, *overflowing = [post_process(row, post_processor, add_special_tokens) for row in chosen]
+        return Encoding(whole, tuple(map(Encoding, overflowing)))
+
+    def _encode_text(self, text: str, number: int) -> tuple[EncodedToken, ...]:
+        tokens = [
+            EncodedToken(*token, word=word, sequence=number, is_added=is_added)  # ENC-8, POST-5
+            for word, (tokens, is_added) in enumerate(self._encode_pieces(text))
+            for token in tokens
+        ]
+        return tuple(trim_spans(tokens, text, self.tokenizer.post_processor))
+
+    def _encode_pieces(self, text: str) -> Iterator[tuple[list[Token], bool]]:
+        """Return the tokens of each piece, and whether it is an added token."""
+        self._require_model()
+        for raw, token in self._in_raw_text.split(Piece(text, 0, None, True)):
+            if token is not None:  # ADDED-1
+                yield _added(token, raw), True
+                continue
+            for stretch, found in self._in_normalized_text.split(self._normalizer.align(raw)):  # ADDED-4, ADDED-5
+                if found is not None:
+                    yield _added(found, stretch), True
+                else:
+                    for tokens in self._encode_stretch(stretch):
+                        yield tokens, False
+
+    def _encode_stretch(self, stretch: Piece) -> Iterator[list[Token]]:
         new = tuple.__new__  # what a named tuple's constructor calls, without a call of a Python function
-        for piece, offset, inner, _ in self._pre_tokenizer.split(Piece(normalized, start, spans, start == 0)):
+        for piece, offset, inner, _ in self._pre_tokenizer.split(stretch):
             rows, parts, owners = self._pieces[piece]
             if inner is None:
-                tokens += [new(Token, (token, id, offset + begin, offset + end)) for token, id, begin, end in rows]
+                yield [new(Token, (token, id, offset + begin, offset + end)) for token, id, begin, end in rows]
             else:
                 of_symbols = inner if owners is None else [inner[owner] for owner in owners]
-                tokens += [_align(part, of_symbols) for part in parts]
-        return tokens
+                yield [_align(part, of_symbols) for part in parts]
+
+    # Encoding of a piece
 
     def _encode_piece_to_ids(self, piece: str) -> list[int | None]:
         return self._encoder.ids(write_bytes(piece) if self._pre_tokenizer.writes_bytes else piece)
@@ -182,6 +238,20 @@ class FastTokenizer:
             rows = [(text, id, owners[begin], owners[end] + 1) for text, id, begin, end in rows]
         return _EncodedPiece(rows, parts, owners)
 
+    # Decoding
+
+    def _tokens_to_decode(self, tokens: Sequence[str], skip_special_tokens: bool) -> list[str]:
+        if self._checks_tokens:
+            known = [token for token in tokens if token in self._vocabulary]
+            if len(known) < len(tokens) and self.choices.unknown_id == "error":  # DEC-3
+                missing = next(token for token in tokens if token not in self._vocabulary)
+                raise InputError("unknown_id", f"token {missing!r} is not in the vocabulary")
+        else:
+            known = list(tokens)
+        if not skip_special_tokens:
+            return known
+        return [token for token in known if token not in self._special_tokens]  # DEC-5
+
 
 class _EncodedPiece(NamedTuple):
     """What a model makes of a piece.
@@ -196,21 +266,13 @@ class _EncodedPiece(NamedTuple):
     owners: list[int] | None
 
 
+def _added(token: AddedToken, found: Piece) -> list[Token]:
+    return [Token(token.content, token.id, *found.cover())]  # ENC-7, ADDED-10, ADDED-11
+
+
 def _align(part: Part, spans: Sequence[Span]) -> Token:
     """Return the token of a part of a piece whose characters have these spans."""
-    start, end = _cover([spans[place] for place in part.places])
+    start, end = cover([spans[place] for place in part.places])
     if part.last is not None:
-        end = _cover([spans[place] for place in part.last])[1]
+        end = cover([spans[place] for place in part.last])[1]
     return Token(part.text, part.id, start, end)
-
-
-def _cover(spans: Sequence[Span]) -> Span:
-    """Return what spans cover together: added characters take no room, unless there are no others (ENC-3)."""
-    filled = [span for span in spans if span[0] < span[1]] or spans
-    return filled[0][0], filled[-1][1]
-
-
-def _bytes_of(token: str) -> bytes:
-    """Return the bytes that a token stands for; one with a character that is not of the byte alphabet, its own."""
-    values = [_BYTES.get(character, -1) for character in token]
-    return utf_8(token) if -1 in values else bytes(values)  # DEC-BYTE-3

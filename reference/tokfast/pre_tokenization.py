@@ -8,14 +8,16 @@ it saves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import pairwise
 
 import regex
 
+from tokfast.patterns import compile_any, find_matches
 from tokfast.values import Piece
-from tokref.pre_tokenization import BERT, BYTE_CHARACTERS, NO_WHITE_SPACE, utf_8
+from tokref.choices import Choices
+from tokref.pre_tokenization import BERT, BYTE_CHARACTERS, NO_WHITE_SPACE, PUNCTUATION, WORDS, utf_8
 from tokref.values import Component
 
 __all__ = ["PreTokenizer", "write_bytes", "write_piece"]
@@ -29,40 +31,58 @@ GPT_2 = regex.compile(
     r"|\p{White_Space}+(?!\P{White_Space})"
     r"|\p{White_Space}+"
 )
-WHOLE = regex.compile(r"(?s).+")
+NUMBERS = regex.compile(r"\p{N}+")
+NUMBER = regex.compile(r"\p{N}")
+PUNCTUATION_MARK = regex.compile(rf"[{PUNCTUATION}]")
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """How a pre-tokenizer cuts: what it replaces and adds first, and the pattern of its pieces."""
+    """How a pre-tokenizer cuts: what it replaces and adds first, its pattern, and what becomes of the matches.
 
-    pattern: regex.Pattern[str]
+    Without a pattern the text stays whole. Where the behavior, which is one of ``split``, is None, the matches are the
+    pieces.
+    """
+
+    pattern: regex.Pattern[str] | None = None
+    behavior: str | None = None
+    invert: bool = False
     space: str = " "
     """What a space becomes."""
     prefix: str = ""
     """What is put before a text that does not begin with it."""
     only_first: bool = False
     """Whether the prefix is for the first text of the input alone."""
-    drops: bool = False
-    """Whether the pattern leaves out anything."""
     writes_bytes: bool = False
 
     def texts(self, text: str, is_first: bool) -> list[str]:
         """Return the texts of the pieces alone."""
-        rewritten = self._rewrite(text, is_first)
-        return self.pattern.findall(rewritten, concurrent=False)  # a quarter faster than with other threads let in
+        text = self._rewrite(text, is_first)
+        if self.pattern is None:
+            return [text]
+        if self.behavior is None:
+            return self.pattern.findall(text, concurrent=False)  # a quarter faster than with other threads let in
+        return [text[begin:end] for begin, end in self._ranges(text)]
 
-    def split(self, piece: Piece) -> Iterator[Piece]:
+    def split(self, piece: Piece) -> list[Piece]:
         """Return the pieces of a piece of the stage before."""
-        _, start, spans, is_first = piece
-        text = self._rewrite(piece.text, is_first)
+        text = self._rewrite(piece.text, piece.is_first)
+        spans = piece.spans
         if len(text) > len(piece.text):  # an added character takes no room
             spans = piece.spans_of_characters()
             spans = [(spans[0][0], spans[0][0]), *spans]
-        for match in self.pattern.finditer(text, concurrent=False):
-            begin, end = match.span()
-            inner = None if spans is None else spans[begin:end]
-            yield Piece(match.group(), start + begin, inner, is_first and begin == 0)
+        start, is_first = piece.start, piece.is_first
+        if self.pattern is None:
+            return [Piece(text, start, spans, is_first)]
+        return [
+            Piece(
+                text[begin:end],
+                start + begin,
+                None if spans is None else spans[begin:end],
+                is_first and begin == 0,
+            )
+            for begin, end in self._ranges(text)
+        ]
 
     def _rewrite(self, text: str, is_first: bool) -> str:
         if self.space != " ":
@@ -71,49 +91,88 @@ class _Stage:
             text = self.prefix + text
         return text
 
+    def _ranges(self, text: str) -> list[tuple[int, int]]:
+        """Return where the pieces are."""
+        assert self.pattern is not None
+        if self.behavior is None:
+            return [match.span() for match in self.pattern.finditer(text, concurrent=False)]
+        matches = find_matches(self.pattern, text)
+        if self.behavior == "removed" and self.invert:  # PRE-SPLIT-6
+            return matches
+        parts = _alternate(matches, len(text))
+        if self.behavior == "removed":  # PRE-SPLIT-2
+            return [(begin, end) for begin, end, is_match in parts if not is_match]
+        if self.invert:  # PRE-SPLIT-6
+            parts = [(begin, end, not is_match) for begin, end, is_match in parts]
+        cuts = _CUTS[self.behavior]
+        starts = [begin for (_, _, before), (begin, _, here) in pairwise(parts) if cuts(before, here)]
+        return [*pairwise([0, *starts, len(text)])]
+
+
+_CUTS: Mapping[str, Callable[[bool, bool], bool]] = {
+    "isolated": lambda before, here: True,
+    "merged_with_previous": lambda before, here: before or not here,  # PRE-SPLIT-3
+    "merged_with_next": lambda before, here: here or not before,  # PRE-SPLIT-4
+    "contiguous": lambda before, here: before != here,  # PRE-SPLIT-5
+}
+"""Whether a text is cut between two parts, by whether each is a match."""
+
 
 class PreTokenizer:
     """A pre-tokenizer of tokref, or none, prepared for many texts.
 
-    >>> gpt_2 = PreTokenizer(Component("byte_level", {"add_prefix_space": False, "use_regex": True}))
+    >>> component = Component("byte_level", {"add_prefix_space": False, "use_regex": True})
+    >>> gpt_2 = PreTokenizer(component, Choices())
     >>> gpt_2.texts("I am", is_first=True), gpt_2.writes_bytes
     (['I', ' am'], True)
     """
 
-    def __init__(self, component: Component | None) -> None:
-        self._stages = _stages(component) or [_Stage(WHOLE)]
-        self._checks = any(stage.writes_bytes for stage in self._stages)
-        self.writes_bytes = self._stages[-1].writes_bytes
+    def __init__(self, component: Component | None, choices: Choices) -> None:
+        self._stages = _stages(component, choices)
+        self._asks_for_first = any(stage.only_first for stage in self._stages[1:])
+        self.writes_bytes = bool(self._stages) and self._stages[-1].writes_bytes
         """Whether the pieces are still to be written in bytes."""
 
     def texts(self, text: str, is_first: bool) -> list[str]:
         """Return the texts of the pieces of a text alone."""
-        self._check(text)
+        if self._asks_for_first:
+            return [piece.text for piece in self.split(Piece(text, 0, None, is_first))]
         texts = [text] if text else []  # PRE-2
         for place, stage in enumerate(self._stages):
-            if not texts:
-                break
             if place > 0 and self._stages[place - 1].writes_bytes:
                 texts = [write_bytes(piece) for piece in texts]
-            first, *others = texts
-            texts = stage.texts(first, is_first)
-            is_first = is_first and bool(texts) and (not stage.drops or first.startswith(texts[0]))
-            texts += [part for other in others for part in stage.texts(other, False)]
+            if len(texts) == 1:
+                texts = stage.texts(texts[0], is_first)
+            else:
+                texts = [part for piece in texts for part in stage.texts(piece, is_first)]
+        if self.writes_bytes:
+            utf_8("".join(texts))  # a lone surrogate is refused before any piece is encoded
         return texts
 
-    def split(self, text: Piece) -> Iterator[Piece]:
+    def split(self, text: Piece) -> list[Piece]:
         """Return the pieces of a text, which is itself given as a piece."""
-        self._check(text.text)
-        pieces = iter([text] if text.text else [])  # PRE-2
+        pieces = [text] if text.text else []  # PRE-2
         for place, stage in enumerate(self._stages):
             if place > 0 and self._stages[place - 1].writes_bytes:
-                pieces = map(write_piece, pieces)
-            pieces = chain.from_iterable(map(stage.split, pieces))
+                pieces = [write_piece(piece) for piece in pieces]
+            pieces = [part for piece in pieces for part in stage.split(piece)]
+        if self.writes_bytes:
+            utf_8("".join([piece.text for piece in pieces]))
         return pieces
 
-    def _check(self, text: str) -> None:
-        if self._checks:
-            utf_8(text)  # a lone surrogate is refused before any piece is encoded
+
+def _alternate(matches: list[tuple[int, int]], length: int) -> list[tuple[int, int, bool]]:
+    """Return the parts of a text, each with whether it is a match."""
+    parts: list[tuple[int, int, bool]] = []
+    place = 0
+    for begin, end in matches:
+        if place < begin:
+            parts.append((place, begin, False))
+        parts.append((begin, end, True))
+        place = end
+    if place < length:
+        parts.append((place, length, False))
+    return parts
 
 
 def write_bytes(text: str) -> str:
@@ -132,28 +191,41 @@ def write_piece(piece: Piece) -> Piece:
     return piece._replace(text=write_bytes(piece.text), spans=spans)
 
 
-def _stages(component: Component | None) -> list[_Stage]:
+def _stages(component: Component | None, choices: Choices) -> list[_Stage]:
     if component is None:
         return []
     if component.type == "sequence":
-        return [stage for inner in component.parameters["pre_tokenizers"] for stage in _stages(inner)]
-    return [_STAGES[component.type](**component.parameters)]
+        return [stage for inner in component.parameters["pre_tokenizers"] for stage in _stages(inner, choices)]
+    return [_STAGES[component.type](choices, **component.parameters)]
 
 
-def _byte_level(add_prefix_space: bool, use_regex: bool) -> _Stage:
+def _byte_level(choices: Choices, add_prefix_space: bool, use_regex: bool) -> _Stage:
     prefix = " " if add_prefix_space else ""
-    return _Stage(GPT_2 if use_regex else WHOLE, prefix=prefix, writes_bytes=True)
+    return _Stage(GPT_2 if use_regex else None, prefix=prefix, writes_bytes=True)
 
 
-def _metaspace(replacement: str, prepend_scheme: str, split: bool) -> _Stage:
-    pattern = regex.compile(rf"(?s).[^{regex.escape(replacement)}]*") if split else WHOLE  # PRE-META-3
+def _metaspace(choices: Choices, replacement: str, prepend_scheme: str, split: bool) -> _Stage:
+    pattern = regex.compile(rf"(?s).[^{regex.escape(replacement)}]*") if split else None  # PRE-META-3
     prefix = "" if prepend_scheme == "never" else replacement
-    return _Stage(pattern, replacement, prefix, only_first=prepend_scheme == "first")
+    return _Stage(pattern, space=replacement, prefix=prefix, only_first=prepend_scheme == "first")
+
+
+def _split(choices: Choices, pattern: Mapping[str, str], behavior: str, invert: bool) -> _Stage:
+    return _Stage(compile_any(pattern, choices), behavior, invert)  # PRE-SPLIT-1
+
+
+def _digits(choices: Choices, individual_digits: bool) -> _Stage:
+    return _Stage(NUMBER if individual_digits else NUMBERS, "isolated")  # PRE-DIGITS-1
 
 
 _STAGES: Mapping[str, Callable[..., _Stage]] = {
-    "bert": lambda: _Stage(BERT, drops=True),
+    "bert": lambda choices: _Stage(BERT),
     "byte_level": _byte_level,
     "metaspace": _metaspace,
-    "whitespace_split": lambda: _Stage(NO_WHITE_SPACE, drops=True),
+    "whitespace_split": lambda choices: _Stage(NO_WHITE_SPACE),
+    "split": _split,
+    "digits": _digits,
+    "punctuation": lambda choices, behavior: _Stage(PUNCTUATION_MARK, behavior),  # PRE-PUNCT-1
+    "whitespace": lambda choices: _Stage(WORDS),
+    "char_delimiter_split": lambda choices, delimiter: _Stage(regex.compile(regex.escape(delimiter)), "removed"),
 }

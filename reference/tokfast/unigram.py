@@ -14,7 +14,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import NamedTuple
 
-from tokfast.values import Part
+from tokfast.values import Part, byte_tokens
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, token_costs
@@ -129,59 +129,63 @@ class UnigramEncoder:
         self._ids = model.vocabulary
         self._start = _start(choices)
         self._trie = _Trie(costs)
-        self._unknown_cost: float | None = None
-        self._fused_id: int | None = None  # of the token of which those in a row are one
+        self._unknown_row: tuple[str, int | None] | None = None  # known when it was needed: it may be refused
         self._without_token = "error" if model.unknown_token is not None else choices.unigram_unknown_without_token
+        self._unknown_cost: float | None = None
         if choices.unigram_unknown == "run":  # UNI-UNK-3
             self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
-            self._fused_id = None if model.unknown_token is None else self._ids.get(model.unknown_token)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
-        if self._model.unknown_token is None:  # UNI-UNK-4
-            return [part.id for part in self.parts(piece)]
-        starts, costs = self._trie.best_path(piece, self._unknown_cost)
-        if costs[-1] is None:  # UNI-UNK-3
-            return [self._unknown_part(piece, 0, len(piece)).id]
-        fused = self._fused_id
-        ids: list[int | None] = []
-        for begin, end in follow_back(starts):
-            id = self._ids.get(piece[begin:end])
-            if id is None:
-                id = self._unknown_part(piece[begin:end], begin, end).id
-            if fused is None or id != fused or ids[-1:] != [fused]:
-                ids.append(id)
-        return ids
+        return [part.id for part in self.parts(piece)]
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
-        has_token = self._model.unknown_token is not None
-        starts, costs = self._trie.best_path(piece, self._unknown_cost if has_token else None)
-        if costs[-1] is None and not has_token:  # UNI-UNK-4
-            starts, costs = self._trie.best_path(piece, self._unknown_cost)
+        unknown_cost = None if self._model.unknown_token is None else self._unknown_cost
+        starts, costs = self._trie.best_path(piece, unknown_cost)
+        if costs[-1] is None and self._without_token != "error":  # UNI-UNK-4
+            unknown_cost = self._unknown_cost
+            starts, costs = self._trie.best_path(piece, unknown_cost)
+        if costs[-1] is None:  # UNI-UNK-3
+            return self._unknown(piece, 0, len(piece))
+        ranges = follow_back(starts)
         parts: list[Part] = []
-        for begin, end in [(0, len(piece))] if costs[-1] is None else follow_back(starts):  # UNI-UNK-3
-            text, places = piece[begin:end], range(begin, end)
+        for begin, end in ranges if unknown_cost is None else self._fuse_unknown(piece, ranges):
+            text = piece[begin:end]
             id = self._ids.get(text)
-            part = Part(text, id, places) if id is not None else self._unknown_part(text, begin, end)
-            is_unknown = self._unknown_cost is not None and (part.id is None or part.text == self._model.unknown_token)
-            if is_unknown and parts and parts[-1].id == part.id:  # one with the unknown token before it
-                together = part.text if part.id is not None else parts[-1].text + part.text
-                parts[-1] = parts[-1]._replace(text=together, last=places)
+            parts += [Part(text, id, range(begin, end))] if id is not None else self._unknown(piece, begin, end)
+        return parts
+
+    def _fuse_unknown(self, piece: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Make one range of unknown characters and unknown tokens that stand side by side (UNI-UNK-3)."""
+        fused: list[tuple[int, int]] = []
+        was_unknown = False
+        for begin, end in ranges:
+            text = piece[begin:end]
+            is_unknown = text not in self._ids or text == self._model.unknown_token
+            if is_unknown and was_unknown:
+                fused[-1] = fused[-1][0], end
             else:
-                parts.append(part)
-        return [part for part in parts if part.id is not None] if self._without_token == "dropped" else parts
+                fused.append((begin, end))
+            was_unknown = is_unknown
+        return fused
+
+    def _unknown(self, piece: str, begin: int, end: int) -> list[Part]:
+        """Return the tokens of the bytes of unknown characters, or else what stands for them."""
+        if self._model.byte_fallback:
+            found = [(place, byte_tokens(piece[place], self._ids)) for place in range(begin, end)]
+            if all(tokens for _, tokens in found):  # UNI-BYTES-1, UNI-BYTES-2
+                return [Part(*token, range(place, place + 1)) for place, tokens in found for token in tokens]
+        if self._without_token != "error":  # UNI-UNK-4
+            return [Part(piece[begin:end], None, range(begin, end))] if self._without_token == "kept" else []
+        if self._unknown_row is None:
+            self._unknown_row = unknown_token(self._model, piece[begin:end], begin, end)[:2]
+        return [Part(*self._unknown_row, range(begin, end))]
 
     def segment(self, word: str) -> Segmentation:
         """Return the segmentation of the highest probability, as :func:`tokref.segment` does."""
         ranges, cost = self._trie.segment(word)
         return Segmentation(tuple(word[begin:end] for begin, end in ranges), _finite(self._start + cost))
-
-    def _unknown_part(self, symbols: str, begin: int, end: int) -> Part:
-        if self._without_token != "error":  # UNI-UNK-4
-            return Part(symbols, None, range(begin, end))
-        token = unknown_token(self._model, symbols, begin, end)
-        return Part(token.text, token.id, range(begin, end))
 
 
 def segment(word: str, model: Unigram, choices: Choices) -> Segmentation:
@@ -240,7 +244,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = dict.fromkeys(sorted(increases, key=increases.__getitem__)[:number])  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    return tuple(removed), replace(model, weights=left)  # UNI-PRUNE-3
+    return tuple(removed), replace(model, weights=left, ids=None)  # UNI-PRUNE-3
 
 
 def initial_vocabulary(words: Words, size: int) -> Unigram:

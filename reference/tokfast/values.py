@@ -1,19 +1,23 @@
-"""What the modules share: pieces with their places, parts of encoded pieces, and a cache that is bounded."""
+"""What the modules share: pieces with their places, parts of encoded pieces, and bounded caches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from tokref.alignment import Span
+from tokref.pre_tokenization import utf_8
 
-__all__ = ["Cache", "Encoder", "Part", "Piece"]
+__all__ = ["Cache", "Encoder", "Part", "Piece", "byte_tokens", "cover"]
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 LIMIT = 1 << 16
 """How many entries a cache holds at most; a megabyte of text has some ten thousand distinct words."""
+
+LONGEST = 1 << 8
+"""How long a text that a cache holds is at most: without a pre-tokenizer a whole book is one piece, met once."""
 
 
 class Cache(dict[_Key, _Value]):
@@ -32,6 +36,8 @@ class Cache(dict[_Key, _Value]):
 
     def __missing__(self, key: _Key) -> _Value:
         value = self._compute(key)
+        if isinstance(key, str) and len(key) > LONGEST:
+            return value
         if len(self) >= LIMIT:
             self.clear()
         self[key] = value
@@ -59,6 +65,19 @@ class Piece(NamedTuple):
             return self.spans
         return [(place, place + 1) for place in range(self.start, self.start + len(self.text))]
 
+    def cut(self, begin: int, end: int) -> Piece:
+        """Return the characters from ``begin`` to ``end``.
+
+        >>> Piece("abc", 3, None, True).cut(1, 3)
+        Piece(text='bc', start=4, spans=None, is_first=False)
+        """
+        spans = None if self.spans is None else self.spans[begin:end]
+        return Piece(self.text[begin:end], self.start + begin, spans, self.is_first and begin == 0)
+
+    def cover(self) -> Span:
+        """Return what the characters cover together."""
+        return (self.start, self.start + len(self.text)) if self.spans is None else cover(self.spans)
+
 
 class Part(NamedTuple):
     """A token of an encoded piece, its id, and the places in the piece of its characters.
@@ -70,6 +89,26 @@ class Part(NamedTuple):
     id: int | None
     places: Sequence[int]
     last: Sequence[int] | None = None
+
+
+def cover(spans: Sequence[Span]) -> Span:
+    """Return what spans cover together: added characters take no room, unless there are no others (ENC-3).
+
+    >>> cover([(2, 2), (2, 3), (3, 4)]), cover([(2, 2), (2, 2)])
+    ((2, 4), (2, 2))
+    """
+    filled = [span for span in spans if span[0] < span[1]] or spans[:1]
+    return filled[0][0], filled[-1][1]
+
+
+def byte_tokens(character: str, vocabulary: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the tokens of the UTF-8 of a character with their ids; none, if one is missing (BYTES-1, BPE-BYTES-2).
+
+    >>> byte_tokens("é", {"<0xC3>": 0, "<0xA9>": 1}), byte_tokens("é", {"<0xC3>": 0})
+    ([('<0xC3>', 0), ('<0xA9>', 1)], [])
+    """
+    names = [f"<0x{byte:02X}>" for byte in utf_8(character)]
+    return [(name, vocabulary[name]) for name in names] if all(name in vocabulary for name in names) else []
 
 
 class Encoder(Protocol):

@@ -1,4 +1,6 @@
-"""WordPiece: encoding up to the longest token, training by a queue of pairs (``spec/05-wordpiece.md``).
+"""WordPiece and WordLevel: encoding by looking tokens up, training by a queue of pairs (``spec/05-wordpiece.md``).
+
+WordPiece tries no end beyond the longest token; WordLevel looks up whole pieces (``spec/14-word-level.md``).
 
 Training is that of :mod:`tokfast.pairs`, by falling scores. A merge lowers the counts of its two tokens, which raises
 the score of every other pair with one of them: those pairs are put into the queue again.
@@ -13,10 +15,10 @@ from tokfast.pairs import Key, PairQueue, SplitCorpus
 from tokfast.values import Part
 from tokref.bpe import Target
 from tokref.choices import Choices
-from tokref.values import Pair, WordPiece, Words, unknown_token
+from tokref.values import Pair, WordLevel, WordPiece, Words, unknown_token
 from tokref.wordpiece import WordPieceTraining, length, split_word, wordpiece_alphabet
 
-__all__ = ["WordPieceEncoder", "train_wordpiece"]
+__all__ = ["WordLevelEncoder", "WordPieceEncoder", "train_wordpiece"]
 
 
 class WordPieceEncoder:
@@ -58,6 +60,28 @@ class WordPieceEncoder:
             if text in vocabulary:
                 return Part(text, vocabulary[text], range(begin, end))
         return None
+
+
+class WordLevelEncoder:
+    """A WordLevel model prepared to encode many pieces.
+
+    >>> WordLevelEncoder(WordLevel({"<unk>": 0, "hug": 1})).ids("hug")
+    [1]
+    """
+
+    def __init__(self, model: WordLevel) -> None:
+        self._model = model
+
+    def ids(self, piece: str) -> list[int | None]:
+        """Encode a piece to ids alone."""
+        return [part.id for part in self.parts(piece)]
+
+    def parts(self, piece: str) -> list[Part]:
+        """Encode a piece."""
+        text, id = piece, self._model.vocabulary.get(piece)  # WL-1
+        if id is None:  # WL-2
+            text, id, _, _ = unknown_token(self._model, piece, 0, 0)
+        return [Part(text, id, range(len(piece)))]
 
 
 def train_wordpiece(words: Words, special_tokens: Sequence[str], target: Target, prefix: str) -> WordPieceTraining:

@@ -21,9 +21,9 @@ from typing import Any
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.diff.models import summarize
 from tokspec.formats.on_disk import content_of, save
 from tokspec.formats.user_model import read_user_model
-from tokspec.packs.summary import summary
 
 _STAGES: Mapping[str, Any] = {
     "normalizer": {"type": "sequence", "normalizers": [{"type": "nfc"}, {"type": "bert"}]},
@@ -173,7 +173,7 @@ def check(path: Path, format: str) -> BaseException | None:
 
     def use() -> None:
         model = read_user_model(path, format)
-        json.dumps(summary(model))
+        json.dumps(summarize(model))
         for other in formats.FORMATS:
             with suppress(Unsupported):
                 model.write(other)

@@ -3,11 +3,14 @@
 A model with the stages of BERT is the whole tokenizer, one with white-space split alone the tokenizer without its basic
 part, and one without stages its WordPiece alone. ``normalize`` is the two steps of the basic part that come before
 words, and what it then does to each word. Its pieces have no spans, so that ``pre_tokenize`` is not offered.
+
+What all of the library's tokenizers in Python do behind the model it does too: special tokens of BERT around a text or
+two, truncation, padding and masks. So it is asked about these with any model of single characters without stages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +23,17 @@ __all__ = ["BertLegacyAdapter"]
 
 #: The special tokens that the tokenizer has unless it is told that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("sep_token", "pad_token", "cls_token", "mask_token"))
+
+#: What a model of single characters may not have.
+_OTHER_STAGES = ("normalizer", "pre_tokenizer", "decoder", "unknown_token")
+
+#: The fields of an encoding, by what the library calls them.
+_FIELDS = {
+    "ids": "input_ids",
+    "type_ids": "token_type_ids",
+    "special_tokens_mask": "special_tokens_mask",
+    "attention_mask": "attention_mask",
+}
 
 
 class BertLegacyAdapter:
@@ -34,29 +48,58 @@ class BertLegacyAdapter:
             name="transformers-BertTokenizerLegacy",
             version=version("transformers"),
             language="Python",
-            operations=("normalize", "encode", "decode"),
+            operations=("normalize", "encode", "encode_batch", "decode"),
             formats=("vocab.txt", "tokspec"),
-            encode_fields=("tokens", "ids"),
+            choices={"truncation_odd": "first", "wordpiece_cleanup": "whole_text"},
+            encode_fields=("tokens", *_FIELDS),
+            encode_options=("pair", "add_special_tokens"),
+            decode_options=("skip_special_tokens",),
+            components=("post_processor/bert", "truncation", "padding", "decoder/wordpiece/cleanup"),
         )
 
     def load(self, format: str, content: Any) -> Any:
-        """Make a tokenizer of a vocabulary, or keep the normalizer of a model without one.
+        """Make a tokenizer of a vocabulary, or keep what has none or is of another type.
 
         Raises:
             Unsupported: the model has a stage that the tokenizer has not.
         """
         if format == "tokspec":
-            return content
+            return self._characters(content) if content.get("type") == "bpe" and "vocabulary" in content else content
         beside = content["beside"]
         if beside["continuing_prefix"] != "##":
             raise Unsupported("has the continuing prefix ## and no other")
-        options = {"unk_token": beside["unknown_token"], "additional_special_tokens": beside.get("special_tokens", [])}
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "vocab.txt"
-            file.write_bytes(content["files"]["vocab.txt"].encode())
-            tokenizer = self._library.BertTokenizerLegacy(str(file), **_basic(beside), **_NO_OTHERS, **options)
+        tokenizer = self._tokenizer(content["files"]["vocab.txt"], beside, beside["unknown_token"], _basic(beside))
         tokenizer.wordpiece_tokenizer.max_input_chars_per_word = beside["max_word_length"]
         return tokenizer, beside
+
+    def _tokenizer(
+        self, vocabulary: str, model: Mapping[str, Any], unknown: str | None, basic: Mapping[str, Any]
+    ) -> Any:
+        special = model.get("special_tokens", [])
+        given = {**_NO_OTHERS, "unk_token": unknown, "additional_special_tokens": special, **_around(model), **basic}
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "vocab.txt"
+            file.write_bytes(vocabulary.encode())
+            tokenizer = self._library.BertTokenizerLegacy(str(file), **given)
+        if "padding" in model:
+            _refuse_padding(model["padding"], tokenizer.vocab)
+            tokenizer.pad_token, tokenizer._pad_token_type_id = model["padding"]["token"], model["padding"]["type_id"]
+            tokenizer.padding_side = model["padding"]["direction"]
+        if "truncation" in model:
+            tokenizer.truncation_side = model["truncation"]["direction"]
+        return tokenizer
+
+    def _characters(self, model: Mapping[str, Any]) -> Any:
+        """Make a tokenizer of a BPE model that makes every character a token."""
+        special = model.get("special_tokens", [])
+        ordinary = [token for token in model["vocabulary"] if token not in special]
+        if model.keys() & _OTHER_STAGES or model["merges"] or any(len(token) != 1 for token in ordinary):
+            raise Unsupported("is WordPiece, and of other models knows those whose tokens are the characters")
+        tokenizer = self._tokenizer("\n".join([*model["vocabulary"], ""]), model, None, {"do_basic_tokenize": False})
+        if dict(tokenizer.vocab) != {token: id for id, token in enumerate(model["vocabulary"])}:
+            raise Unsupported("reads a file of one token a line")
+        tokenizer._tokenize = lambda text, **_: list(text)
+        return tokenizer, model
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
@@ -64,7 +107,8 @@ class BertLegacyAdapter:
         Raises:
             Unsupported: with the reason.
         """
-        return {"normalize": self._normalize, "encode": _encode, "decode": _decode}[operation](model, input)
+        operations = {"normalize": self._normalize, "encode": _encode, "encode_batch": _encode_batch, "decode": _decode}
+        return operations[operation](model, input)
 
     def _normalize(self, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
         normalizer = model.get("normalizer", {}) if isinstance(model, Mapping) else model[1].get("normalizer", {})
@@ -98,17 +142,80 @@ def _options(normalizer: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _around(model: Mapping[str, Any]) -> dict[str, str]:
+    """Say the post-processor of a model as arguments of the tokenizer."""
+    part = model.get("post_processor")
+    if part is None:
+        return {}
+    around = {"cls_token": part["cls"][0], "sep_token": part["sep"][0]}
+    if any(token not in model.get("special_tokens", ()) for token in around.values()):
+        raise Unsupported("has the tokens around a text as special tokens, wherever they are")
+    return around
+
+
 def _encode(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+    return _encodings(model, [input], input)[0]
+
+
+def _encode_batch(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+    return {"encodings": _encodings(model, input["inputs"], input)}
+
+
+def _encodings(model: Any, inputs: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     if isinstance(model, Mapping):
-        raise Unsupported("is WordPiece, and knows no other models")
-    tokenizer, _ = model
-    tokens = tokenizer.tokenize(input["text"])
-    return {"tokens": tokens, "ids": tokenizer.convert_tokens_to_ids(tokens)}
+        raise Unsupported("is WordPiece, and of other models knows those whose tokens are the characters")
+    tokenizer, beside = model
+    adds = options.get("add_special_tokens", True) and "post_processor" in beside
+    texts = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in inputs]
+    returned = dict.fromkeys((f"return_{name}" for name in _FIELDS.values() if name != "input_ids"), True)
+    arguments = {"add_special_tokens": adds, **returned, **_truncation(beside)}
+    found = [
+        tokenizer(*text, **arguments) if isinstance(text, tuple) else tokenizer(text, **arguments) for text in texts
+    ]
+    if "padding" in beside:
+        found = _padded(tokenizer, found, beside["padding"])
+    encodings = [{field: each[name] for field, name in _FIELDS.items()} for each in found]
+    return [{"tokens": tokenizer.convert_ids_to_tokens(each["ids"]), **each} for each in encodings]
+
+
+def _refuse_padding(part: Mapping[str, Any], ids: Mapping[str, int]) -> None:
+    if ids.get(part["token"]) != part["id"]:
+        raise Unsupported("pads with a token of the vocabulary, and takes its id")
+
+
+def _truncation(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Say the truncation of a model as arguments of a call."""
+    part = model.get("truncation")
+    if part is None:
+        return {}
+    if part["stride"] > 0:
+        raise Unsupported("gives no overflowing parts, which a stride is for")
+    return {"truncation": part["strategy"], "max_length": part["max_length"]}
+
+
+def _padded(tokenizer: Any, found: list[Any], part: Mapping[str, Any]) -> list[dict[str, Any]]:
+    fixed = None if part["strategy"] == "batch_longest" else part["strategy"]["fixed"]
+    together = {name: [each[name] for each in found] for name in _FIELDS.values()}
+    padded = tokenizer.pad(
+        together,
+        padding="longest" if fixed is None else "max_length",
+        max_length=fixed,
+        pad_to_multiple_of=part.get("pad_to_multiple_of"),
+    )
+    return [{name: padded[name][index] for name in _FIELDS.values()} for index in range(len(found))]
 
 
 def _decode(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(model, Mapping) or model[1].get("decoder") != {"type": "wordpiece", "prefix": "##"}:
+    decoder = {} if isinstance(model, Mapping) else model[1].get("decoder", {})
+    if decoder.get("type") != "wordpiece" or decoder["prefix"] != "##":
         raise Unsupported("decodes the tokens of WordPiece models, with the prefix ##")
     tokenizer = model[0]
-    tokens = tokenizer.convert_ids_to_tokens(input["ids"]) if "ids" in input else input["tokens"]
-    return {"text": tokenizer.convert_tokens_to_string(tokens)}
+    skips = input.get("skip_special_tokens", False)
+    if "ids" in input:
+        tokens = tokenizer.convert_ids_to_tokens(input["ids"], skip_special_tokens=skips)
+    elif skips:
+        raise Unsupported("leaves out special tokens by their ids")
+    else:
+        tokens = input["tokens"]
+    text = tokenizer.convert_tokens_to_string(tokens)
+    return {"text": tokenizer.clean_up_tokenization(text) if decoder.get("cleanup") else text}

@@ -27,6 +27,7 @@ CHOICES = {
     "unigram_unknown": "run",
     "metaspace_leading_space": "as_put",
     "unknown_id": "error",
+    "byte_fallback_invalid": "byte",
     "offset_unit": "code_point",
 }
 

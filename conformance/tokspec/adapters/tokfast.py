@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import tokfast
 from tokfast import FastTokenizer
-from tokref import EncodedToken, Encoding, InputError, Target, Unigram, UnigramTraining
+from tokref import Encoding, InputError, Target, Unigram, UnigramTraining
 from tokref.bpe import BpeTraining
 from tokref.unigram import Segmentation
 from tokref.values import Words
@@ -28,7 +28,6 @@ class FastRequest(ReferenceRequest):
     """A request that is answered by tokfast."""
 
     fast: FastTokenizer
-    encode_fields: ClassVar = ("tokens", "ids", "spans")
 
     @property
     def words(self) -> Words:
@@ -48,12 +47,16 @@ class FastRequest(ReferenceRequest):
         return self.fast.pre_tokenize(text)
 
     def encode(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool) -> list[Encoding]:
-        """Encode texts; pairs and whether tokens are put in are options that are not declared."""
-        return [Encoding(tuple(EncodedToken(*token) for token in self.fast.encode(text))) for [text] in inputs]
+        """Encode a batch of inputs, each of which is one text or two."""
+        return self.fast.encode_inputs(inputs, add_special_tokens)
 
     def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
-        """Decode tokens; whether special ones are skipped is an option that is not declared."""
-        return self.fast.decode(tokens)
+        """Decode tokens."""
+        return self.fast.decode(tokens, skip_special_tokens)
+
+    def decode_stream(self, ids: list[int], skip_special_tokens: bool) -> list[str]:
+        """Decode ids one by one."""
+        return self.fast.decode_stream(ids, skip_special_tokens)
 
     def tokens_of(self, ids: list[int]) -> list[str]:
         """Return the tokens of ids."""
@@ -95,22 +98,22 @@ class TokfastAdapter(ReferenceAdapter):
 
     >>> adapter = TokfastAdapter()
     >>> model = adapter.load("tokspec", {"type": "bpe", "vocabulary": ["b", "u", "bu"], "merges": [["b", "u"]]})
-    >>> adapter.run("encode", model, {"text": "bu"})
-    {'tokens': ['bu'], 'ids': [2], 'spans': [[0, 2]]}
+    >>> result = adapter.run("encode", model, {"text": "bu"})
+    >>> result["tokens"], result["ids"], result["spans"]
+    (['bu'], [2], [[0, 2]])
     """
 
     name: ClassVar = "tokfast"
     requests: ClassVar = FastRequest
-    encode_options: ClassVar = ()
-    decode_options: ClassVar = ()
-    components: ClassVar = ()
     operations: ClassVar = {
         operation: ReferenceAdapter.operations[operation]
         for operation in (
             "normalize",
             "pre_tokenize",
             "encode",
+            "encode_batch",
             "decode",
+            "decode_stream",
             "train",
             "count_words",
             "training_state",

@@ -41,16 +41,9 @@ _REASONS = {
     "Unigram vocab is empty": "invalid_model",
 }
 
-#: What the library does something about. It passes over what is not among them: of splits it knows those of some
-#: published models, and the ids of a vocabulary have to be its places.
-COMPONENTS = (
-    "added_tokens",
-    "model/bpe/ignore_merges",
-    "model/unigram/byte_fallback",
-    "post_processor",
-    "truncation",
-    "padding",
-)
+#: What the library does something about. It passes over what is not among them: of splits and templates it knows those
+#: of some published models, and the ids of a vocabulary have to be its places.
+COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fallback")
 
 
 class TokieAdapter:
@@ -116,7 +109,7 @@ class TokieAdapter:
             texts = [each["text"] for each in input["inputs"]]
             found = tokenizer.encode_batch(texts, add_special_tokens=adds)
             return {"encodings": [_encoding(each, names) for each in found]}
-        ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
+        ids: list[Any] = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
         if None in ids:
             raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
         if any(id >= 2**32 for id in ids):
@@ -129,7 +122,7 @@ class TokieAdapter:
 
 def _encoding(encoding: Any, names: Mapping[int, str]) -> dict[str, Any]:
     return {
-        "tokens": [names[id] for id in encoding.ids],
+        "tokens": [names.get(id, "") for id in encoding.ids],
         "ids": encoding.ids,
         "type_ids": encoding.type_ids,
         "attention_mask": encoding.attention_mask,

@@ -30,10 +30,8 @@ ALLOCATIONS = 50_000
 #: For each command the module of this package in which it is, and its name there.
 _COMMANDS = {
     "cases": ("browse", "cases_command"),
-    "check": ("check", "check_command"),
-    "compare": ("compare", "compare_command"),
     "coverage": ("coverage", "coverage_command"),
-    "freeze": ("freeze", "freeze_command"),
+    "diff": ("diff", "diff_command"),
     "fuzz": ("fuzz", "fuzz_command"),
     "init": ("init", "init_command"),
     "list": ("browse", "list_command"),
@@ -41,11 +39,19 @@ _COMMANDS = {
     "model": ("model", "model_command"),
     "power": ("power", "power_command"),
     "probe": ("probe", "probe_command"),
+    "record": ("record", "record_command"),
     "report": ("report", "report_command"),
     "run": ("run", "run_command"),
     "show": ("browse", "show_command"),
     "smoke": ("smoke", "smoke_command"),
-    "sweep": ("sweep", "sweep_command"),
+}
+
+#: Commands of earlier versions, and what does their work now.
+_GONE = {
+    "check": "diff RECORDING IMPLEMENTATION",
+    "compare": "diff A B",
+    "freeze": "record",
+    "sweep": "diff A B FILES",
 }
 
 
@@ -67,6 +73,8 @@ class LazyGroup(click.Group):
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant; for an unknown one all are imported, so that click names the nearest."""
+        if arguments[0] in _GONE:
+            raise DataError(f"tokspec {arguments[0]} is gone; use tokspec {_GONE[arguments[0]]}")
         if self.get_command(context, arguments[0]) is None:
             for name in _COMMANDS:
                 self.get_command(context, name)

@@ -26,6 +26,7 @@ __all__ = [
     "fixtures_option",
     "fixtures_version_option",
     "implementation_options",
+    "limits_options",
     "parse_choices",
     "selection_options",
 ]
@@ -149,6 +150,16 @@ _TARGET = [
         help="Run --impl in this process, for a debugger: without limits, never in a gate.",
     ),
 ]
+
+
+def limits_options(command: _Command) -> _Command:
+    """Add the limits of a process, and pass them as ``limits``."""
+
+    @wraps(command)
+    def with_limits(case_seconds: float, start_seconds: float, memory_mb: int, **others: Any) -> Any:
+        return command(limits=Limits(case_seconds, start_seconds, memory_mb=memory_mb), **others)
+
+    return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_TARGET[2:5]), with_limits))
 
 
 def selection_options(command: _Command) -> _Command:

@@ -83,10 +83,10 @@ class Bar:
 
 
 class ProgressBar(Bar):
-    """A bar that advances by one whenever it is called, whatever it is told; without a total it shows the count."""
+    """A bar that advances whenever it is called, whatever it is told; without a total it shows the count."""
 
-    def __call__(self, *done: object) -> None:
-        self.tell(self._done + 1)
+    def __call__(self, *done: object, by: int = 1) -> None:
+        self.tell(self._done + by)
 
 
 def _may_be_seen() -> bool:

@@ -1,8 +1,8 @@
-"""Fuzzing: an implementation and an oracle on generated models and inputs, and what is left of their differences.
+"""Fuzzing: an implementation and an oracle on models and inputs that Hypothesis draws, and what is left of differences.
 
-The data's way: a seed makes a model and what it is asked (``models``, ``texts``, ``corpora``, ``requests``), a session
-and the oracle answer (``oracle``), what differs is shrunk (``shrink``), given its clause (``clauses``), grouped
-(``campaign``), shown (``display``) and saved as a fixture (``saving``). ``properties`` need no oracle.
+The data's way: strategies draw a model with all that it is asked (``components``, ``families``, ``strategies``), both
+sides answer (``checker``, ``tolerance``), what differs is shrunk and set aside (``campaign``, ``minimize``), given its
+clauses (``clauses``), excused by known failures (``findings``), shown (``display``) and saved (``saving``).
 """
 
 from __future__ import annotations

@@ -1,225 +1,403 @@
-"""A campaign: examples are made, asked and compared until the budget is spent; what differs is shrunk and grouped."""
+"""A campaign: Hypothesis draws examples, both sides are asked, and what differs is shrunk and set aside.
+
+Hypothesis stops at its first failure. So it is run again and again, each time with the next seed: a difference raises
+an exception of a class of its own for each operation and kind, and in later runs what a finding explains raises
+nothing. Findings are kept in Hypothesis's own database, from which another process replays them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import hashlib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
+from typing import Any
+from unittest import SkipTest
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as seeded
+from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
+from hypothesis.errors import Flaky
 
 from tokspec.base.errors import DataError
-from tokspec.fuzz.budget import Budget, Tally
-from tokspec.fuzz.checker import Checker
-from tokspec.fuzz.example import Example
-from tokspec.fuzz.findings import Finding, Findings, finding_of, group_before_shrinking
-from tokspec.fuzz.maker import Maker, is_death
-from tokspec.fuzz.models import FAMILIES
-from tokspec.fuzz.oracle import Comparison
-from tokspec.fuzz.shrink import shrunk
-from tokspec.protocol.messages import Reply
+from tokspec.fuzz.backend import BACKEND
+from tokspec.fuzz.checker import AGAIN, Asked, Checker, Comparison, Question
+from tokspec.fuzz.components import components_of
+from tokspec.fuzz.families import FAMILIES
+from tokspec.fuzz.findings import Findings, finding_of, origin_of
+from tokspec.fuzz.minimize import minimize
+from tokspec.fuzz.strategies import Example, examples
 
-__all__ = ["Campaign"]
+__all__ = ["Budget", "Campaign", "Tally", "database_folder"]
 
-#: Models that are asked about at once, fewer at the beginning.
-MODELS = 12
+#: Seconds for shrinking a difference, if each try ends the program, and if the budget is spent; and for polishing.
+_SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 
-#: Examples that are asked at once, fewer where the program hangs.
-PIECE = 1024
-FIRST_PIECE = 8
+#: How many smaller questions are tried after shrinking.
+_POLISHED = 400
 
-#: So many batches without an example end a campaign.
-IDLE = 200
+#: One example in so many is asked twice.
+_ASKED_AGAIN = 16
 
-#: Seconds for shrinking a difference, where each candidate ends the program, and when the budget is spent.
-SHRINKING = 20.0
-SHRINKING_DEATHS = 6.0
-SHRINKING_LATE = 3.0
+#: After so many examples of a family none of which is supported the family is left out.
+_UNSUPPORTED = 20
 
-_Pairs = Sequence[tuple[Example, Comparison]]
+#: Keys of a model that have clauses of their own: where one matters, a difference is not explained by one without it.
+_SPECIAL = ("special_tokens", "added_tokens", "max_word_length", "decoder")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to end: after so many seconds, or so many examples, whichever comes first; None is no limit."""
+
+    seconds: float | None = None
+    examples: int | None = None
+
+
+@dataclass
+class Tally:
+    """What was done: examples drawn and asked, and requests by what came of them, by operation and by family."""
+
+    examples: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    operations: Counter[str] = field(default_factory=Counter)
+    families: Counter[str] = field(default_factory=Counter)
+
+
+class _Ended(BaseException):
+    """The time for looking, or for shrinking, is over; Hypothesis lets it through."""
+
+
+_DIFFERENCES: dict[tuple[str, str], type[AssertionError]] = {}
+
+
+def _difference(origin: tuple[str, str]) -> type[AssertionError]:
+    """Return the exception of an origin: Hypothesis tells failures apart by type and place."""
+    return _DIFFERENCES.setdefault(origin, type(f"Difference in {' '.join(origin)}", (AssertionError,), {}))
+
+
+def database_folder(folder: Path, name: str) -> Path:
+    """Return where the findings of one implementation are kept, beside one oracle and under its options.
+
+    >>> database_folder(Path("db"), "my tok 1/2 against x").name
+    'my-tok-1-2-against-x'
+    """
+    file = re.sub(r"[^A-Za-z0-9.]+", "-", name)
+    return folder / (f"{file[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}" if len(file) > 100 else file)
+
+
+class _Database(ExampleDatabase):
+    """Hypothesis's database without what was left behind while shrinking, of which every try would be replayed.
+
+    An example is not removed for passing while it is set aside, and not kept because it was the last one in time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._kept, self.is_set_aside, self.is_ended = DirectoryBasedExampleDatabase(folder), False, False
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        """Return what is kept under a key."""
+        return () if key.endswith(b".secondary") else self._kept.fetch(key)
+
+    def save(self, key: bytes, value: bytes) -> None:
+        """Keep what differs."""
+        if not self.is_ended and not key.endswith(b".secondary"):
+            self._kept.save(key, value)
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        """Remove what is answered rightly now, or has become smaller."""
+        if not self.is_set_aside:
+            self._kept.delete(key, value)
+
+
+@dataclass
+class _Hunt:
+    """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
+
+    ``is_special`` says that a finding would explain it, if some key of the model did not matter.
+    """
+
+    is_replay: bool
+    is_special: bool = False
+    origin: tuple[str, str] | None = None
+    best: tuple[Question, Comparison] | None = None
+    began: float = 0.0
+    examples: int = 0
+    seconds: float = 0.0
 
 
 class Campaign:
     """Looks for differences.
 
     Args:
-        checks: what compares; the first is asked everything, others choose.
-        seed: of the examples.
+        checker: what compares.
+        seed: of all that is drawn.
         budget: when to end.
-        families: from which to make models.
-        progress: told of each batch.
+        families: of models; the names of ``FAMILIES``.
+        progress: told of every example.
         enough: after so many findings it ends; None is no limit.
+        database: the folder in which findings are kept, and from which they are replayed first; None keeps nothing.
     """
 
     def __init__(
         self,
-        checks: Sequence[Checker],
+        checker: Checker,
         seed: int,
         budget: Budget,
         families: Sequence[str] = tuple(FAMILIES),
         progress: Callable[[Campaign], None] = lambda campaign: None,
         enough: int | None = None,
+        database: Path | None = None,
     ) -> None:
-        self.checks, self.budget, self.families = checks, budget, families
+        self.checker, self.seed, self.budget, self.families = checker, seed, budget, tuple(families)
         self.progress, self.enough = progress, enough
-        self.findings, self.tally, self.maker = Findings(), Tally(), Maker(seed, families)
-        self.began, self.interrupted, self.shrinking = monotonic(), False, 0.0
-        self._piece, self._idle = FIRST_PIECE, 0
-
-    def run(self, first: Sequence[Example] = ()) -> Findings:
-        """Ask what is given first, then what is made, until the budget is spent or somebody interrupts.
-
-        Raises:
-            DataError: nothing that is made can be asked.
-        """
-        with self._interruptible():
-            self._take(first, given=True)
-            while not self._is_over():
-                self._take(self._batch())
-                self.progress(self)
-        if self._idle == IDLE and not self.tally.examples:
-            raise DataError(self._nothing_to_ask())
-        self.findings.counted()
-        return self.findings
+        self.findings, self.tally, self.began, self.interrupted = Findings(), Tally(), monotonic(), False
+        self._database = _Database(database) if database else None
+        self._unsupported, self._supported, self._replayed = Counter[str](), set[str](), set[str]()
+        self._strategy = examples(self.families, self.checker.hello.operations)
 
     @property
     def seconds(self) -> float:
         """How long it has been going on."""
         return monotonic() - self.began
 
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Let Ctrl-C end the campaign with what was found; what is derived from it is not ours."""
+    def run(self, given_first: Sequence[Question] = ()) -> Findings:
+        """Ask what is given first, replay the database, then look until the budget is spent or somebody interrupts.
+
+        Raises:
+            DataError: nothing that is drawn can be asked.
+        """
         try:
-            yield
+            for question in given_first:
+                self._ask_given(question)
+            if self._database:
+                self._replay()
+            runs = 0
+            while not self._is_over():
+                hunt = self._hunt((Phase.generate, Phase.shrink), self.seed * 1_000_003 + runs)
+                self._add(hunt)
+                if hunt.best is None:
+                    break
+                runs += 1
         except KeyboardInterrupt as interruption:
-            if type(interruption) is not KeyboardInterrupt:
+            if type(interruption) is not KeyboardInterrupt:  # what is derived from it is not ours
                 raise
             self.interrupted = True
-
-    def _is_over(self) -> bool:
-        return self._has_enough() or self._idle == IDLE or self.budget.is_spent(self.tally.made, self.began)
-
-    def _has_enough(self) -> bool:
-        return self.interrupted or (self.enough is not None and len(self.findings) >= self.enough)
+        if self.tally.examples and not self.tally.states:
+            raise DataError(self._nothing_to_ask())
+        return self.findings
 
     def _is_late(self) -> bool:
-        return self.budget.is_late(self.began)
+        return self.budget.seconds is not None and self.seconds >= self.budget.seconds
 
-    def _batch(self) -> list[Example]:
-        operations = self.checks[0].judged.session.hello.operations
-        batch = self.maker.batch(operations, min(MODELS, 2 + self.tally.made // 100))
-        self._idle = 0 if batch else self._idle + 1
-        return batch
+    def _is_over(self) -> bool:
+        is_spent = self.budget.examples is not None and self.tally.examples >= self.budget.examples
+        return is_spent or self._is_late() or (self.enough is not None and len(self.findings) >= self.enough)
 
     def _nothing_to_ask(self) -> str:
-        hello = self.checks[0].judged.session.hello
+        hello = self.checker.hello
         offered = ", ".join(hello.operations) or "no operation"
         families = "any family" if len(self.families) == len(FAMILIES) else ", ".join(self.families)
         return f"{hello.name} {hello.version} offers {offered}, and models of {families} are asked something else"
 
-    def _take(self, examples: Sequence[Example], *, given: bool = False) -> None:
-        """Compare examples, and look closer at what differs; those that are given are asked without a budget."""
-        known: dict[int, Reply] = {}
-        pairs = self._compared(examples, known, given)
-        self._look_at(self.checks[0], pairs)
-        alive = [example for example, comparison in pairs if not is_death(comparison)]
-        for check in self.checks[1:]:
-            if self._has_enough() or (self._is_late() and not given):
-                return
-            with self._interruptible():
-                chosen = [example for example in alive if given or check.takes(example)]
-                self._look_at(check, [*zip(chosen, check.compare(chosen, known), strict=True)])
+    def _ask_given(self, question: Question) -> None:
+        comparison = self.checker.compare_one(question, again=True)
+        self._count(question.operation, comparison)
+        if comparison.state == "differs":
+            self.findings.add(finding_of(question, comparison))
 
-    def _compared(self, examples: Sequence[Example], known: dict[int, Reply], given: bool) -> _Pairs:
-        """Compare with the oracle piece by piece, and look at the clock between them."""
-        oracle, waiting = self.checks[0], list(examples)
-        pairs: list[tuple[Example, Comparison]] = []
-        with self._interruptible():
-            while waiting and (given or not self._is_late()):
-                piece, waiting = waiting[: self._piece], waiting[self._piece :]
-                compared = [*zip(piece, oracle.compare(piece), strict=True)]
-                known.update(oracle.judged.latest)
-                pairs += compared
-                self._count(compared, given)
-                hangs = any(comparison.kind.startswith("timeout") for _, comparison in compared)
-                self._piece = 1 if hangs else min(2 * self._piece, PIECE)
-                if hangs and not given:
-                    waiting = [example for example in waiting if self.maker.is_worth_a_death(example)]
-        return pairs
+    def _count(self, operation: str, comparison: Comparison) -> None:
+        self.tally.states[comparison.state] += 1
+        self.tally.operations[operation] += comparison.state != "unsupported"
 
-    def _count(self, pairs: _Pairs, given: bool) -> None:
-        supported = [example for example, comparison in pairs if comparison.state != "unsupported"]
-        self.tally.states.update(comparison.state for _, comparison in pairs)
-        self.tally.operations.update(example.operation for example in supported)
-        self.tally.families.update(example.origin.partition(":")[0] for example in supported)
-        self.tally.categories.update(self.maker.categories(supported))
-        if given:
-            self.tally.given += len(pairs)
+    def _replay(self) -> None:
+        """Ask what is kept, each once, and take those first that need the fewest components."""
+        replayed: list[tuple[int, _Hunt, Question, Comparison]] = []
+        while (hunt := self._hunt((Phase.reuse,), 0)).best is not None:
+            replayed.append((len(components_of(hunt.best[0].model)), hunt, *hunt.best))
+        for _, hunt, question, comparison in sorted(replayed, key=lambda row: row[0]):
+            hunt.origin, origin = None, hunt.origin
+            self._is_explained(hunt, question, comparison.kind, components_of(question.model))
+            hunt.origin = origin
+            self._add(hunt)
+
+    def _hunt(self, phases: tuple[Phase, ...], number: int) -> _Hunt:
+        """Run Hypothesis until it has found and shrunk something."""
+        hunt = _Hunt(is_replay=Phase.reuse in phases)
+        left = 10**9 if self.budget.examples is None else self.budget.examples - self.tally.examples
+
+        @settings(
+            max_examples=10**6 if hunt.is_replay else left,
+            database=self._database,
+            phases=phases,
+            backend=BACKEND,
+            deadline=None,
+            report_multiple_bugs=False,
+            print_blob=False,
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+        )
+        @seeded(number)
+        @given(self._strategy)
+        def compare_with_the_oracle(example: Example) -> None:
+            self._try(hunt, example)
+
+        try:
+            compare_with_the_oracle()
+        except (_Ended, AssertionError, Flaky, SkipTest):  # Flaky: it does not always differ; SkipTest: nothing is kept
+            pass
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self._add(hunt)
+            raise
+        return hunt
+
+    def _try(self, hunt: _Hunt, example: Example) -> None:
+        """Compare what an example asks, and raise if something differs that no finding explains."""
+        self._end_in_time(hunt)
+        requests = self._chosen(hunt, example)
+        is_again = hunt.is_replay or (hunt.origin[1] == AGAIN if hunt.origin else _is_sampled(example))
+        compared = list(self.checker.compare(example.model, requests, again=is_again))
+        if hunt.origin is None:
+            self._tell(example, compared)
+        fresh = self._fresh(hunt, example, compared)
+        if not fresh:
             return
-        for example, comparison in pairs:
-            self.maker.learn(example, comparison)
+        if hunt.origin is None:
+            hunt.origin, hunt.began = origin_of(fresh[0][0].operation, fresh[0][1].kind), monotonic()
+            hunt.examples, hunt.seconds = self.tally.examples, self.seconds
+            self._replayed.add(repr(example))
+        for question, comparison in fresh:
+            is_of_origin = origin_of(question.operation, comparison.kind) == hunt.origin
+            if is_of_origin and (hunt.best is None or question.size <= hunt.best[0].size):
+                hunt.best = question, comparison
+        raise _difference(hunt.origin)
 
-    def _look_at(self, check: Checker, pairs: _Pairs) -> None:
-        for example, comparison in _first_stages(pairs):
-            self._look(check, example, comparison)
-            if self.enough is not None and len(self.findings) >= self.enough:
-                return
+    def _end_in_time(self, hunt: _Hunt) -> None:
+        is_over = False
+        if hunt.best is not None:
+            limit = _SHRINKING_DEATHS if hunt.best[1].is_death else _SHRINKING
+            is_over = monotonic() - hunt.began > (min(limit, _SHRINKING_LATE) if self._is_late() else limit)
+        elif not hunt.is_replay:
+            is_over = self._is_over()
+        if self._database:
+            self._database.is_ended = is_over
+        if is_over:
+            raise _Ended
 
-    def _look(self, check: Checker, example: Example, comparison: Comparison) -> None:
-        """Shrink a difference: of those of one rough kind the first, the second, the fourth, the eighth and so on."""
-        before = group_before_shrinking(check.name, check.clause, example, comparison)
-        self.findings.met[before] += 1
-        times = self.findings.met[before]
-        if times & (times - 1):
+    def _chosen(self, hunt: _Hunt, example: Example) -> list[Asked]:
+        """Return what to ask: while shrinking what may show the origin again, and otherwise what is worth it."""
+        if hunt.origin is not None:
+            wanted = {hunt.origin[0], *(("normalize", "pre_tokenize") if hunt.origin[0] == "encode" else ())}
+            return (
+                [asked for asked in example.requests if asked[0] in wanted]
+                if "load" not in wanted
+                else [*example.requests[:1]]
+            )
+        if (
+            self._unsupported[example.family] >= _UNSUPPORTED
+            and example.family not in self._supported
+            and not hunt.is_replay
+        ):
+            return []
+        return self.checker.worth_asking(example.model, example.requests)
+
+    def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> None:
+        self.tally.examples += 1
+        for (operation, _), comparison in compared:
+            self._count(operation, comparison)
+        supported = sum(comparison.state != "unsupported" for _, comparison in compared)
+        self.tally.families[example.family] += supported
+        if supported:
+            self._supported.add(example.family)
+        elif compared:
+            self._unsupported[example.family] += 1
+        self.progress(self)
+
+    def _fresh(
+        self, hunt: _Hunt, example: Example, compared: Sequence[tuple[Asked, Comparison]]
+    ) -> list[tuple[Question, Comparison]]:
+        """Return what differs and is of the hunt's origin, or is not explained; an encoding not behind a stage."""
+        earlier, components = set[str](), components_of(example.model)
+        fresh, is_set_aside = [], hunt.is_replay and hunt.origin is None and repr(example) in self._replayed
+        for (operation, input), comparison in compared:
+            if comparison.state != "differs" or (operation == "encode" and input["text"] in earlier):
+                continue
+            if operation in ("normalize", "pre_tokenize"):
+                earlier.add(input["text"])
+            question = Question(example.model, operation, input)
+            is_other = hunt.origin is not None and origin_of(operation, comparison.kind) != hunt.origin
+            if is_other or is_set_aside:
+                continue
+            if hunt.is_replay or not self._is_explained(hunt, question, comparison.kind, components):
+                fresh.append((question, comparison))
+        if self._database:
+            self._database.is_set_aside = is_set_aside
+        return fresh
+
+    def _is_explained(self, hunt: _Hunt, question: Question, kind: str, components: frozenset[str]) -> bool:
+        """Say whether a finding explains a difference: all that the finding needs is there, and nothing else matters.
+
+        In a hunt for a difference in which something else matters, what does not is left out as well.
+        """
+        finding = self.findings.explains(question.operation, kind, components)
+        if finding is None or (hunt.origin is not None and not hunt.is_special):
+            return False
+        added = [key for key in _SPECIAL if key in question.model and key not in finding.question.model]
+        if added:
+            less = Question(_without(question.model, added), question.operation, question.input)
+            compared = self.checker.compare_one(less)
+            if (compared.state, compared.kind) != ("differs", kind):
+                hunt.is_special = True
+                return False
+        finding.times += hunt.origin is None
+        return True
+
+    def _add(self, hunt: _Hunt) -> None:
+        """Add what a hunt found to the findings, polished."""
+        if hunt.best is None:
             return
-        began, examples = monotonic(), self.tally.examples
-        small, last = self._smallest(check, example, comparison)
-        found = finding_of(check.name, check.clause, small, example, last)
-        found.examples, found.seconds = examples, began - self.began
-        found.oracle = self._beside_the_oracle(check, small, example)
-        self.findings.add(before, found)
-        self.shrinking += monotonic() - began
+        question, comparison = hunt.best
+        if not comparison.is_death and not self.interrupted:
+            question, comparison = self._polished(hunt, question, comparison)
+        finding = finding_of(question, comparison)
+        finding.examples, finding.seconds = hunt.examples, hunt.seconds
+        self.findings.add(finding)
 
-    def _beside_the_oracle(self, check: Checker, small: Example, first: Example) -> Finding | None:
-        """Return what an example by which a property is broken shows beside the oracle, if anything."""
-        oracle = self.checks[0]
-        if check is oracle or self.interrupted:
-            return None
-        (comparison,) = oracle.compare([small])
-        return finding_of(oracle.name, "", small, first, comparison) if comparison.state == "differs" else None
+    def _polished(self, hunt: _Hunt, question: Question, comparison: Comparison) -> tuple[Question, Comparison]:
+        """Make what Hypothesis has shrunk a little smaller as plain values."""
+        best, is_again = comparison, comparison.kind == AGAIN
 
-    def _smallest(self, check: Checker, example: Example, comparison: Comparison) -> tuple[Example, Comparison]:
-        """Return the smallest example that shows the same; an interruption leaves what was reached by then."""
-        best = example, comparison
-
-        def shows(candidates: Sequence[Example]) -> list[bool]:
+        def shows(candidate: Question) -> bool:
             nonlocal best
-            pairs = [*zip(candidates, check.compare(candidates), strict=True)]
-            same = [one.state == "differs" and one.kind == comparison.kind for _, one in pairs]
-            best = next((pair for pair, is_same in zip(pairs, same, strict=True) if is_same), best)
-            return same
+            found = self.checker.compare_one(candidate, again=is_again)
+            is_same = found.state == "differs" and found.kind == comparison.kind and not self._is_of_a_stage(candidate)
+            if is_same and hunt.is_special:
+                is_same = not self._is_explained(hunt, candidate, found.kind, components_of(candidate.model))
+            best = found if is_same else best
+            return is_same
 
-        with self._interruptible():
-            if not self.interrupted:
-                shrunk(example, shows, *self._means(check, comparison))
-        return best
+        small = minimize(question, shows, _SHRINKING_LATE if self._is_late() else _POLISHING, _POLISHED)
+        return small, best
 
-    def _means(self, check: Checker, comparison: Comparison) -> tuple[float, int]:
-        """Return the seconds for shrinking, and how many candidates to ask at once: each death costs a new start."""
-        hangs, dies = comparison.kind.startswith("timeout"), comparison.kind.startswith("crash")
-        seconds = SHRINKING_DEATHS if (hangs or dies) and check.batch > 1 else SHRINKING
-        batch = 1 if hangs else min(4, check.batch) if dies else check.batch
-        is_late = self._is_late() and self.budget.seconds  # with a budget of nothing, what is given is all there is
-        return (SHRINKING_LATE if is_late else seconds), batch
+    def _is_of_a_stage(self, question: Question) -> bool:
+        """Say whether an encoding differs because a stage before it does."""
+        stages = [("normalize", "normalizer"), ("pre_tokenize", "pre_tokenizer")]
+        asked = [(operation, question.input) for operation, key in stages if key in question.model]
+        if question.operation != "encode" or not asked:
+            return False
+        return any(each.state == "differs" for _, each in self.checker.compare(question.model, asked))
 
 
-def _first_stages(pairs: _Pairs) -> Iterator[tuple[Example, Comparison]]:
-    """Return what differs, but an encoding only where no stage before it differs for the same text."""
-    earlier = {
-        (id(example.model), example.input.get("text"))
-        for example, comparison in pairs
-        if comparison.state == "differs" and example.operation in ("normalize", "pre_tokenize")
-    }
-    for example, comparison in pairs:
-        follows = example.operation == "encode" and (id(example.model), example.input.get("text")) in earlier
-        if comparison.state == "differs" and not follows:
-            yield example, comparison
+def _is_sampled(example: Example) -> bool:
+    """Choose one of ``_ASKED_AGAIN`` examples, the same ones in every process."""
+    return zlib.crc32(repr(example.requests[:3]).encode("utf-8", "surrogatepass")) % _ASKED_AGAIN == 0
+
+
+def _without(model: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: value for key, value in model.items() if key not in keys}

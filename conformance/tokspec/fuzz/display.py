@@ -2,62 +2,56 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from tokspec.base.display import compact, terminal_width, visible
 from tokspec.fuzz.campaign import Campaign
-from tokspec.fuzz.checker import REFERENCE, Conversations
+from tokspec.fuzz.checker import Checker, Rival
 from tokspec.fuzz.findings import Finding
-from tokspec.fuzz.oracle import UNKNOWN
 from tokspec.judge.diagnosis import first_diverging_stage
 from tokspec.report.failure import describe
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.sessions.session import Session
 
-__all__ = ["counts", "lines_of", "one_line", "total"]
+__all__ = ["count_lines", "finding_lines", "one_line", "total"]
+
+#: How many clauses that it may be about as well are named.
+_OTHERS = 4
 
 
-def lines_of(finding: Finding, again: str, session: Session, oracle: Conversations) -> list[str]:
+def finding_lines(finding: Finding, again: str, checker: Checker) -> list[str]:
     """Return the lines that show a finding; ``again`` is the command that finds it again.
 
     The first stage that diverges is named where the oracle is the reference: its choices are those of the judged one.
     """
-    case = replace(finding.result.case, clauses=(finding.clause,), why=_why(finding, oracle.who))
-    stage = ""
-    if oracle.who == REFERENCE and isinstance(oracle.session, InProcessSession) and finding.check == "reference":
-        stage = first_diverging_stage(case, session, oracle.session)
-    _, *lines = describe(replace(finding.result, case=case), again, stage, terminal_width())
-    head = (
-        f"{finding.clause} {finding.example.operation}: {finding.kind}  ({_times(finding)}, {finding.example.origin})"
-    )
-    if finding.result.expected == UNKNOWN:  # as of a property, which expects no one result
-        lines = [line for line in lines if not line.startswith("  expected ")]
-    at = next(index for index, line in enumerate(lines) if line.startswith("  input "))
-    return [visible(head), *lines[:at], *_model(finding), *lines[at:]]
+    is_due = finding.result.expected != {"expect": {}}
+    case = replace(finding.result.case, clauses=(finding.clause,), why=_why(finding, checker.oracle.who, is_due))
+    stage, oracle = "", checker.oracle.session
+    if isinstance(oracle, InProcessSession) and not isinstance(checker.oracle, Rival) and not finding.is_of_repetition:
+        stage = first_diverging_stage(case, checker.judged.session, oracle)
+    _, rule, *lines = describe(replace(finding.result, case=case), again, stage, terminal_width())
+    others = finding.clauses[1 : 1 + _OTHERS]
+    rows = [line for line in lines if is_due or not line.startswith("  expected ")]
+    at = next(place for place, line in enumerate(rows) if line.startswith("  input "))
+    head = f"{finding.clause} {finding.question.operation}: {finding.kind}  (met {_count(finding.times, 'time')})"
+    named = [f"  {'or':<9} {', '.join(others)}"] if others else []
+    return [visible(head), rule, *named, *rows[:at], *_model(finding), *rows[at:]]
 
 
-def _why(finding: Finding, who: str) -> str:
-    if finding.known:
-        return f"known: {finding.known}"
-    if finding.check != "reference":
-        return f"{finding.check} does not hold"
-    return f"it differs from {who}" if finding.result.expected != UNKNOWN else "it is to answer, or to refuse"
-
-
-def _times(finding: Finding) -> str:
-    return f"met {finding.times} time{'' if finding.times == 1 else 's'}"
+def _why(finding: Finding, who: str, is_due: bool) -> str:
+    if finding.is_of_repetition:
+        return "what was asked before makes no difference"
+    return f"it differs from {who}" if is_due else "it is to answer, or to refuse"
 
 
 def _model(finding: Finding) -> Iterator[str]:
     """Return the model, a key a line if it is long."""
-    whole = compact(finding.example.model)
+    whole = compact(finding.question.model)
     if len(whole) <= 120:
         yield f"  {'model':<9} {whole}"
         return
     label = "model"
-    for key, value in finding.example.model.items():
+    for key, value in finding.question.model.items():
         yield f"  {label:<9} {key}: {_cut(compact(value))}"
         label = ""
 
@@ -68,37 +62,28 @@ def _cut(text: str, longest: int = 400) -> str:
 
 def one_line(finding: Finding) -> str:
     """Return a finding in a line: its clause, what differs, and the input."""
-    shown = compact(dict(finding.example.input))
-    return visible(f"{finding.clause:<16} {finding.example.operation}: {finding.kind}: {_cut(shown, 120)}")
+    shown = _cut(compact(dict(finding.question.input)), 120)
+    return visible(f"{finding.clause:<16} {finding.question.operation}: {finding.kind}: {shown}")
 
 
-def counts(campaign: Campaign) -> Iterator[str]:
-    """Return how many examples there were of each operation and family, and texts of each category."""
-    tally = campaign.tally
-    for title, counter in (
-        ("operation", tally.operations),
-        ("family", tally.families),
-        ("category of texts", tally.categories),
-    ):
-        yield f"{title:<28} examples" if title != "category of texts" else f"{title:<28}  batches"
-        yield from (f"{name:<28} {count:>8}" for name, count in sorted(_positive(counter).items()))
+def count_lines(campaign: Campaign) -> Iterator[str]:
+    """Return how many requests of each operation, and of models of each family, were supported."""
+    for title, counter in (("operation", campaign.tally.operations), ("family", campaign.tally.families)):
+        yield f"{title:<28} requests"
+        yield from (f"{name:<28} {count:>8}" for name, count in sorted(counter.items()) if count)
         yield ""
-
-
-def _positive(counter: Counter[str]) -> dict[str, int]:
-    return {name: count for name, count in counter.items() if name}
 
 
 def total(campaign: Campaign, name: str) -> str:
     """Return the last line: what was done, and what came of it."""
-    states, findings = campaign.tally.states, list(campaign.findings)
-    known = sum(bool(finding.known) for finding in findings)
+    states, known = campaign.tally.states, sum(bool(finding.known) for finding in campaign.findings)
     parts = [f"{states['same']} alike", f"{states['differs']} differ{'s' if states['differs'] == 1 else ''}"]
-    parts += [
-        f"{states[state]} {word}" for state, word in (("open", "open"), ("unsupported", "unsupported")) if states[state]
-    ]
-    found = f"{len(findings) - known} finding{'' if len(findings) - known == 1 else 's'}"
-    found += f" and {known} known" if known else ""
+    parts += [f"{states[state]} {state}" for state in ("open", "unsupported") if states[state]]
+    found = _count(len(campaign.findings) - known, "finding") + (f" and {known} known" if known else "")
+    asked = f"{_count(campaign.tally.examples, 'example')}, {_count(sum(states.values()), 'request')}"
     ended = ", interrupted" if campaign.interrupted else ""
-    asked = f"{campaign.tally.examples} example{'' if campaign.tally.examples == 1 else 's'}"
     return visible(f"{name}: {found} in {asked} = {' + '.join(parts)}{ended}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

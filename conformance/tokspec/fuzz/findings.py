@@ -1,116 +1,172 @@
-"""What was found: each difference once, by clause, stage and kind."""
+"""What was found: each difference once, and the known failures by which some are excused."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from pathlib import Path
 
-from tokspec.fuzz.clauses import clause_of
-from tokspec.fuzz.example import Example
-from tokspec.fuzz.oracle import Comparison
+from tokspec.base.errors import DataError
+from tokspec.fuzz.checker import AGAIN, Comparison, Question
+from tokspec.fuzz.clauses import candidates
+from tokspec.fuzz.components import components_of
+from tokspec.judge.known_failures import read_known_failures
 from tokspec.judge.verdicts import Result
-from tokspec.protocol.messages import Answer
+from tokspec.suite.cases import Case
+from tokspec.suite.fixtures import load_suite
 
-__all__ = ["Finding", "Findings", "Group", "group_before_shrinking"]
+__all__ = ["Finding", "Findings", "KnownCause", "finding_of", "known_causes", "mark_known", "origin_of"]
 
-Group = tuple[str, ...]
+Origin = tuple[str, str]
+"""An operation and a kind of difference."""
+
+
+def origin_of(operation: str, kind: str) -> Origin:
+    """Return the origin of a difference; a model that is not refused is one for every operation.
+
+    >>> origin_of("decode", "not refused as invalid_model")
+    ('load', 'not refused as invalid_model')
+    """
+    return ("load" if kind.endswith("not refused as invalid_model") else operation), kind
 
 
 @dataclass
 class Finding:
-    """A difference: the smallest example that shows it, and the verdict on that.
+    """A difference: the smallest question that shows it, how it differs, and the verdict on that.
 
-    ``check`` is what noticed it, ``first`` the example in which it was met, ``examples`` and ``seconds`` when that was,
-    and ``times`` how often. ``oracle`` is the finding that the same example makes beside the oracle, where a property
-    does not hold.
+    ``times`` is how often such a difference was met; ``examples`` and ``seconds`` are what a campaign had asked and
+    taken when it was met first. ``known`` names the listed case that excuses it.
     """
 
-    check: str
-    clause: str
+    question: Question
     kind: str
-    example: Example
-    first: Example
     result: Result
     times: int = 1
     examples: int = 0
     seconds: float = 0.0
     known: str = ""
-    oracle: Finding | None = None
 
     @property
-    def group(self) -> Group:
-        """What two findings have in common that are one; a model that is not refused is that for every operation."""
-        operation = "load" if self.kind.endswith("invalid_model") else self.example.operation
-        return (self.check, self.clause, operation, self.kind)
+    def origin(self) -> Origin:
+        """What was asked, and how the answer differs."""
+        return origin_of(self.question.operation, self.kind)
+
+    @cached_property
+    def components(self) -> frozenset[str]:
+        """What its model has, and so needs for the difference."""
+        return components_of(self.question.model)
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        """The clauses that it may be about, the likeliest first."""
+        return candidates(self.question, self.kind)
+
+    @property
+    def clause(self) -> str:
+        """The clause that is named."""
+        return self.clauses[0]
+
+    @property
+    def is_of_repetition(self) -> bool:
+        """Whether it shows only when it is asked again."""
+        return self.kind == AGAIN
+
+
+def finding_of(question: Question, comparison: Comparison) -> Finding:
+    """Make a finding of a question whose answer differs."""
+    if comparison.result is None:
+        raise ValueError("only what differs is a finding")
+    return Finding(question, comparison.kind, comparison.result)
 
 
 @dataclass
 class Findings:
-    """All findings, by their group, and how often each kind of difference was met before it was shrunk."""
+    """Findings, of which no two have the same origin and the same components."""
 
-    by_group: dict[Group, Finding] = field(default_factory=dict)
-    met: Counter[Group] = field(default_factory=Counter)
-    shrunk: Counter[Group] = field(default_factory=Counter)
-    led_to: dict[Group, Group] = field(default_factory=dict)
+    found: list[Finding] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Finding]:
-        return iter(self.by_group.values())
+        return iter(self.found)
 
     def __len__(self) -> int:
-        return len(self.by_group)
+        return len(self.found)
 
-    def add(self, before: Group, finding: Finding) -> None:
-        """Add a finding; of two that are one the smaller example stays."""
-        self.led_to[before] = finding.group
-        self.shrunk[before] += 1
-        known = self.by_group.get(finding.group)
-        if known is None:
-            self.by_group[finding.group] = finding
-            return
-        known.times += 1
-        if finding.example.size < known.example.size:
-            known.example, known.first, known.result = finding.example, finding.first, finding.result
-            known.oracle = finding.oracle
+    def add(self, finding: Finding) -> Finding:
+        """Add a finding; of two that are one the smaller question stays. Returns what is kept."""
+        for known in self.found:
+            if (known.origin, known.components) == (finding.origin, finding.components):
+                known.times += finding.times
+                if finding.question.size < known.question.size:
+                    known.question, known.result = finding.question, finding.result
+                    vars(known).pop("clauses", None)
+                return known
+        self.found.append(finding)
+        return finding
 
-    def counted(self) -> None:
-        """Add to the findings what was met of their kinds and not shrunk; of several the last one gets it."""
-        for before, group in self.led_to.items():
-            self.by_group[group].times += self.met[before] - self.shrunk[before]
-            self.shrunk[before] = self.met[before]
+    def explains(self, operation: str, kind: str, components: frozenset[str]) -> Finding | None:
+        """Return the finding that a difference may well be once more: its model has all that the finding's needs."""
+        origin = origin_of(operation, kind)
+        return next((each for each in self.found if each.origin == origin and each.components <= components), None)
 
 
-def group_before_shrinking(check: str, clause: str, example: Example, comparison: Comparison) -> Group:
-    """Say roughly what a difference is about: clause and operation, how it differs, and the parts of its model.
+@dataclass(frozen=True)
+class KnownCause:
+    """How a listed case fails: its operation, its manner of failing, its clauses, and what its model has."""
 
-    >>> example, comparison = Example({"type": "bpe"}, "encode", {}), Comparison("differs", "tokens")
-    >>> group_before_shrinking("twice gives the same", "ERROR-1", example, comparison)
-    ('twice gives the same', 'ERROR-1', 'encode', 'tokens', 'bpe', '', '', '')
+    case: str
+    operation: str
+    manner: str
+    clauses: frozenset[str]
+    components: frozenset[str]
+
+    def excuses(self, finding: Finding) -> bool:
+        """Say whether a finding has the same cause.
+
+        It fails in the same manner at the same operation, may be about a clause of the case, and needs nothing in its
+        model that the model of the case lacks.
+        """
+        operation, manner = finding.origin[0], _manner(finding.result.verdict.value)
+        is_like = (operation, manner) == (self.operation, self.manner)
+        return is_like and not self.clauses.isdisjoint(finding.clauses) and finding.components <= self.components
+
+
+def known_causes(file: Path | None, fixtures: Path | None = None, today: date | None = None) -> list[KnownCause]:
+    """Return how the cases fail that a file of known failures lists.
+
+    Raises:
+        DataError: the file is wrong, names what is not a case, or has an entry whose date is past.
+
+    >>> known_causes(None)
+    []
     """
-    model = example.model
-    stages = [str(model.get(stage, {}).get("type", "")) for stage in ("normalizer", "pre_tokenizer")]
-    around = _NEEDED.get(example.operation, (0, 1))
-    relevant = [stage if index in around else "" for index, stage in enumerate(stages)]
-    decoder = model.get("decoder", {}).get("type", "") if example.operation == "decode" else ""
-    kind = "" if example.operation in ("normalize", "pre_tokenize") else str(model.get("type", ""))
-    named = clause or _clause(example, comparison)
-    return (check, named, example.operation, comparison.kind, kind, *relevant, decoder)
+    if file is None:
+        return []
+    cases, known = load_suite(fixtures).cases, read_known_failures(file)
+    for problem in (*known.stale(cases), *known.expired(today or date.today())):
+        raise DataError(problem)
+    return [_cause(cases[name], entry.verdict) for name, entry in known.entries.items()]
 
 
-#: The stages that matter to an operation: the normalizer is 0, the pre-tokenizer 1.
-_NEEDED = {"normalize": (0,), "pre_tokenize": (1,), "decode": ()}
+def _cause(case: Case, verdict: str) -> KnownCause:
+    is_of_loading = any("invalid_model" in str(each.outcome) for each in case.questions)
+    operation = "load" if is_of_loading else case.operation
+    return KnownCause(case.id, operation, _manner(verdict), frozenset(case.clauses), components_of(case.model.content))
 
 
-def finding_of(check: str, clause: str, example: Example, first: Example, comparison: Comparison) -> Finding:
-    """Make a finding of an example that is as small as it gets; ``clause`` is that of the check, if it has one."""
-    if comparison.result is None:
-        raise ValueError("only what differs is a finding")
-    named = clause or _clause(example, comparison)
-    return Finding(check, named, comparison.kind, example, first, comparison.result)
+def _manner(verdict: str) -> str:
+    """Return how something fails: another answer and a refusal that is not due are one, which of them it is hangs on
+    the model.
+    """
+    return "fail" if verdict == "error" else verdict
 
 
-def _clause(example: Example, comparison: Comparison) -> str:
-    result = comparison.result
-    right = result.expected.get("expect", {}) if result else {}
-    given = result.reply.result if result and isinstance(result.reply, Answer) else {}
-    return clause_of(example, comparison.kind, right, given)
+def mark_known(findings: Findings, causes: list[KnownCause]) -> list[Finding]:
+    """Mark every finding that a listed case excuses, and return the others."""
+    for finding in findings:
+        cause = next((each for each in causes if each.excuses(finding)), None)
+        if cause is not None:
+            clause = next(each for each in finding.clauses if each in cause.clauses)
+            finding.known = f"{clause} ({cause.case})"
+    return [finding for finding in findings if not finding.known]

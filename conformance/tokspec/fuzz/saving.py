@@ -1,7 +1,8 @@
 """Findings as fixtures, and back: what is saved is read by the strict loader, shown and run like any case.
 
 Nobody has verified what was saved: the oracle gave the answer, and no two implementations were asked to agree. The
-fixture says so where its truth comes from, in its tags and in its reason, until a person writes there what is right.
+fixture says so where its truth comes from, in its tags and in its reason, until a person writes there what is right. It
+is right for every implementation: an answer that depends on choices is given for each of their options.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,14 +19,15 @@ from typing import Any
 from tokspec.base.display import compact, visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.fuzz.example import Example
+from tokspec.fuzz.checker import Question, Side, outcome_of, reference_with
 from tokspec.fuzz.findings import Finding
+from tokspec.fuzz.tolerance import Costs, close, costs_of
 from tokspec.protocol.messages import Answer, Refused
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
-__all__ = ["UNVERIFIED", "case_id", "fixture", "held", "refuse_unwritable", "replayed", "save"]
+__all__ = ["UNVERIFIED", "case_id", "read_cases", "read_questions", "refuse_unwritable", "right_by_choice", "save"]
 
 #: What stands where a person is to say how the right answer was found.
 UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
@@ -31,33 +35,24 @@ UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here 
 Outcome = Mapping[str, Any]
 
 
-def save(
-    findings: Sequence[Finding],
-    folder: Path,
-    who: str,
-    outcome: Callable[[Finding], Outcome],
-    oracle: str = "the reference",
-) -> list[Path]:
-    """Write every finding into a file of its own; ``who`` is the implementation that differs from the oracle.
+def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str = "the reference") -> Path:
+    """Write a finding into a file of its own; ``who`` is the implementation that differs from the oracle.
 
     What is to be written is read first, alone, by the loader of fixtures.
 
     Raises:
         DataError: it cannot be written, or does not read as it is meant.
     """
-    files = []
-    for finding in findings:
-        case = case_id(finding)
-        file = folder / f"{case}.yaml"
-        text = fixture(case, finding, who, outcome(finding), oracle)
-        _check(text, file, finding.example)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
-        write_whole(file, text)
-        files.append(file)
-    return files
+    case = case_id(finding)
+    file = folder / f"{case}.yaml"
+    text = _fixture(case, finding, who, _trim(outcome, finding.kind), oracle)
+    _check(text, file, finding.question)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
+    write_whole(file, text)
+    return file
 
 
 def refuse_unwritable(folder: Path) -> None:
@@ -70,18 +65,18 @@ def refuse_unwritable(folder: Path) -> None:
     """
     nearest = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
     if not nearest.is_dir():
-        raise DataError("is no folder; give another one for what is found", str(nearest))
+        raise DataError("is not a folder; give another one for what is found", str(nearest))
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise DataError("cannot be written to; give another folder for what is found", str(nearest))
 
 
-def held(folder: Path) -> Mapping[str, Case]:
-    """Return the cases that a folder holds by now, so that none is written into it a second time.
+def read_cases(folder: Path) -> Mapping[str, Case]:
+    """Return the cases that a folder holds already, so that none is written into it a second time.
 
     Raises:
-        DataError: something in it is no fixture, and would keep all that is written from being read.
+        DataError: something in it is not a fixture, and would keep all that is written from being read.
 
-    >>> held(Path("not there yet"))
+    >>> read_cases(Path("not there yet"))
     {}
     """
     if not any(file.parent.name not in ("models", "corpora") for file in folder.rglob("*.yaml")):
@@ -89,44 +84,39 @@ def held(folder: Path) -> Mapping[str, Case]:
     try:
         return load_suite(folder).cases
     except DataError as error:
-        raise DataError(f"holds what is no fixture: {error}; mend it, or give another folder", str(folder)) from None
+        raise DataError(f"holds what is not a fixture: {error}; mend it, or give another folder", str(folder)) from None
 
 
 def case_id(finding: Finding) -> str:
-    """Return the id of a finding's case: the clause, and eight digits for the example."""
-    digits = hashlib.sha256(finding.example.key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    """Return the id of a finding's case: the clause, and eight digits for the question."""
+    digits = hashlib.sha256(finding.question.key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"fuzz-{finding.clause.lower()}-{digits}"
 
 
-def fixture(case: str, finding: Finding, who: str, outcome: Outcome, oracle: str = "the reference") -> str:
+def _fixture(case: str, finding: Finding, who: str, outcome: Outcome, oracle: str) -> str:
     """Write the file of one finding."""
-    example = finding.example
+    question = finding.question
     rule = load_specification().clauses[finding.clause].text
+    model = [
+        f"      {key}: {_vocabulary(value) if key == 'vocabulary' else _value(value)}"
+        for key, value in question.model.items()
+    ]
     lines = [
         f"about: {_text(f'Found by tokspec fuzz; not verified yet. {rule}')}",
         "source:",
-        f"  - rule: {_text(f'{who} was found {_what(finding, oracle)}.')}",
+        f"  - rule: {_text(f'{who} was found to answer otherwise than {oracle}.')}",
         "cases:",
         f"  - id: {_text(case)}",
         f"    clauses: [{_text(finding.clause)}]",
         f"    why: {_text(f'NOT VERIFIED: {who} {_given(finding)}. Say here what the case shows.')}",
-        "    model:",
-        *_model(example.model),
-        f"    operation: {_text(example.operation)}",
-        f"    input: {_value(dict(example.input))}",
+        *(["    model:", *model] if model else ["    model: {}"]),
+        f"    operation: {_text(question.operation)}",
+        f"    input: {_value(dict(question.input))}",
         *_outcome(outcome, "    "),
         f"    tags: [{_text('unverified')}]",
         f"    verified_by: [{_text(UNVERIFIED)}]",
     ]
-    if not example.model:
-        lines[lines.index("    model:")] = "    model: {}"
     return "\n".join(lines) + "\n"
-
-
-def _what(finding: Finding, oracle: str) -> str:
-    if finding.check in ("reference", "sweep"):
-        return f"to answer otherwise than {oracle}"
-    return f"to break a property: {finding.check}; {oracle} gave the answer"
 
 
 def _given(finding: Finding, longest: int = 200) -> str:
@@ -181,11 +171,6 @@ def _hex(text: str) -> str:
     return compact(text.encode("utf-8", "surrogatepass").hex())
 
 
-def _model(model: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in model.items():
-        yield f"      {key}: {_vocabulary(value) if key == 'vocabulary' else _value(value)}"
-
-
 def _vocabulary(tokens: Sequence[str]) -> str:
     """Write tokens; what is listed again is written as bytes, because the schema wants items that differ."""
     seen = set[str]()
@@ -196,20 +181,112 @@ def _vocabulary(tokens: Sequence[str]) -> str:
     return f"[{', '.join(written)}]"
 
 
-def _check(text: str, file: Path, example: Example) -> None:
+def _check(text: str, file: Path, question: Question) -> None:
     """Read a text as the loader of fixtures will read it from a file."""
     with TemporaryDirectory() as trial:
         write_whole(Path(trial, file.name), text)
         case = load_suite(Path(trial)).cases[file.stem]
-    if (case.model.content, case.operation, case.input) != (example.model, example.operation, example.input):
+    if (case.model.content, case.operation, case.input) != (question.model, question.operation, question.input):
         raise DataError("does not read as it was meant; this is a fault of the suite itself", str(file))
 
 
-def replayed(folder: Path) -> list[Example]:
-    """Read what was saved, or any other fixtures, as examples.
+def read_questions(folder: Path) -> list[Question]:
+    """Read what was saved, or any other fixtures, as questions.
 
     Raises:
         DataError: the folder has no fixtures, or one of them is wrong.
     """
-    cases = [question for case in load_suite(folder).cases.values() for question in case.questions]
-    return [Example(case.model.content, case.operation, case.input, f"{case.file}:{case.line}") for case in cases]
+    cases = [each for case in load_suite(folder).cases.values() for each in case.questions]
+    return [Question(case.model.content, case.operation, case.input) for case in cases]
+
+
+def right_by_choice(question: Question) -> Outcome:
+    """Return what the reference answers, under every option of the choices on which that depends.
+
+    A choice matters if another option of it alone changes the outcome; those that matter are then taken together. Where
+    any of equally probable segmentations is right, all of them are listed.
+
+    >>> right_by_choice(Question({}, "decode", {"ids": []}))
+    {'expect': {'text': ''}}
+    """
+    known = load_specification().choices
+    declared = dict(reference_with({}).hello.choices)
+    outcome = partial(_right, question)
+    right = outcome(declared)
+    matter = [
+        name
+        for name in declared
+        if name != "offset_unit" and any(outcome({**declared, name: each}) != right for each in known[name].options)
+    ]
+    return _with_ties(_by_choice(outcome, declared, matter), question)
+
+
+def _right(question: Question, choices: Mapping[str, str]) -> Outcome:
+    ((reply,),) = Side(lambda: reference_with(choices)).ask(question.model, [(question.operation, question.input)])
+    return _trim(outcome_of(reply))
+
+
+#: What a case of encoding expects, beside the field that differs: the rest makes it long, and no difference.
+_FIELDS = ("tokens", "ids", "spans")
+
+
+def _trim(outcome: Outcome, kind: str = "") -> Outcome:
+    """Leave out the fields of encodings that nobody asked about."""
+    if "by_choice" in outcome:
+        ((name, options),) = outcome["by_choice"].items()
+        return {"by_choice": {name: {option: _trim(inner, kind) for option, inner in options.items()}}}
+    expected = outcome.get("expect", {})
+    if "type_ids" not in expected or kind == "overflowing":
+        return outcome
+    return {"expect": {key: value for key, value in expected.items() if key in (*_FIELDS, kind)}}
+
+
+def _by_choice(outcome: Callable[[Mapping[str, str]], Outcome], declared: dict[str, str], matter: list[str]) -> Outcome:
+    if not matter:
+        return outcome(declared)
+    name, *others = matter
+    options = load_specification().choices[name].options
+    return {"by_choice": {name: {each: _by_choice(outcome, {**declared, name: each}, others) for each in options}}}
+
+
+#: Segmentations that are listed beside one another; an outcome with more stays as it is.
+_MOST_TIED = 32
+
+
+def _with_ties(outcome: Outcome, question: Question) -> Outcome:
+    model, word = question.model, question.input.get("word", question.input.get("text", ""))
+    is_whole = question.operation == "segment" or not model.keys() & {"normalizer", "pre_tokenizer", "special_tokens"}
+    if model.get("type") != "unigram" or question.operation not in ("segment", "encode") or not is_whole:
+        return outcome
+    costs = costs_of(model)
+    best = costs.forward(word)[-1]
+    every = (tokens for tokens in _segmentations(word, costs) if close(costs.of(tokens), best))
+    tied = list(islice(every, _MOST_TIED + 1))
+    return _list_ties(outcome, tied, list(costs.costs)) if 1 < len(tied) <= _MOST_TIED else outcome
+
+
+def _segmentations(word: str, costs: Costs, start: int = 0) -> Iterator[list[str]]:
+    if start == len(word):
+        yield []
+    for end in range(start + 1, len(word) + 1):
+        if word[start:end] in costs.costs:
+            yield from ([word[start:end], *rest] for rest in _segmentations(word, costs, end))
+
+
+def _list_ties(outcome: Outcome, tied: list[list[str]], vocabulary: list[str]) -> Outcome:
+    if "by_choice" in outcome:
+        ((name, options),) = outcome["by_choice"].items()
+        return {"by_choice": {name: {each: _list_ties(inner, tied, vocabulary) for each, inner in options.items()}}}
+    expected = outcome.get("expect", {})
+    if expected.get("tokens") not in tied:
+        return outcome
+    every = [_as_result(expected, tokens, vocabulary) for tokens in tied]
+    return {"by_choice": {"unigram_tie": {"any": {"one_of": every}, "earliest_start": outcome}}}
+
+
+def _as_result(expected: Mapping[str, Any], tokens: list[str], vocabulary: list[str]) -> dict[str, Any]:
+    """Write a segmentation in the form of an expected result."""
+    ends = [0, *accumulate(map(len, tokens))]
+    ids, spans = [vocabulary.index(token) for token in tokens], [list(span) for span in pairwise(ends)]
+    forms = {"tokens": tokens, "ids": ids, "spans": spans}
+    return {key: forms.get(key, value) for key, value in expected.items()}

@@ -1,53 +1,330 @@
-"""The generators as Hypothesis strategies, for the tests of a port. Needs ``pip install hypothesis``.
+"""What models are asked, as strategies: texts, corpora, and a model with all its requests.
 
-What they draw is what ``tokspec fuzz`` makes, and shrinks as whatever Hypothesis draws. Models are plain values in the
-neutral form of ``fixtures/README.md``; :func:`tokspec.formats.write` writes them as files that tokenizers load.
+They are what ``tokspec fuzz`` draws, and what ``tokspec.testing`` offers to the tests of a port. Models are plain
+values in the neutral form of ``fixtures/README.md``; :func:`tokspec.formats.write` makes files of them that tokenizers
+load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from random import Random
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from tokspec.fuzz.characters import by_category
-from tokspec.fuzz.corpora import corpus
-from tokspec.fuzz.example import Example
-from tokspec.fuzz.models import FAMILIES, Generated, model
-from tokspec.fuzz.requests import asked
-from tokspec.fuzz.texts import Material, text
+from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
+from tokspec.fuzz.characters import NAMES, ODD, ROWS
+from tokspec.fuzz.drawing import PLAIN, Draw, chance, coded, coded_lists, codes, maybe, number, pick, table
+from tokspec.fuzz.families import FAMILIES, generated, tokens_of
+from tokspec.suite.schema import operations as all_operations
 
-__all__ = ["corpora", "examples", "models", "models_with_texts", "texts"]
+__all__ = ["Example", "corpora", "examples", "models", "models_with_texts", "texts"]
 
-by_category()  # now, because what is drawn first would be too slow for Hypothesis
+Asked: TypeAlias = tuple[str, dict[str, Any]]
+"""An operation and its input."""
 
-_RANDOM: st.SearchStrategy[Random] = st.randoms(use_true_random=False)
+_Model: TypeAlias = Mapping[str, Any]
 
 
-def texts(
-    tokens: Sequence[str] = (), special_tokens: Sequence[str] = (), alphabet: str = "ab"
-) -> st.SearchStrategy[str]:
-    """Draw texts of all categories, among them glued and cut tokens, and special tokens whole, nested and damaged.
+@dataclass(frozen=True)
+class Example:
+    """A model of a family, and all that it is asked."""
+
+    family: str
+    model: _Model
+    requests: Sequence[Asked]
+
+
+# Texts
+
+#: Code points beyond the plain ones of a table of texts.
+_TEXT_PLACES = PLAIN + len(ODD)
+
+
+def _in_text(token: str, model: _Model) -> str:
+    """Return a token in the form in which it stands in a text."""
+    if "byte_level" in str(model.get("pre_tokenizer", "")):
+        found = to_bytes(token)
+        return token if found is None else found.decode("utf-8", "ignore")
+    prefix = model.get("continuing_prefix", "##") if model.get("type") == "wordpiece" else ""
+    return token.removeprefix(prefix).replace("▁", " ")
+
+
+def _damaged(special: Sequence[str]) -> list[str]:
+    """Return what may stand in the place of a special token and is not one, and special tokens within others."""
+    found = []
+    for whole in special:
+        at = len(whole) // 2
+        found += [whole[1:], whole[:-1], whole.upper(), whole.lower(), whole + "\u0301", f" {whole} ", f"{whole}\n"]
+        found += [f"  {whole}", *(f"{whole[:at]}{invisible}{whole[at:]}" for invisible in "\u00ad\u200d")]
+        for other in special:
+            found += [whole[:at] + other + whole[at:], whole + other[1:], whole[:-1] + other]
+    return found
+
+
+def _text_table(tokens: Sequence[str], special: Sequence[str], symbols: str) -> list[str]:
+    """Return what the codes of texts stand for: plain parts for a model, and odd ones behind them."""
+    shares: list[tuple[int, Sequence[str]]] = [(80, symbols), (70, tokens), (22, " "), (40, special)]
+    return [*table(*shares, (30, _damaged(special)), (14, ("b", "A", "x", ".", "\u0301", "1"))), *ODD]
+
+
+def _own_tokens(model: _Model) -> list[str]:
+    special = _special_of(model)
+    listed = [_in_text(token, model) for token in tokens_of(model)[-40:] if token not in special]
+    return [text for text in listed if text]
+
+
+def _table_of(model: _Model, symbols: str) -> list[str]:
+    return _text_table(_own_tokens(model), _special_of(model), symbols)
+
+
+def _special_of(model: _Model) -> list[str]:
+    return [*model.get("special_tokens", ()), *(row["content"] for row in model.get("added_tokens", ()))]
+
+
+def _read(drawn: str, parts: Sequence[str]) -> str:
+    return "".join([parts[code] for code in codes(drawn)])
+
+
+#: A few letters with two odd parts out of all: each odd part is as likely as any.
+_FRAMED = st.lists(st.tuples(coded(64, 1, 5), number(len(ODD) - 1), number(len(ODD) - 1)), max_size=12)
+
+#: Odd parts by themselves.
+_ALONE = st.lists(number(len(ODD) - 1), max_size=12)
+
+#: Stretches of rows of parts that are alike: what glues them, the length, the start, and the row.
+_STRETCHES = maybe(st.lists(st.tuples(number(3), number(64), number(63), number(len(ROWS) - 1)), max_size=10), 1)
+_GLUES = ("", "a", " ", "A")
+
+
+def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
+    parts = _table_of(model, symbols)
+    found = [_read(drawn, parts) for drawn in draw(coded_lists(_TEXT_PLACES, 12))]
+    if own := _own_tokens(model):  # texts with anything odd are refused where there is no unknown token
+        plain = table((128, own), (128, symbols))
+        found += [_read(drawn, plain) for drawn in draw(coded_lists(PLAIN, 8))]
+    letters = (symbols * 40)[:40] + "  "
+    for frame, *places in draw(_FRAMED):
+        odd = [ODD[place] for place in places]
+        found.append("".join(letters[code] if code < 42 else odd[code & 1] for code in codes(frame)))
+    found += [ODD[place] for place in draw(_ALONE)]
+    for glue, length, start, row in draw(_STRETCHES) or ():
+        found.append(_GLUES[glue].join(ROWS[row][start : start + length]))
+    return found
+
+
+# Corpora
+
+#: Counts: small ones that tie, others that do not, and those at which 24, 31, 32 and 53 bits end.
+_COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
+
+#: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
+_ODD_WORDS = (
+    *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n", "a1"),
+    *("b20", "c07", *NAMES),
+)
+_COUNTED = st.lists(st.tuples(coded(PLAIN + len(_ODD_WORDS), 1, 8), number(len(_COUNTS) - 1)), max_size=9)
+
+#: Characters of a text of a corpus: what is learned from longer ones is more than a reply holds.
+_LONGEST = 60
+
+
+def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
+    if chance(draw, 25):
+        parts = _table_of(model, symbols)
+        return {"texts": [_read(drawn, parts)[:_LONGEST] for drawn in draw(coded_lists(_TEXT_PLACES, 4))]}
+    parts = [*table((226, symbols), (20, _special_of(model)), (10, _ODD_WORDS)), *_ODD_WORDS]
+    return {"words": [[_read(drawn, parts), _COUNTS[place]] for drawn, place in draw(_COUNTED)]}
+
+
+# Requests
+
+#: Tokens that a decoder may meet: marks, prefixes, bytes of characters in part, overlong ones, and what is no byte.
+_DECODED = (
+    *("▁", "▁▁", "▁▁a", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "a##", "▁▁a▁"),
+    *("a▁▁b", "__a_", ",", "'", "n't", " c ", "[UNK]", "?", "do", "'m", "##'s", "<é>", "<Ġa>", "<|Ġ|>", "\ud800"),
+    *("中", "€", "##\u0301", "<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "a</w>", "</w>"),
+    *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
+    *map(
+        from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff")
+    ),
+    *map(from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")),
+)
+_SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
+_FRACTIONS = (1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9)
+
+
+def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+    staged = [op for op, key in (("normalize", "normalizer"), ("pre_tokenize", "pre_tokenizer")) if key in model]
+    found = _texts(draw, model, symbols)
+    if not staged and chance(draw, 15):
+        staged = ["normalize", "pre_tokenize"]
+    for text in found:
+        yield from ((operation, {"text": text}) for operation in staged)
+        if tokens_of(model):
+            yield "encode", {"text": text}
+    if tokens_of(model) and (model.keys() & _ASSEMBLED or chance(draw, 15)):
+        yield from _assembling(draw, found)
+
+
+#: What acts on whole encodings, which are asked in pairs, in batches and without added tokens then.
+_ASSEMBLED = {"post_processor", "truncation", "padding", "added_tokens"}
+
+
+def _assembling(draw: Draw, found: list[str]) -> Iterator[Asked]:
+    plain = {"add_special_tokens": False} if chance(draw, 25) else {}
+    for text, other in list(pairwise([*found, "a", "ab"]))[:4]:
+        yield "encode", {"text": text, "pair": other, **plain}
+        yield "encode", {"text": other, "add_special_tokens": False}
+    rows = [{"text": text} for text in found[:3]]
+    yield "encode_batch", {"inputs": rows, **plain}
+    yield "encode_batch", {"inputs": [{"text": "ab", "pair": "a"}, *rows[:1]], **plain}
+
+
+def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+    listed = tokens_of(model)
+    if "decoder" not in model and not (listed and chance(draw, 50)):
+        return
+    streams = chance(draw, 50)
+    skipping = {"skip_special_tokens": chance(draw, 75)} if chance(draw, 30) else {}
+    parts = [*table((150, listed), (106, _DECODED)), *_DECODED, *_SINGLE_BYTES]
+    for drawn in draw(coded_lists(len(parts), 7, 0, 6)):
+        yield "decode", {"tokens": [parts[code] for code in codes(drawn)]}
+        if listed:
+            ids = [_id(code, len(listed)) for code in codes(drawn)]
+            yield "decode", {"ids": ids}
+            if streams:
+                yield "decode_stream", {"ids": ids, **skipping}
+            if skipping:
+                yield "decode", {"ids": ids, **skipping}
+
+
+def _id(code: int, size: int) -> int:
+    """Return an id: of a token, seldom just beyond the last one, and more seldom one that 32 bits do not hold."""
+    if code < PLAIN:
+        return code % size if code < 250 else size + code - 250
+    return code % size + (2**32 if code % 8 == 0 else 0)
+
+
+_UNIGRAM_WORDS = st.lists(st.tuples(coded(PLAIN, 1, 5), number(8)), max_size=4)
+
+
+def _segmenting(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+    """Ask for what can be seen of segmentations and losses; words are so short that all segmentations can be listed."""
+    listed = tokens_of(model)
+    parts = [*table((150, symbols), (90, [token for token in listed if len(token) < 5]), (16, ("x", "."))), "!", "-"]
+    for drawn in draw(coded_lists(len(parts), 5, 1, 5)):
+        word = _read(drawn, parts)[:8]
+        yield from ((operation, {"word": word}) for operation in ("segment", "viterbi", "segmentations"))
+    if chance(draw, 50):
+        corpus = {"words": [[_read(drawn, parts)[:8], count] for drawn, count in draw(_UNIGRAM_WORDS)]}
+        yield "token_probabilities", {}
+        yield "loss", {"corpus": corpus}
+        for code in codes(draw(coded(64, 1, 4))):
+            yield "loss_increase", {"corpus": corpus, "token": [*listed, "nowhere"][code % (len(listed) + 1)]}
+        yield "prune_step", {"corpus": corpus, "fraction": pick(draw, _FRACTIONS)}
+
+
+_SIZES = st.tuples(number(30), number(21), number(15), number(9))
+
+
+def _training(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+    for _ in range(pick(draw, (0, 1, 2, 2, 3))):
+        corpus = {"corpus": _corpus(draw, model, symbols)}
+        yield "count_words", corpus
+        for operation, more in _TRAINING[model["type"]](draw(_SIZES)):
+            yield operation, {**corpus, **more}
+
+
+_Sizes: TypeAlias = tuple[int, int, int, int]
+
+
+def _first(sizes: _Sizes) -> dict[str, Any]:
+    return {"first": sizes[3] - 6} if sizes[3] >= 6 else {}
+
+
+def _by_pairs(sizes: _Sizes, pairs: str) -> Iterator[Asked]:
+    steps = {} if sizes[2] > 12 else {"steps": sizes[2] if sizes[2] < 12 else -1}
+    yield "base_vocabulary", {}
+    yield "training_state", steps
+    yield "best_pair", steps
+    yield pairs, {**{key: max(value, 0) for key, value in steps.items()}, **_first(sizes)}
+
+
+def _train_bpe(sizes: _Sizes) -> Iterator[Asked]:
+    target = {"merge_count": sizes[1] % 9} if sizes[0] & 1 else {"vocabulary_size": sizes[1]}
+    least = {"min_frequency": sizes[3] - 5} if sizes[3] >= 5 else {}
+    yield from _by_pairs(sizes, "pair_frequencies")
+    yield from ((operation, {**target, **least}) for operation in ("train", "training_trace"))
+    yield "train", {"merge_count": 12}
+
+
+def _train_wordpiece(sizes: _Sizes) -> Iterator[Asked]:
+    yield from _by_pairs(sizes, "pair_scores")
+    yield from ((operation, {"vocabulary_size": sizes[1]}) for operation in ("train", "training_trace"))
+
+
+def _train_unigram(sizes: _Sizes) -> Iterator[Asked]:
+    fraction = _FRACTIONS[sizes[2] % len(_FRACTIONS)]
+    target = {"initial_size": sizes[0], "vocabulary_size": sizes[1] % 16, "fraction": fraction}
+    yield "substring_frequencies", {}
+    yield "ranked_substrings", _first(sizes)
+    yield "initial_vocabulary", {"initial_size": sizes[0], **_first(sizes)}
+    yield from ((operation, target) for operation in ("train", "training_trace"))
+
+
+_TRAINING: Mapping[str, Callable[[_Sizes], Iterator[Asked]]] = {
+    "bpe": _train_bpe,
+    "wordpiece": _train_wordpiece,
+    "unigram": _train_unigram,
+}
+
+
+def _asked(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+    if "type" in model and not tokens_of(model):
+        yield from _training(draw, model, symbols)
+        if not chance(draw, 10):
+            return
+    yield from _encoding(draw, model, symbols)
+    yield from _decoding(draw, model, symbols)
+    if chance(draw, 30):
+        yield "count_words", {"corpus": _corpus(draw, model, symbols)}
+    if "tokens" in model:
+        yield from _segmenting(draw, model, symbols)
+
+
+@st.composite
+def _draw_example(draw: Draw, families: tuple[str, ...], operations: frozenset[str]) -> Example:
+    family, model, symbols = draw(generated(families))
+    return Example(family, model, [asked for asked in _asked(draw, model, symbols) if asked[0] in operations])
+
+
+@cache
+def _examples(families: tuple[str, ...], operations: frozenset[str]) -> st.SearchStrategy[Example]:
+    return _draw_example(families, operations)
+
+
+def examples(
+    families: Sequence[str] = tuple(FAMILIES), operations: Sequence[str] = all_operations()
+) -> st.SearchStrategy[Example]:
+    """Draw a model with all that it is asked, of the operations given.
 
     >>> from hypothesis import given, settings
     >>> @settings(max_examples=10, database=None, derandomize=True)
-    ... @given(texts(["hug", "##s"], ["<s>"]))
-    ... def test_my_tokenizer_takes_every_text(text):
-    ...     text.encode("utf-8", "surrogatepass")
-    >>> test_my_tokenizer_takes_every_text()
+    ... @given(examples(["bpe"], ["decode"]))
+    ... def test_my_decoder(example):
+    ...     for operation, input in example.requests:
+    ...         assert input.keys() <= {"tokens", "ids"}
+    >>> test_my_decoder()
     """
-    material = Material(alphabet, tuple(tokens), tuple(special_tokens))
-    return _RANDOM.map(lambda random: text(random, material))
+    return _examples(tuple(families), frozenset(operations))
 
 
-def _generated(families: Sequence[str]) -> st.SearchStrategy[Generated]:
-    return st.builds(model, _RANDOM, st.sampled_from(tuple(families)))
-
-
-def models(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[Mapping[str, Any]]:
-    """Draw models of the given families, which are keys of ``tokspec.fuzz.models.FAMILIES``.
+def models(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[_Model]:
+    """Draw models of the given families, which are keys of ``tokspec.fuzz.families.FAMILIES``.
 
     >>> from hypothesis import given, settings
     >>> @settings(max_examples=10, database=None, derandomize=True)
@@ -56,10 +333,11 @@ def models(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[Mappi
     ...     assert model["type"] == "bpe"
     >>> test_my_loader()
     """
-    return _generated(families).map(lambda generated: generated.model)
+    return generated(tuple(families)).map(lambda drawn: drawn[1])
 
 
-def models_with_texts(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[tuple[Mapping[str, Any], str]]:
+@st.composite
+def models_with_texts(draw: Draw, families: Sequence[str] = tuple(FAMILIES)) -> tuple[_Model, str]:
     """Draw a model and a text that is made for it.
 
     >>> from hypothesis import given, settings
@@ -70,10 +348,28 @@ def models_with_texts(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStr
     ...     assert model["type"] in ("wordpiece", "bpe")
     >>> test_my_tokenizer_loads_every_model()
     """
-    return st.builds(lambda made, random: (made.model, text(random, made.material)), _generated(families), _RANDOM)
+    _, model, symbols = draw(generated(tuple(families)))
+    return model, _read(draw(coded(_TEXT_PLACES)), _table_of(model, symbols))
 
 
-def corpora(alphabet: str = "ab", special_tokens: Sequence[str] = ()) -> st.SearchStrategy[Mapping[str, Any]]:
+def texts(
+    tokens: Sequence[str] = (), special_tokens: Sequence[str] = (), alphabet: str = "ab"
+) -> st.SearchStrategy[str]:
+    """Draw texts of tokens, letters and odd characters, and of special tokens whole, nested and damaged.
+
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=10, database=None, derandomize=True)
+    ... @given(texts(["hug", "##s"], ["<s>"]))
+    ... def test_my_tokenizer_takes_every_text(text):
+    ...     text.encode("utf-8", "surrogatepass")
+    >>> test_my_tokenizer_takes_every_text()
+    """
+    parts = _text_table(tokens, special_tokens, alphabet)
+    return coded(_TEXT_PLACES).map(lambda drawn: _read(drawn, parts))
+
+
+@st.composite
+def corpora(draw: Draw, alphabet: str = "ab", special_tokens: Sequence[str] = ()) -> Mapping[str, Any]:
     """Draw corpora: words with counts, or texts.
 
     >>> from hypothesis import given, settings
@@ -83,27 +379,4 @@ def corpora(alphabet: str = "ab", special_tokens: Sequence[str] = ()) -> st.Sear
     ...     assert corpus.keys() <= {"words", "texts"}
     >>> test_my_trainer_takes_every_corpus()
     """
-    material = Material(alphabet, (), tuple(special_tokens))
-    return _RANDOM.map(lambda random: corpus(random, material))
-
-
-def examples(
-    families: Sequence[str] = tuple(FAMILIES), operations: Sequence[str] = ("encode",)
-) -> st.SearchStrategy[Example]:
-    """Draw an operation and its input with the model that is asked.
-
-    >>> from hypothesis import given, settings
-    >>> @settings(max_examples=10, database=None, derandomize=True)
-    ... @given(examples(["bpe"], ["decode"]))
-    ... def test_my_decoder(example):
-    ...     assert example.input.keys() <= {"tokens", "ids"}
-    >>> test_my_decoder()
-    """
-    wanted = frozenset(operations)
-
-    def draw(generated: Generated, random: Random) -> list[Example]:
-        rows = asked(random, generated)
-        return [Example(generated.model, *row, generated.family) for row in rows if row[0] in wanted]
-
-    drawn = st.builds(draw, _generated(families), _RANDOM).filter(bool)
-    return drawn.flatmap(st.sampled_from)
+    return _corpus(draw, {"special_tokens": list(special_tokens)}, alphabet)

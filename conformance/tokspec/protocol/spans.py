@@ -74,7 +74,7 @@ def _converted(result: Mapping[str, Any], convert: Callable[[int, int | None], i
         spans = zip(result["spans"], chain(result.get("sequence_ids", ()), repeat(0)), strict=False)
         converted["spans"] = [[convert(start, sequence), convert(end, sequence)] for (start, end), sequence in spans]
     if "pieces" in result:
-        converted["pieces"] = [[piece, convert(start, 0), convert(end, 0)] for piece, start, end in result["pieces"]]
+        converted["pieces"] = [[piece, *(convert(place, 0) for place in span)] for piece, *span in result["pieces"]]
     if "overflowing" in result:
         converted["overflowing"] = [_converted(part, convert) for part in result["overflowing"]]
     return converted

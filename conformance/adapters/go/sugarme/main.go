@@ -147,8 +147,12 @@ func adds(input protocol.Input) bool { return input.AddSpecialTokens == nil || *
 func whole(model *tokenizer.Tokenizer, encoding tokenizer.Encoding) protocol.Result {
 	// For an unknown the library may give the characters; the token is the entry of the vocabulary that the id names.
 	tokens := []string{}
-	for _, id := range encoding.Ids {
-		token, _ := model.IdToToken(id)
+	// A token that was added need not be in it.
+	for i, id := range encoding.Ids {
+		token, known := model.IdToToken(id)
+		if !known || encoding.SpecialTokenMask[i] == 1 {
+			token = encoding.Tokens[i]
+		}
 		tokens = append(tokens, token)
 	}
 	words := []any{}

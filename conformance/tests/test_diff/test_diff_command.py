@@ -1,0 +1,348 @@
+"""``tokspec record`` and ``tokspec diff`` with texts and recordings, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tokspec.diff.recording import read_recording
+
+pytestmark = pytest.mark.slow
+
+DATA = Path(__file__).parents[1] / "data" / "recordings"
+
+#: Takes tabs for a letter, and crashes on three ids.
+WRONG = """
+from tokspec.adapters.reference import ReferenceAdapter
+
+class Wrong(ReferenceAdapter):
+    def run(self, operation, model, input):
+        if operation == "encode" and "\\t" in input["text"]:
+            return super().run(operation, model, {"text": input["text"].replace("\\t", "x")})
+        if operation == "decode" and len(input.get("ids", [])) == 3:
+            raise RuntimeError("three is too many")
+        return super().run(operation, model, input)
+"""
+
+NOTHING = """
+from tokspec.adapter import Hello
+
+class Nothing:
+    def hello(self):
+        return Hello("nothing", "1", "Python", operations=())
+    def load(self, format, content):
+        return content
+    def run(self, operation, model, input):
+        raise NotImplementedError
+"""
+
+RECORD = ("--model", "tokenizer.json", "--no-vocabulary", "-o")
+
+
+@pytest.fixture
+def run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run in a folder with a model and two adapters."""
+    for file in DATA.iterdir():
+        shutil.copy(file, tmp_path)
+    (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
+    (tmp_path / "none.py").write_text(NOTHING, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return run
+
+
+@pytest.fixture
+def recorded(run: Any) -> Any:
+    """Run in a folder in which the reference is recorded."""
+    assert run("record", "reference", *RECORD, "a.ndjson")[0] == 0
+    return run
+
+
+def test_whoever_answers_the_same_agrees(recorded: Any) -> None:
+    texts = read_recording(Path("a.ndjson")).count
+    status, printed, noted = recorded("diff", "a.ndjson", "tokenizers")
+    assert (status, noted) == (0, "")
+    lines = printed.splitlines()
+    assert lines[:2] == ["A  tokref 0.1.0 as recorded in a.ndjson", "B  tokenizers 0.23.3"]
+    assert lines[3:7] == [
+        "operation     same  different  not compared",
+        f"normalize        ·          ·           {texts}",
+        f"pre_tokenize   {texts}          ·             ·",
+        f"encode         {texts}          ·             ·",
+    ]
+    assert lines[-2] == f"not compared: {texts} times: normalize: B: offers normalizers alone, and the model has none"
+    assert re.fullmatch(rf"A and B agree on {texts} inputs, \S+ kB; 0 \(0 %\) of [\d,]+ tokens differ", lines[-1])
+
+
+def test_a_recording_has_what_was_answered_wrongly_and_not_at_all(run: Any) -> None:
+    assert run("record", "wrong:Wrong", *RECORD, "wrong.ndjson.gz")[0] == 0
+    assert run("diff", "wrong.ndjson.gz", "wrong:Wrong")[0] == 0
+    status, printed, _ = run("diff", "wrong.ndjson.gz", "reference", "--show", 1)
+    head, inputs, *others, place = printed.split("\n\n")[1].splitlines()
+    assert (status, head, others) == (
+        1,
+        "1. decode: A crashes: is recorded",
+        [
+            "   input     decode [1, 1, 1]",
+            '   A         "crash: is recorded"',
+            '   B         {"text": "[UNK] [UNK] [UNK]"}',
+        ],
+    )
+    assert re.fullmatch(r"   inputs    \d+ \(\S+ %\), \d+ \(\S+ %\) of tokens; first texts/emoji:skin-tones", inputs)
+    assert re.fullmatch(r"   from      texts/marks:vietnamese-composed, line \d+", place)
+
+
+def test_the_same_is_recorded_as_the_same_bytes_whatever_the_folder(run: Any, tmp_path: Path) -> None:
+    Path("mine.txt").write_text("a bug\n\nthe café\n", "utf-8")
+    Path("elsewhere").mkdir()
+    shutil.copy("mine.txt", "elsewhere/mine.txt")
+    arguments = ("--model", "tokenizer.json", "--made", 10, "-o")
+    assert run("record", "reference", "mine.txt", *arguments, "one.ndjson")[0] == 0
+    assert run("record", "reference", tmp_path / "elsewhere" / "mine.txt", *arguments, "two.ndjson")[0] == 0
+    assert Path("one.ndjson").read_bytes() == Path("two.ndjson").read_bytes()
+    assert str(tmp_path) not in Path("one.ndjson").read_text("utf-8")
+    texts = {record.input.place: record.input.text for record in read_recording(Path("one.ndjson")).records()}
+    assert {place: text for place, text in texts.items() if place.startswith("inputs/")} == {
+        "inputs/mine.txt:1": "a bug",
+        "inputs/mine.txt:3": "the café",
+    }
+
+
+def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
+    Path("mine.jsonl").write_text('{"body": "a bug"}\n{"text": 3}\nnot json\n', "utf-8")
+    status, printed, noted = run("record", "reference", "mine.jsonl", "--field", "body", *RECORD, "a.ndjson")
+    assert (status, noted) == (
+        0,
+        "left out: 1 record is no text, first mine.jsonl:2: has no field body; it has text\n"
+        "left out: 1 record is no text, first mine.jsonl:3: is no JSON\n",
+    )
+    assert re.fullmatch(
+        r"a\.ndjson: tokref 0\.1\.0 with tokenizer\.json: \d+ texts, [\d,]+ tokens; \d\.\d MB\n", printed
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("record", "reference", "--model", "none.json", "-o", "p.ndjson"),
+            "none.json: cannot be read: No such file or directory",
+        ),
+        (
+            ("record", "reference", "--model", "wrong.py", "-o", "p.ndjson"),
+            "wrong.py: does not say by its name what it is; give --format",
+        ),
+        (
+            ("record", "reference", "--model", "empty.json", "-o", "p.ndjson"),
+            "empty.json: is no tokenizer.json: it has no object model",
+        ),
+        (
+            ("record", "reference", "no", "--model", "tokenizer.json", "-o", "p.ndjson"),
+            "no: cannot be read: No such file or directory",
+        ),
+        (
+            ("record", "none:Nothing", "--model", "tokenizer.json", "-o", "p.ndjson", "--add-special-tokens"),
+            "none:Nothing: adds no special tokens of post-processors on request; leave out --add-special-tokens",
+        ),
+        (
+            ("record", "reference", "--model", "m.ndjson", "-o", "m.ndjson"),
+            "m.ndjson: --output: is what --model names, and would be replaced; give another",
+        ),
+        (
+            ("record", "reference", "--model", "tokenizer.json", "-o", "p.yaml"),
+            "p.yaml: --output: needs a name that ends in .ndjson or .ndjson.gz",
+        ),
+        (
+            ("record", "reference", "--model", "tokenizer.json", "-o", "alone"),
+            "alone: --output: is a folder; give the name of the recording in it",
+        ),
+        (
+            ("record", "reference", "--model", "fixed.json", "-o", "p.ndjson"),
+            "tokref 0.1.0: answers no text: unsupported: fixed.json is a",
+        ),
+        (
+            ("diff", "pack-1.yaml.gz", "reference"),
+            "pack-1.yaml.gz:1: is a recording of an earlier format; make it anew",
+        ),
+        (("diff", "alone/a.ndjson", "reference"), "alone/a.ndjson: was made with tokenizer.json (sha256 "),
+        (("diff", "a.ndjson", "reference", "--select", "fly"), "--select: fly matches nothing that was asked"),
+        (("diff", "a.ndjson", "reference", "wrong.py"), "FILES are for two implementations; the texts are those of"),
+        (("diff", "reference", "reference"), "this compares a side with itself; name another one, or give --model-b"),
+        (("diff", "reference", "tokenizers", "wrong.py"), "FILES need --model FILE"),
+        (("diff", "reference", "no-such"), "no-such: is not installed; "),
+        (("diff", "reference@nowhere", "reference"), "nowhere: is no environment: it has neither bin/python nor"),
+    ],
+)
+def test_what_is_wrong_is_one_line(recorded: Any, arguments: tuple[str, ...], message: str) -> None:
+    Path("empty.json").write_text("{}")
+    Path("m.ndjson").write_text("{}")
+    Path("alone").mkdir()
+    shutil.copy("a.ndjson", "alone")
+    model = json.loads(Path("tokenizer.json").read_text("utf-8"))
+    model["pre_tokenizer"] = {"type": "FixedLength", "length": 3}
+    Path("fixed.json").write_text(json.dumps(model))
+    if "alone/a.ndjson" in arguments:
+        Path("tokenizer.json").unlink()
+    status, printed, noted = recorded(*arguments)
+    assert (status, printed, noted.count("\n")) == (2, "", 1)
+    assert noted.startswith(f"tokspec: {message}")
+
+
+@pytest.mark.parametrize(
+    ("verb", "successor"),
+    [
+        ("check", "diff RECORDING IMPLEMENTATION"),
+        ("compare", "diff A B"),
+        ("sweep", "diff A B FILES"),
+        ("freeze", "record"),
+    ],
+)
+def test_a_verb_that_is_gone_names_its_successor(run: Any, verb: str, successor: str) -> None:
+    assert run(verb, "--anything") == (2, "", f"tokspec: tokspec {verb} is gone; use tokspec {successor}\n")
+
+
+def test_differences_are_grouped_and_shown_with_their_smallest_input(recorded: Any) -> None:
+    status, printed, _ = recorded(
+        "diff", "reference", "wrong:Wrong", "--model", "tokenizer.json", "--made", 0, "--no-cases"
+    )
+    assert status == 1
+    crash, tab, *_ = [block.splitlines() for block in printed.split("\n\n")[1:]]
+    assert (crash[0], crash[2:4], crash[5:]) == (
+        "1. decode: B crashes: RuntimeError: three is too many (wrong.py:9 in run)",
+        ["   input     decode [0, 0, 1]", '   A         {"text": "[UNK] [UNK] a"}'],
+        [
+            '   from      vocabulary/alone:5: "##a"',
+            "   rule      DEC-7: B differs from the reference",
+            '   model     {"type": "wordpiece", "vocabulary": ["[UNK]", "a"]}',
+        ],
+    )
+    assert tab[2:] == [
+        '   input     encode "\\ta"',
+        '   A         tokens: "a"',
+        '   B         tokens: "[UNK]"',
+        "                     ^^^^^^^",
+        '   from      texts/white_space:tab: "a\\tb\\t\\tc \\t d\\t e"',
+        "   rule      WP-ENC-1: B differs from the reference",
+        '   model     {"type": "wordpiece", "vocabulary": ["[UNK]", "a"], "pre_tokenizer": {"type": "bert"}}',
+    ]
+    assert re.search(r"^decode +\d+ +\d+ +·$", printed, re.MULTILINE)
+
+
+def test_known_failures_count_as_for_a_run(recorded: Any) -> None:
+    arguments = ("diff", "a.ndjson", "wrong:Wrong", "--select", "encode", "--known-failures", "known.yaml")
+    assert recorded(*arguments, "--update-known-failures")[0] == 0
+    assert "encode/texts/white_space" in Path("known.yaml").read_text("utf-8")
+    assert recorded(*arguments)[0] == 0
+    right = tuple(each if each != "wrong:Wrong" else "reference" for each in arguments)
+    assert recorded(*right)[0] == 1
+
+
+def test_reports_are_those_of_a_run(recorded: Any) -> None:
+    files = ("--report", "r.ndjson", "--report", "r.md", "--junit", "j.xml")
+    assert recorded("diff", "a.ndjson", "wrong:Wrong", *files)[0] == 1
+    status, printed, noted = recorded("report", "r.ndjson")
+    assert (status, noted) == (1, "")
+    assert "CRASH decode/texts/emoji  (a.ndjson:" in printed
+    names = {case.get("name") for case in ElementTree.parse("j.xml").iter("testcase")}
+    assert {"encode/texts/white_space", "decode/texts/emoji"} <= names
+    assert Path("r.md").read_text("utf-8").startswith("## A and B differ in ")
+
+
+def test_another_model_is_said_first(recorded: Any) -> None:
+    model = json.loads(Path("tokenizer.json").read_text("utf-8"))
+    model["model"]["max_input_chars_per_word"] = 5
+    del model["model"]["vocab"]["##ta"]
+    Path("other.json").write_text(json.dumps(model))
+    said = [
+        "model:",
+        "  another file: tokenizer.json in A, other.json in B",
+        "  vocabulary: not the same, 70 in A, 69 in B",
+        "  merges: the same, 0",
+        "  settings: model.max_input_chars_per_word: 100 → 5",
+    ]
+    status, printed, _ = recorded("diff", "a.ndjson", "tokenizers", "--model", "other.json", "--show", 0)
+    assert (status, printed.splitlines()[3:8]) == (1, said)
+    shutil.copy("other.json", "tokenizer.json")
+    status, printed, _ = recorded("diff", "a.ndjson", "tokenizers", "--show", 0)
+    said[1] = "  another file: tokenizer.json in A, tokenizer.json in B"
+    assert (status, printed.splitlines()[3:8]) == (1, said)
+
+
+def test_models_are_compared(run: Any) -> None:
+    model = json.loads(Path("tokenizer.json").read_text("utf-8"))
+    vocab = model["model"]["vocab"]
+    vocab["zzz"] = vocab.pop("##ta")
+    vocab["a"], vocab["b"] = vocab["b"], vocab["a"]
+    model["model"]["max_input_chars_per_word"] = 5
+    Path("other.json").write_text(json.dumps(model))
+    models = ("--model", "tokenizer.json", "--model-b", "other.json", "--no-cases", "--made", 1)
+    status, printed, _ = run("diff", "tokenizers", "tokenizers", *models)
+    assert status == 1
+    assert printed.split("model:\n")[1].split("\n\n")[0].splitlines() == [
+        '  vocabulary: 1 token in A alone: "##ta"',
+        '  vocabulary: 1 token in B alone: "zzz"',
+        f'  ids: 2 tokens differ: "a" {vocab["b"]} → {vocab["a"]}, "b" {vocab["a"]} → {vocab["b"]}',
+        "  settings: model.max_input_chars_per_word: 100 → 5",
+    ]
+
+
+def test_special_tokens_of_a_post_processor_are_asked_for_if_they_are_recorded(run: Any) -> None:
+    model = json.loads(Path("tokenizer.json").read_text("utf-8"))
+    model["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "[UNK]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+        "special_tokens": {"[UNK]": {"id": "[UNK]", "ids": [1], "tokens": ["[UNK]"]}},
+    }
+    Path("adding.json").write_text(json.dumps(model))
+    arguments = ("record", "tokenizers", "--model", "adding.json", "--no-vocabulary")
+    assert run(*arguments, "--add-special-tokens", "-o", "added.ndjson")[0] == 0
+    assert run(*arguments, "-o", "plain.ndjson")[0] == 0
+    assert run("diff", "added.ndjson", "tokenizers")[0] == 0
+    assert run("diff", "tokenizers", "added.ndjson")[0] == 0
+    status, printed, _ = run("diff", "plain.ndjson", "added.ndjson")
+    assert (status, printed.splitlines()[3:5]) == (
+        1,
+        ["model:", "  special tokens of a post-processor: not added in plain.ndjson and added in added.ndjson"],
+    )
+    assert "1. encode: more tokens at the start: '[UNK]'\n" in printed
+    status, printed, _ = run("diff", "added.ndjson", "reference", "--show", 0)
+    assert status == 1
+    assert "reference gets the model converted, and without its post-processor" in printed.splitlines()
+
+
+def test_recordings_are_compared(recorded: Any) -> None:
+    assert recorded("record", "tokenizers", *RECORD, "two.ndjson.gz")[0] == 0
+    assert recorded("record", "wrong:Wrong", *RECORD, "three.ndjson")[0] == 0
+    assert recorded("diff", "two.ndjson.gz", "a.ndjson")[0] == 0
+    status, printed, _ = recorded("diff", "two.ndjson.gz", "three.ndjson")
+    assert status == 1
+    assert "A and B differ in " in printed.splitlines()[-1]
+    assert recorded("diff", "wrong:Wrong", "a.ndjson")[0] == 1
+
+
+def test_who_answers_nothing_agrees_with_nobody(recorded: Any) -> None:
+    status, printed, _ = recorded("diff", "a.ndjson", "none:Nothing")
+    assert (status, printed.splitlines()[-1]) == (2, "A and B: nothing was compared")
+
+
+def test_implementations_are_compared_over_cases_without_a_model(run: Any) -> None:
+    status, printed, _ = run("diff", "reference", "wrong:Wrong", "--show", 1)
+    assert status == 1
+    lines = printed.splitlines()
+    assert lines[:2] == ["A  tokref 0.1.0 (reference)", "B  tokref 0.1.0 (wrong:Wrong)"]
+    assert re.fullmatch(r"   inputs    \d+ \(\S+ %\); first case \S+", lines[4])
+    assert lines[-2] == "no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so"
+
+
+def test_an_implementation_in_another_environment_is_asked_there(run: Any) -> None:
+    other = f"tokenizers@{sys.executable}"
+    status, printed, _ = run("diff", other, "tokenizers", "--model", "tokenizer.json", "--made", 1, "--no-cases")
+    assert status == 0
+    assert re.fullmatch(rf"A  tokenizers \S+ \({re.escape(other)}\)", printed.splitlines()[0])

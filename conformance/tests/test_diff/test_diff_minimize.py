@@ -1,0 +1,95 @@
+"""Making a difference small, in its text and in its model: what remains is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.diff.causes import compare_replies
+from tokspec.diff.minimize import Minimizer, minimize_sequence, narrow
+from tokspec.diff.saving import explain
+from tokspec.diff.tally import Tally
+from tokspec.formats.user_model import UserModel
+from tokspec.protocol.messages import Request
+from tokspec.sessions.in_process import InProcessSession
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+PAIRS = [left + right for left in LETTERS for right in LETTERS]
+
+#: A vocabulary of 26 letters and all pairs of them, each made by a merge, with stages that the difference needs or not.
+MODEL: dict[str, Any] = {
+    "type": "bpe",
+    "vocabulary": ["<s>", *LETTERS, *PAIRS],
+    "merges": [list(pair) for pair in PAIRS],
+    "special_tokens": ["<s>"],
+    "normalizer": {"type": "sequence", "normalizers": [{"type": "nfc"}, {"type": "lowercase"}]},
+    "pre_tokenizer": {"type": "whitespace_split"},
+}
+
+
+class Without(ReferenceAdapter):
+    """The reference, which does not know one token."""
+
+    def load(self, format: str, content: Any) -> Any:
+        merges = [merge for merge in content["merges"] if "".join(merge) != "qu"]
+        return super().load(format, {**content, "merges": merges})
+
+
+def minimized(text: str, model: Mapping[str, Any] = MODEL, limit: int | None = None) -> Any:
+    """Return what is left of a difference between the reference and one that does not know a token."""
+    own = UserModel("tokspec", model, "large.json", "1")
+    with InProcessSession(ReferenceAdapter()) as a, InProcessSession(Without()) as b:
+        replies = []
+        for session in (a, b):
+            ((_, reply),) = session.ask([Request("encode", "own", own, {"text": text})])
+            replies.append(reply)
+        tally = Tally()
+        tally.note("inputs", "a.txt at 0", text, [compare_replies("encode", {"text": text}, *replies)])
+        (group,) = tally.groups.values()
+        minimizer = Minimizer((a, b), (own, own), ("code_point", "code_point"))
+        return minimizer.minimize(group)
+
+
+def test_of_a_large_model_what_shows_the_difference_remains() -> None:
+    small = minimized("The <s> QUICK brown fox and whatever else a line holds is of no use")
+    assert small.model == {"type": "bpe", "vocabulary": ["q", "u", "qu"], "merges": [["q", "u"]]}
+    assert small.input == {"text": "qu"}
+    explained = explain(small, ({}, {}))
+    assert (explained.clause, explained.leaving) == ("BPE-ENC-1", ("B",))
+    assert explained.rule == "BPE-ENC-1: B differs from the reference"
+
+
+def test_a_stage_without_which_nothing_differs_remains() -> None:
+    """With the text as it stands, the stage that makes letters of it is needed, and no other one."""
+    model = {**MODEL, "normalizer": {"type": "sequence", "normalizers": [{"type": "nfc"}, {"type": "nfkc"}]}}
+    small = minimized("\u01c7q\uff55", {**model, "vocabulary": [*MODEL["vocabulary"], "L", "J"]})
+    assert small.model["vocabulary"] == ["q", "u", "qu"]
+    assert small.input == {"text": "q\uff55"} or "normalizer" not in small.model
+
+
+def test_a_long_text_is_cut_down_before_it_is_made_small() -> None:
+    asked = 0
+
+    def shows(texts: list[str]) -> list[bool]:
+        nonlocal asked
+        asked += len(texts)
+        return ["qu" in text for text in texts]
+
+    text = "word " * 2000 + "quick" + " word" * 2000
+    assert minimize_sequence(narrow(text, shows), shows) == "qu"
+    assert asked < 100
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 16, 33])
+def test_a_sequence_is_left_with_what_is_needed_wherever_that_is(length: int) -> None:
+    items = list(range(length))
+    for needed in ([0], [length - 1], [length // 2], [0, length - 1], items):
+        wanted = set(needed)
+
+        def shows(candidates: list[list[int]], wanted: set[int] = wanted) -> list[bool]:
+            return [wanted.issubset(each) for each in candidates]
+
+        assert minimize_sequence(items, shows) == sorted(wanted)

@@ -1,0 +1,154 @@
+"""The fixture ``tokenizer_regression``, in somebody's repository."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tokspec.diff import regression  # here, because pytester forgets what is first imported in a run
+from tokspec.texts import load_texts
+
+pytestmark = pytest.mark.slow
+
+assert regression
+assert load_texts()
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+import os
+
+def tokenize(text):
+    return [word if word != os.environ.get("OTHERWISE") else word.upper() for word in text.split()]
+
+def test_words(tokenizer_regression):
+    tokenizer_regression.check(tokenize, ["a bug", "no bugs"])
+"""
+
+
+def test_the_first_run_writes_later_ones_compare_and_a_flag_writes_anew(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(test_mine=TESTS)
+    first = pytester.runpytest("-p", "no:cacheprovider")
+    first.assert_outcomes(failed=1)
+    recording = pytester.path / "test_mine" / "test_words.ndjson"
+    first.stdout.fnmatch_lines(["*File not found in data directory, created:*", f"*{recording}*"])
+    written = recording.read_bytes()
+    assert b'{"from": "inputs/test:1", "text": "a bug", "tokens": ["a", "bug"]}\n' in written
+    pytester.runpytest().assert_outcomes(passed=1)
+    monkeypatch.setenv("OTHERWISE", "bug")
+    second = pytester.runpytest()
+    second.assert_outcomes(failed=1)
+    second.stdout.fnmatch_lines(
+        [
+            "E *A  tokenize as recorded in test_words.ndjson",
+            "E *1. encode: another token, at letters (latin)",
+            'E *input     encode "a bug"',
+            'E *A         tokens: "a" "bug"',
+            'E *B         tokens: "a" "BUG"',
+            "E *A and B differ in 1 (*",
+        ]
+    )
+    assert recording.read_bytes() == written
+    pytester.runpytest("--force-regen").assert_outcomes(failed=1)
+    assert recording.read_bytes() != written
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_texts_that_are_new_or_gone_are_a_difference(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=TESTS)
+    pytester.runpytest()
+    pytester.makepyfile(test_mine=TESTS.replace('"no bugs"', '"other", "texts"'))
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["E *not compared: 2 times: texts of B alone", "E *not compared: 1 time: texts of A alone"]
+    )
+
+
+def test_a_tokenizer_that_fails_where_it_answered_is_a_difference(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=TESTS)
+    pytester.runpytest()
+    failing = """
+def tokenize(text):
+    if text == "no bugs":
+        raise LookupError("no bugs here")
+    return text.split()
+"""
+    pytester.makepyfile(test_mine=TESTS[: TESTS.index("def tokenize")] + failing + TESTS[TESTS.index("def test") :])
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E *1. encode: B crashes: is recorded",
+            'E *input     encode "no bugs"',
+            "not answered: 1 text, first inputs/test:2: encode: crash: LookupError: no bugs here (*)",
+        ]
+    )
+
+
+def test_what_was_a_fault_and_still_is_one_is_the_same(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=TESTS.replace("text.split()]", "text.split() if [True][text.startswith('no')]]"))
+    pytester.runpytest()
+    pytester.runpytest().assert_outcomes(passed=1)
+    recording = pytester.path / "test_mine" / "test_words.ndjson"
+    assert '"text": "no bugs", "faults": {"encode": "crash"}' in recording.read_text("utf-8")
+
+
+def test_an_object_that_does_less_is_a_difference(pytester: pytest.Pytester) -> None:
+    both = """
+class Both:
+    def encode(self, text):
+        return [len(text)]
+
+    def decode(self, ids):
+        return "a" * ids[0] if ids else ""
+
+def test_words(tokenizer_regression):
+    tokenizer_regression.check(Both())
+"""
+    pytester.makepyfile(test_mine=both)
+    pytester.runpytest()
+    pytester.runpytest().assert_outcomes(passed=1)
+    pytester.makepyfile(test_mine=both.replace("def decode", "def undo"))
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *not compared: * times: decode: B: is not offered"])
+
+
+def test_objects_of_libraries_and_commands_are_recorded_too(pytester: pytest.Pytester) -> None:
+    model = {"type": "WordLevel", "vocab": {"a": 0, "bug": 1, "?": 2}, "unk_token": "?"}
+    content = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}, "added_tokens": []}
+    Path(pytester.path / "tokenizer.json").write_text(json.dumps(content))
+    pytester.makepyfile(
+        test_mine="""
+        from tokenizers import Tokenizer
+
+        def test_object(tokenizer_regression):
+            tokenizer_regression.check(Tokenizer.from_file("tokenizer.json"), vocabulary=True, compressed=True)
+
+        def test_installed(tokenizer_regression):
+            tokenizer_regression.check(impl="tokenizers", model="tokenizer.json", vocabulary=True)
+
+        def test_nothing(tokenizer_regression):
+            tokenizer_regression.check()
+
+        def test_two_models(tokenizer_regression):
+            tokenizer_regression.check(str.split, model="tokenizer.json")
+        """
+    )
+    pytester.runpytest().assert_outcomes(failed=4)
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "E *DataError: give one tokenizer: an object, impl= or command=",
+            "E *DataError: an object has its model; leave out model=",
+        ]
+    )
+    folder = pytester.path / "test_mine"
+    assert {file.name for file in folder.iterdir()} == {"test_object.ndjson.gz", "test_installed.ndjson"}
+    assert '"from": "vocabulary/alone:1", "text": "bug"' in (folder / "test_installed.ndjson").read_text("utf-8")

@@ -1,0 +1,209 @@
+"""What is drawn: of every kind, sound, the same for the same seed, and able to tell options apart."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import find as find_smallest
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.formats.tiktoken_ranks import merges_of
+from tokspec.fuzz.backend import BACKEND
+from tokspec.fuzz.characters import ODD, ROWS, has_newer
+from tokspec.fuzz.checker import Side, reference_with
+from tokspec.fuzz.components import COMPONENTS, components_of
+from tokspec.fuzz.families import FAMILIES, generated, tokens_of
+from tokspec.fuzz.minimize import is_sound
+from tokspec.fuzz.strategies import Example, examples, models_with_texts, texts
+from tokspec.protocol.messages import Answer, Refused
+from tokspec.suite import schema
+from tokspec.suite.schema import operations
+from tokspec.suite.specification import load_specification
+
+pytestmark = pytest.mark.slow
+
+CHOICES = load_specification().choices
+
+#: Families in which each choice makes a difference; the last makes spans, which the reference counts in code points.
+WHERE = {
+    "bpe_training_tie": "training",
+    "bpe_merge_order": "bpe",
+    "bpe_pairs": "bpe",
+    "bpe_unknown_run": "bpe",
+    "bpe_unknown_without_token": "bpe",
+    "unigram_score_start": "unigram",
+    "unigram_unknown": "unigram",
+    "metaspace_leading_space": "stages",
+    "unknown_id": "bpe",
+    "final_sigma": "stages",
+    "merge_outside_vocabulary": "bpe",
+    "duplicate_token": "unigram",
+    "unigram_unknown_without_token": "unigram",
+    "join_without_decoder": "bpe",
+    "wordpiece_length_unit": "wordpiece",
+}
+
+
+#: Choices that matter to so few examples that thousands are needed.
+RARE = {
+    *("bpe_merge_places", "truncation_odd", "pattern_end", "pattern_interval_plus", "wordpiece_cleanup"),
+    "byte_fallback_invalid",
+}
+
+
+def drawn(strategy: st.SearchStrategy[Any], count: int, seed: int = 1) -> list[Any]:
+    found: list[Any] = []
+
+    @settings(
+        max_examples=count,
+        database=None,
+        phases=[Phase.generate],
+        backend=BACKEND,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+    @seeded(seed)
+    @given(strategy)
+    def take(value: Any) -> None:
+        found.append(value)
+
+    take()
+    return found
+
+
+@cache
+def made(family: str, count: int = 60) -> Sequence[Example]:
+    return drawn(examples([family]), count)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_models_and_requests_obey_the_schema(family: str) -> None:
+    for example in made(family):
+        for operation, input in example.requests:
+            assert [message for _, message in schema.errors(input, f"operations/{operation}/input")] == []
+        if is_sound(example.model):
+            assert [message for _, message in schema.errors(dict(example.model), "model")] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_reference_loads_every_sound_model(family: str) -> None:
+    reference = Side(lambda: reference_with({}))
+    for example in made(family):
+        if is_sound(example.model):
+            for reply in reference.ask(example.model, example.requests)[0]:
+                assert not isinstance(reply, Refused) or reply.reason != "invalid_model", (example.model, reply)
+
+
+def test_models_are_sound_unless_they_are_broken_on_purpose() -> None:
+    assert [
+        each.model
+        for family in ("stages", "bpe-bytes", "training")
+        for each in made(family)
+        if not is_sound(each.model)
+    ] == []
+    for family, most in (("bpe", 0.3), ("unigram", 0.3), ("wordpiece", 0.3)):
+        unsound = [each.model for each in made(family) if not is_sound(each.model)]
+        assert 0 < len(unsound) < most * len(made(family))
+    for model in (each.model for each in made("wordpiece") if not is_sound(each.model)):
+        assert model["unknown_token"] not in model["vocabulary"]  # texts that need it are refused (WP-MODEL-1)
+
+
+def test_broken_models_are_refused_for_the_reasons_that_the_specification_has() -> None:
+    reference = Side(lambda: reference_with({}))
+    broken = [each for family in ("bpe", "unigram") for each in made(family) if not is_sound(each.model)]
+    replies = [reply for each in broken for reply in reference.ask(each.model, each.requests)[0]]
+    assert {"invalid_model", "unknown_symbol"} <= {reply.reason for reply in replies if isinstance(reply, Refused)}
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    for family in FAMILIES:
+        assert drawn(examples([family]), 3, 7) == drawn(examples([family]), 3, 7)
+        assert drawn(examples([family]), 3, 7) != drawn(examples([family]), 3, 8)
+
+
+def test_every_operation_is_asked_and_every_component_is_drawn() -> None:
+    everything = [each for family in FAMILIES for each in made(family)]
+    assert {operation for each in everything for operation, _ in each.requests} == set(operations())
+    named = {name for each in everything for name in components_of(each.model)}
+    assert {component.name for component in COMPONENTS} - named == set()
+
+
+def test_only_the_operations_that_are_wanted_are_asked() -> None:
+    asked = {
+        operation for each in drawn(examples(operations=["decode", "encode"]), 50) for operation, _ in each.requests
+    }
+    assert asked == {"decode", "encode"}
+
+
+def test_odd_parts_have_characters_of_every_general_category() -> None:
+    everything = {
+        unicodedata.category(character)
+        for part in (*ODD, *(part for row in ROWS for part in row))
+        for character in part
+    }
+    every = {unicodedata.category(chr(code)) for code in range(0x110000)}
+    assert every - everything == set()
+
+
+def test_rows_hold_what_all_versions_of_unicode_agree_about() -> None:
+    assert [part for row in ROWS for part in row if has_newer(part)] == []
+
+
+def test_texts_have_tokens_and_special_tokens() -> None:
+    found = drawn(texts(["hug", "##s"], ["<s>"]), 200)
+    assert sum("hug" in text for text in found) > 20
+    assert sum("<s>" in text for text in found) > 20
+
+
+@pytest.mark.parametrize("name", WHERE)
+def test_examples_tell_the_options_of_a_choice_apart(name: str) -> None:
+    answers: dict[str, list[Any]] = {option: [] for option in CHOICES[name].options}
+    for option, found in answers.items():
+        side = Side(lambda option=option: reference_with({name: option}))  # type: ignore[misc]
+        for example in made(WHERE[name], 500 if WHERE[name] == "stages" else 150):
+            replies = side.ask(example.model, example.requests)[0]
+            found += [reply.result if isinstance(reply, Answer) else str(reply) for reply in replies]
+    different = {option for option in answers if sum(mine == answers[option] for mine in answers.values()) == 1}
+    assert different == set(CHOICES[name].options)
+
+
+def test_choices_without_a_family_need_none() -> None:
+    assert set(CHOICES) - set(WHERE) == {"unigram_tie", "offset_unit"} | RARE
+
+
+def test_models_of_bytes_can_be_written_without_their_merges() -> None:
+    for _, model, _ in drawn(generated(("bpe-bytes",)), 40):
+        if "special_tokens" not in model:
+            assert model["merges"] == [[left, right] for left, right in merges_of(model["vocabulary"])]
+        assert len(tokens_of(model)) >= 256
+
+
+def test_what_the_reference_declares_is_what_it_is_held_to() -> None:
+    declared = ReferenceAdapter({"unknown_id": "skipped"}).hello().choices
+    assert reference_with(declared).hello.choices == declared
+
+
+@pytest.mark.parametrize(
+    ("holds", "text", "size"),
+    [
+        (lambda model, text: "é" in text, "é", 70),
+        (lambda model, text: "merges" in model and len(text) > 1, "aa", 50),
+        (lambda model, text: "special_tokens" in model, "", 90),
+    ],
+)
+def test_what_users_draw_shrinks(holds: Callable[[Any, str], bool], text: str, size: int) -> None:
+    limits = settings(max_examples=5000, database=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    found, written = find_smallest(models_with_texts(), lambda each: holds(*each), settings=limits)
+    assert (len(written), len(str(found)) <= size) == (len(text), True)
+
+
+def test_the_backend_is_that_which_draws_at_random() -> None:
+    assert BACKEND == "tokspec-random"

@@ -1,0 +1,427 @@
+"""``tokspec diff``: what differs between two sides, by cause."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tokspec.base.display import visible
+from tokspec.base.errors import DataError
+from tokspec.base.files import write_whole
+from tokspec.cli.known import Ratchet, known_failures_options
+from tokspec.cli.options import choices_option, limits_options, parse_choices
+from tokspec.cli.progress import ProgressBar
+from tokspec.cli.run import refuse_one_file
+from tokspec.diff.answers import Asker
+from tokspec.diff.compare import compare_cases, compare_records, default_inputs, unit_of
+from tokspec.diff.engines import ENGINES, Progress, count_processors, run_units
+from tokspec.diff.inputs import FIELD, KINDS, Reading
+from tokspec.diff.minimize import Minimizer, Small
+from tokspec.diff.models import compare_models, compare_summaries, parts_of, summarize
+from tokspec.diff.recording import Recording, find_model
+from tokspec.diff.report import Summary, count, describe_comparison, make_run, markdown
+from tokspec.diff.saving import Explained, explain, save
+from tokspec.diff.sides import Side, choices_for, describe_sides, open_side, parse_side
+from tokspec.diff.tally import Tally
+from tokspec.diff.texts import MADE
+from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
+from tokspec.formats import READERS
+from tokspec.formats.user_model import UserModel, read_user_model
+from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import effective_choices
+from tokspec.report.ndjson import ndjson, origin
+from tokspec.report.text import say
+from tokspec.sessions.limits import Limits, adopt_orphans
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import load_suite
+
+__all__ = ["diff_command"]
+
+_path = click.Path(path_type=Path)
+
+_MEGABYTE = 1024**2
+
+#: The exit status after an interruption, as shells give it.
+_INTERRUPTED = 130
+
+#: Types of models and stages on which choices bear, by the first word of the choice; others bear on all.
+_TYPES: Mapping[str, set[str]] = {
+    "bpe": {"bpe"},
+    "unigram": {"unigram"},
+    "metaspace": {"metaspace"},
+    "final": {"lowercase", "bert", "bertnormalizer"},
+    "pattern": {"split", "replace"},
+}
+
+#: Causes that are made small.
+_MINIMIZED = 20
+
+
+@click.command("diff", short_help="Say what differs between two implementations, versions, models or recordings.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--model", type=_path, metavar="FILE", help="The model of both sides; else a recording's own.")
+@click.option("--model-b", type=_path, metavar="FILE", help="Another model for B.")
+@click.option("--format", type=click.Choice(list(READERS)), help="Of models; their names say it unless given.")
+@click.option(
+    "--made", type=click.IntRange(min=0), default=MADE, show_default=True, help="Texts of each kind of tokens."
+)
+@click.option("--no-cases", is_flag=True, help="Leave out the suite's cases.")
+@click.option("--add-special-tokens", "adds", is_flag=True, help="Compare encodings with what a post-processor adds.")
+@click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
+@click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
+@click.option("--sample", default=1.0, type=click.FloatRange(0, 1, min_open=True), help="The share of texts of files.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Units of files at once; else all processors.")
+@click.option("--engine", type=click.Choice(list(ENGINES)), default="local", show_default=True)
+@click.option("--address", metavar="ADDRESS", help="Of a Dask or Ray cluster that is there.")
+@click.option("--unit-mb", default=4.0, show_default=True, type=click.FloatRange(0, min_open=True), help="Of a unit.")
+@click.option("-o", "--output", default="tokspec-diff", show_default=True, type=_path, help="Folder of units' results.")
+@choices_option
+@limits_options
+@click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Compare these, as encode/texts/*.")
+@known_failures_options
+@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--report", "reports", multiple=True, type=_path, metavar="FILE", help="Write it: .ndjson or .md.")
+@click.option("--junit", "junit_file", type=_path, metavar="FILE.xml", help="Write JUnit's XML.")
+@click.option("--save", "saved", type=_path, metavar="FOLDER", help="Write causes there, as cases with small models.")
+def diff_command(known_failures: Path | None, update: bool, **options: Any) -> int:
+    """Say what differs between A and B, by cause, each with the smallest input and model that show it.
+
+    \b
+    tokspec diff before.ndjson tokenizers                                  with what was recorded
+    tokspec diff tokenizers@old-venv tokenizers --model tokenizer.json     two versions
+    tokspec diff tokenizers "node adapter.mjs" --model tokenizer.json      a program
+    tokspec diff tokenizers tiktoken texts/ 'logs/*.jsonl.gz' --model r50k_base.tiktoken
+
+    Each is NAME, NAME@ENVIRONMENT, module:object, "PROGRAM ARGS" or a recording. Without FILES they are asked about the
+    suite's cases, its texts, and texts made of the model's vocabulary; FILES are files, folders, patterns or addresses,
+    of which ids are compared. What was done of them stays in a folder: the same command goes on where it ended.
+
+    Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done or there was
+    nothing to compare, 130 after an interruption.
+    """
+    ratchet = Ratchet.of(known_failures, update)
+    with ExitStack() as stack:
+        return _Diff(ratchet=ratchet, stack=stack, **options).run()
+
+
+@dataclass(frozen=True)
+class _Diff:
+    """A comparison that is about to begin: the options."""
+
+    ratchet: Ratchet
+    stack: ExitStack
+    a: str
+    b: str
+    files: tuple[str, ...]
+    model: Path | None
+    model_b: Path | None
+    format: str | None
+    made: int
+    no_cases: bool
+    adds: bool
+    kind: str | None
+    field: str
+    sample: float
+    jobs: int | None
+    engine: str
+    address: str | None
+    unit_mb: float
+    output: Path
+    choices: tuple[str, ...]
+    limits: Limits
+    patterns: tuple[str, ...]
+    show: int
+    reports: tuple[Path, ...]
+    junit_file: Path | None
+    saved: Path | None
+
+    @cached_property
+    def progress(self) -> Progress:
+        """What happened to units of files."""
+        return Progress()
+
+    def run(self) -> int:
+        """Compare, and report."""
+        self._refuse_what_cannot_be()
+        models = self._models()
+        tally = self._compare_files(models) if self.files else self._compare_here()
+        if not tally.texts and self.patterns:
+            raise DataError(f"{' '.join(self.patterns)} matches nothing that was asked", key="--select")
+        explained = {} if self.progress.interrupted else dict(self._explain(tally))
+        summary = Summary(self._names(), tally, explained, models, self._notes(tally))
+        run = self._as_run(tally)
+        self._write(summary, run)
+        say(describe_comparison(summary, self.show))
+        return self._status(tally, run)
+
+    def _refuse_what_cannot_be(self) -> None:
+        for file in self.reports:
+            if file.suffix not in (".ndjson", ".md"):
+                raise DataError("does not say by its end what to write; give .ndjson or .md", str(file), key="--report")
+        named = {f"--report {file}": file for file in self.reports}
+        refuse_one_file({**named, "--junit": self.junit_file, "--known-failures": self.ratchet.file})
+        if self.files and self._recordings:
+            raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
+        if self.a == self.b and self.model_b is None:
+            raise click.UsageError("this compares a side with itself; name another one, or give --model-b")
+        if self.files and self.model is None:
+            raise click.UsageError("FILES need --model FILE")
+        if self.address is not None and self.engine == "local":
+            raise DataError("is for --engine dask or ray", key="--address")
+
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """A and B as they are named; the suite's own implementations take the choices of the other one."""
+        a, b = parse_side(self.a), parse_side(self.b)
+        return a, b
+
+    @cached_property
+    def _recordings(self) -> list[Recording]:
+        return [side.recording for side in self.sides if side.recording]
+
+    @cached_property
+    def own(self) -> tuple[UserModel | None, UserModel | None]:
+        """The models of A and B: what is given, or that of a recording on the other side."""
+        given = read_user_model(self.model, self.format) if self.model else None
+        other = read_user_model(self.model_b, self.format) if self.model_b else given
+        models = []
+        for side, model in zip(self.sides, (given, other), strict=True):
+            is_missing = model is None and side.recording is None and self._recordings
+            models.append(find_model(self._recordings[0], may_differ=True) if is_missing else model)
+        return models[0], models[1]
+
+    @cached_property
+    def with_added(self) -> bool:
+        """Whether encodings have what a post-processor adds; a recording decides, if there is one."""
+        return self.adds or any(each.header.special_tokens == "added" for each in self._recordings)
+
+    @cached_property
+    def sessions(self) -> tuple[Session | None, Session | None]:
+        """Sessions with the sides that are no recordings."""
+        if click.get_current_context().meta.get("tokspec.owns_process"):
+            adopt_orphans()
+        opened: list[Session | None] = [self._open(side) for side in self.sides]
+        held = parse_choices(self.choices)
+        for index, side in enumerate(self.sides):
+            other = opened[1 - index]
+            if other is not None and (taken := choices_for(side, other.hello, held)):
+                opened[index] = self._open(replace(side, choices=taken))
+        return opened[0], opened[1]
+
+    def _open(self, side: Side) -> Session | None:
+        if side.recording:
+            return None
+        return self.stack.enter_context(open_side(side, self.limits))
+
+    @cached_property
+    def askers(self) -> tuple[Asker | Recording | None, Asker | Recording | None]:
+        """The sides as they are asked about texts; None where an implementation has no model."""
+        found: list[Asker | Recording | None] = []
+        for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
+            if session is not None and model is not None:
+                asker = Asker(session, model, adds=self.with_added)
+                found.append(asker)
+            else:
+                found.append(side.recording)
+        return found[0], found[1]
+
+    def _models(self) -> list[str]:
+        """Say what changed in the models."""
+        a, b = self.own
+        summaries = [
+            side.recording.header.model if side.recording else summarize(model) if model else None
+            for side, model in zip(self.sides, (a, b), strict=True)
+        ]
+        lines = []
+        if len({recording.header.special_tokens for recording in self._recordings}) > 1:
+            said = " and ".join(f"{each.header.special_tokens} in {each.name}" for each in self._recordings)
+            lines.append(f"special tokens of a post-processor: {said}")
+        if a and b and not self._recordings:
+            return lines + ([] if a.sha256 == b.sha256 else compare_models(parts_of(a), parts_of(b)))
+        if summaries[0] and summaries[1]:
+            lines += compare_summaries(summaries[0], summaries[1])
+        return lines
+
+    # Comparing
+
+    def _compare_here(self) -> Tally:
+        """Compare cases and texts in this process."""
+        tally = Tally()
+        a, b = self.sessions
+        if a is not None and b is not None and not self.no_cases and not self.patterns:
+            cases = [question for case in load_suite().cases.values() for question in case.questions]
+            with ProgressBar("comparing cases", len(cases)) as advance:
+                tally.add(compare_cases(a, b, cases, advance))
+        one, other = self.askers
+        if one is None or other is None:
+            if self.no_cases or self.patterns:
+                raise click.UsageError("to compare texts give --model FILE, with a tokenizer.json of yours")
+            return tally
+        inputs: Iterator[Any] = iter(())
+        if isinstance(one, Asker) and isinstance(other, Asker):
+            one.drop_missing_stages()
+            inputs = default_inputs(one, self.made)
+        with ProgressBar("comparing texts", None) as advance:
+            tally.add(compare_records(one, other, inputs, self._is_wanted, advance))
+        return tally
+
+    def _is_wanted(self, name: str) -> bool:
+        operation, _, section = name.partition("/")
+        names = (name, operation, section)
+        return not self.patterns or any(fnmatchcase(each, pattern) for pattern in self.patterns for each in names)
+
+    def _compare_files(self, models: Sequence[str]) -> Tally:
+        """Compare what both encode of files, unit by unit."""
+        a, b = self.own
+        if a is None or b is None:
+            raise click.UsageError("FILES need --model FILE")
+        held = parse_choices(self.choices)
+        sides, contents, compared = describe_sides(self.sides, (a, b), self.limits, held, adds=self.with_added)
+        limits = {name: getattr(self.limits, name) for name in ("case_seconds", "start_seconds", "memory_mb")}
+        reading = Reading(self.kind, self.field, self.sample)
+        header = Header((sides[0], sides[1]), compared, reading, str(Path.cwd()), limits)
+        units = cut_into_units(header, self.files, max(1, int(self.unit_mb * _MEGABYTE)), self.output)
+        with lock_folder(self.output):
+            prepare_folder(self.output, header, units, contents)
+            self._run_units(units)
+            tally = sum_results(self.output, units)
+            left = len(units) - len(find_done(self.output, units))
+        if left:
+            self.notes.append(f"done: {len(units) - left:,} of {count(len(units), 'unit')}; the same command goes on")
+        return tally
+
+    def _run_units(self, units: Sequence[Unit]) -> None:
+        done = find_done(self.output, units)
+        if len(done) == len(units):
+            return
+        engine = ENGINES[self.engine](self.jobs or count_processors(), self.address)
+        size = sum(unit.bytes for unit in units if unit.id not in done)
+        with ProgressBar("comparing files (bytes)", size) as advance:
+            found = run_units(self.output, units, engine, lambda unit, _: advance(by=unit.bytes))
+        self.progress.faults.extend(found.faults)
+        self.progress.interrupted = found.interrupted
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Lines about what was not done."""
+        return []
+
+    def _notes(self, tally: Tally) -> list[str]:
+        notes = list(self.notes)
+        if not self.files and None in self.askers:
+            notes.append("no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so")
+        for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
+            if self.with_added and session and "add_special_tokens" not in session.hello.encode_options:
+                notes.append(f"{side.name} is asked as it is: whether it adds special tokens is its own")
+            elif self.with_added and session and model and model.format not in session.hello.formats:
+                notes.append(f"{side.name} gets the model converted, and without its post-processor")
+        if tally.different and self._recordings and all(self.askers):
+            notes += self._other_choices()
+        return notes
+
+    def _other_choices(self) -> Iterator[str]:
+        """Say which choices that bear on the model the sides declare otherwise: that may be why they differ."""
+        a, b = self._side_choices
+        settings = self._recordings[0].header.model.get("settings", {})
+        types = {str(value).lower() for path, value in settings.items() if path.rpartition(".")[2] == "type"}
+        for name in sorted(a.keys() & b.keys() - {"offset_unit", "bpe_training_tie"}):
+            bears = types & _TYPES.get(name.partition("_")[0], types)
+            if a[name] != b[name] and (bears or not types):
+                yield f"declared otherwise, which may be why: {name}: {a[name]} in A, {b[name]} in B"
+
+    # Reporting
+
+    @cached_property
+    def _side_choices(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        found = [
+            side.recording.header.choices if side.recording else effective_choices(session.hello) if session else {}
+            for side, session in zip(self.sides, self.sessions, strict=True)
+        ]
+        return found[0], found[1]
+
+    def _names(self) -> tuple[str, str]:
+        found = []
+        for side, session in zip(self.sides, self.sessions, strict=True):
+            if side.recording:
+                found.append(f"{side.recording.header.who} as recorded in {side.name}")
+                continue
+            who = f"{session.hello.name} {session.hello.version}".strip() if session else side.name
+            found.append(who if session and side.name == session.hello.name else f"{who} ({side.name})")
+        return found[0], found[1]
+
+    def _explain(self, tally: Tally) -> Iterator[tuple[int, Explained]]:
+        """Make the first causes small, and find out what stands behind them."""
+        one, other = self.askers
+        (a, b), (model, model_b) = self.sessions, self.own
+        if not (isinstance(one, Asker) and isinstance(other, Asker) and a and b and model and model_b):
+            return
+        units = (unit_of(one), unit_of(other))
+        minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options))
+        most = max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
+        with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
+            for number, group in enumerate(tally.causes[:most]):
+                small = None if group.example.place.startswith("case ") else minimizer.minimize(group)
+                if isinstance(small, Small):
+                    yield number, explain(small, self._side_choices)
+                advance()
+
+    def _as_run(self, tally: Tally) -> Run:
+        """Return the comparison as a run of B that is held to A, as it counts with what is known."""
+        session = self.sessions[1]
+        hello = session.hello if session else self._recordings[-1].header.hello
+        problems = [str(fault) for each in self.sessions if each for fault in each.unblamed]
+        names = self._names()
+        run = make_run(tally, hello, self._side_choices[1], names[0], problems, self.a)
+        known = self.ratchet.counting
+        if known and known.entries:
+            listed = known.unsupported(run.results)
+            results = tuple(known.apply_to(result, date.today()) for result in run.results)
+            run = replace(run, results=results, problems=(*run.problems, *listed))
+        entries = self.ratchet.known.entries
+        unselected = {name for name in entries if not self._is_wanted(name)}
+        return self.ratchet.applied(run, {*tally.sections, *unselected})
+
+    def _write(self, summary: Summary, run: Run) -> None:
+        again = self._again()
+        came_from = origin(click.get_current_context().find_root().obj or "", again, load_suite().hash)
+        for file in self.reports:
+            write_whole(file, markdown(summary) if file.suffix == ".md" else b"".join(ndjson(run, came_from)))
+        if self.junit_file:
+            from tokspec.report.junit import junit  # here, because most comparisons need no XML
+
+            write_whole(self.junit_file, junit([(came_from, run)]))
+        groups = summary.tally.causes
+        for number, explained in summary.explained.items() if self.saved else ():
+            case = self.saved and save(explained, self.saved, summary.names, groups[number].example.place)
+            if case:
+                click.echo(visible(f"wrote {case}"))
+        for fault in dict.fromkeys(self.progress.faults):
+            click.echo(visible(f"not done: {fault}"), err=True)
+        if self.ratchet.file and not self.ratchet.update and not run.conforms:
+            click.echo(f"to rewrite the known-failures file: {again} --update-known-failures")
+
+    def _again(self) -> str:
+        """Return the command that compares in the same way, without its selection."""
+        words = ["tokspec", "diff", self.a, self.b, *self.files]
+        for option, value in (("--model", self.model), ("--model-b", self.model_b), ("--format", self.format)):
+            words += [option, str(value)] if value else []
+        return shlex.join(words) + self.ratchet.arguments()
+
+    def _status(self, tally: Tally, run: Run) -> int:
+        if self.progress.interrupted:
+            click.echo("interrupted; the same command goes on", err=True)
+            return _INTERRUPTED
+        if self.progress.faults or not tally.compared:
+            return 2
+        return 0 if run.conforms else 1

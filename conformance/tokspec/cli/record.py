@@ -1,0 +1,166 @@
+"""``tokspec record``: record what an implementation answers with a model of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from tokspec.base.display import shorten, visible
+from tokspec.base.errors import DataError
+from tokspec.cli.options import limits_options
+from tokspec.cli.progress import ProgressBar
+from tokspec.diff.answers import Asker, Input, Record, answer
+from tokspec.diff.compare import default_inputs
+from tokspec.diff.inputs import FIELD, KINDS, BadText, Reading, find_parts, read_part
+from tokspec.diff.recording import Written, header_of, is_recording, write_recording
+from tokspec.diff.report import count
+from tokspec.diff.sides import open_side, parse_side
+from tokspec.diff.tally import Tally
+from tokspec.diff.texts import MADE
+from tokspec.formats import READERS
+from tokspec.formats.user_model import read_user_model
+from tokspec.protocol.messages import Fault
+from tokspec.sessions.limits import Limits
+
+__all__ = ["Unanswered", "file_inputs", "record_command"]
+
+_path = click.Path(path_type=Path)
+
+#: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
+_LARGEST = 64 * 1024
+
+#: Bytes from which on a recording is better compressed, and reasons that are shown.
+_LARGE = 32 * 1024 * 1024
+_SHOWN = 8
+
+
+@click.command("record", short_help="Record what an implementation answers with your model.")
+@click.argument("implementation")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--model", type=_path, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
+@click.option("--format", type=click.Choice(list(READERS)), help="Its format; its name says it unless given.")
+@click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
+@click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
+@click.option(
+    "--made", type=click.IntRange(min=0), default=MADE, show_default=True, help="Texts of each kind of tokens."
+)
+@click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
+@click.option("--add-special-tokens", "adds", is_flag=True, help="Record encodings with what a post-processor adds.")
+@limits_options
+@click.option("-o", "--output", type=_path, required=True, metavar="FILE.ndjson", help="Compressed if it ends in .gz.")
+def record_command(
+    implementation: str,
+    files: tuple[str, ...],
+    model: Path,
+    format: str | None,
+    kind: str | None,
+    field: str,
+    made: int,
+    no_vocabulary: bool,
+    adds: bool,
+    limits: Limits,
+    output: Path,
+) -> int:
+    """Record what IMPLEMENTATION answers with a model of yours, to be compared with later by tokspec diff.
+
+    \b
+    tokspec record tokenizers --model tokenizer.json -o before.ndjson
+    tokspec record tokenizers texts.jsonl --field body --model tokenizer.json -o before.ndjson.gz
+
+    The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
+    bytes.
+    """
+    _refuse_what_cannot_be(implementation, model, files, output)
+    side = parse_side(implementation)
+    bad, unanswered = Tally(), Unanswered()
+    with open_side(side, limits) as session:
+        if adds and "add_special_tokens" not in session.hello.encode_options:
+            message = "adds no special tokens of post-processors on request; leave out --add-special-tokens"
+            raise DataError(message, key=side.name)
+        asker = Asker(session, read_user_model(model, format), adds=adds)
+        dropped = asker.drop_missing_stages()
+        inputs = default_inputs(asker, made, vocabulary=not no_vocabulary)
+        mine = file_inputs(files, Reading(kind, field, largest=_LARGEST), bad)
+        said = {"made": None if no_vocabulary else made, "files": [Path(file).name for file in files]}
+        header = header_of(asker, "added" if adds else "not added", said)
+        with ProgressBar("recording", None) as advance:
+            records = unanswered.watch(answer(asker, chain(inputs, mine), advance))
+            written = write_recording(output, header, records)
+    for operation, reason in dropped.items():
+        click.echo(visible(f"not asked: {operation}: {reason}"))
+    for line in (*unanswered.lines, *_bad_lines(bad)):
+        click.echo(visible(line), err=True)
+    _say(header.who, model.name, written, output)
+    return 0
+
+
+def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:
+    """Return the texts of files; their names say nothing of the machine, and have a number where two are the same."""
+    seen: dict[str, int] = {}
+    for file in files:
+        for part in find_parts(file, reading.kind, 1 << 62):
+            name = Path(part.path).name
+            seen[name] = seen.get(name, 0) + 1
+            called = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            for each in read_part(part, reading):
+                if isinstance(each, BadText):
+                    bad.note_bad(f"{called}:{each.number}", each.why)
+                else:
+                    yield Input(f"inputs/{called}", str(each.number), each.text)
+
+
+class Unanswered:
+    """Faults, which are recorded as such and are for somebody to look at: how often, with the first text."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def watch(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Pass records on, and count the faults in them."""
+        for record in records:
+            for operation, reply in record.replies.items():
+                if isinstance(reply, Fault):
+                    key = f"{operation}: {reply.kind}: {shorten(reply.message)}"
+                    times, first = self._found.get(key, (0, record.input.place))
+                    self._found[key] = (times + 1, first)
+            yield record
+
+    @property
+    def lines(self) -> list[str]:
+        """What there is to say of them, the commonest first."""
+        ordered = sorted(self._found.items(), key=lambda item: (-item[1][0], item[0]))
+        return [
+            f"not answered: {count(times, 'text')}, first {first}: {key}" for key, (times, first) in ordered[:_SHOWN]
+        ]
+
+
+def _bad_lines(bad: Tally) -> Iterator[str]:
+    for number, place, why in bad.bad.values():
+        yield f"left out: {count(number, 'record')} {'is' if number == 1 else 'are'} no text, first {place}: {why}"
+
+
+def _refuse_what_cannot_be(implementation: str, model: Path, files: tuple[str, ...], output: Path) -> None:
+    """Refuse what would cost the user a file, or would be noticed only when all is done."""
+    if not implementation.strip():
+        raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
+    if output.is_dir():
+        raise DataError("is a folder; give the name of the recording in it", str(output), key="--output")
+    if not is_recording(implementation) and not output.name.removesuffix(".gz").endswith(".ndjson"):
+        raise DataError("needs a name that ends in .ndjson or .ndjson.gz", str(output), key="--output")
+    for option, named in (("--model", [model]), ("FILES", map(Path, files))):
+        if output.is_file() and any(file.exists() and file.samefile(output) for file in named):
+            raise DataError(f"is what {option} names, and would be replaced; give another", str(output), key="--output")
+    side = parse_side(implementation)
+    if side.recording is not None:
+        raise DataError("is a recording; name an implementation", implementation)
+
+
+def _say(who: str, model: str, written: Written, output: Path) -> None:
+    size = output.stat().st_size
+    texts = f"{count(written.records, 'text')}, {count(written.tokens, 'token')}"
+    click.echo(visible(f"{output}: {who} with {model}: {texts}; {size / 1e6:.1f} MB"))
+    if size > _LARGE and not output.name.endswith(".gz"):
+        click.echo(f"a name that ends in .gz makes it smaller: {output}.gz")

@@ -1,0 +1,151 @@
+"""Whether two replies to the same request differ, and by what cause: thousands of differences mostly have a few.
+
+A cause is the operation, the way in which the replies differ, and the kind of character at the first difference. That
+is a description, not a proof: two causes may look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from tokspec.base.display import shorten
+from tokspec.diff.answers import is_unsupported
+from tokspec.judge.causes import COMPARED, Cause, Seen, cause_of_difference
+from tokspec.judge.compare import Difference, first_difference
+from tokspec.judge.verdicts import Verdict
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.spans import convert_result
+
+__all__ = ["Cause", "Outcome", "cause_of", "compare_replies", "count_different_tokens"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the replies of A and B to a request come to; ``verdict`` holds B to A.
+
+    An answer is cut to the fields that both have, and A's has its spans in the unit of B.
+    """
+
+    operation: str
+    input: Mapping[str, Any]
+    a: Reply
+    b: Reply
+    verdict: Verdict
+    detail: str = ""
+    difference: Difference | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is neither the same nor not comparable."""
+        return not self.verdict.conforms
+
+
+def compare_replies(
+    operation: str, input: Mapping[str, Any], a: Reply, b: Reply, units: tuple[str, str] = ("", "")
+) -> Outcome:
+    """Compare two replies to a request; ``units`` are those in which the spans of A and B count.
+
+    >>> compare_replies("encode", {"text": "a"}, Answer({"ids": [1]}), Answer({"ids": [1], "tokens": ["a"]})).verdict
+    <Verdict.PASS: 'pass'>
+    """
+    if is_unsupported(a) or is_unsupported(b):
+        message = "; ".join(
+            f"{side}: {reply.message or 'gives no reason'}"
+            for side, reply in (("A", a), ("B", b))
+            if isinstance(reply, Refused) and is_unsupported(reply)
+        )
+        return Outcome(operation, input, a, b, Verdict.UNSUPPORTED, message)
+    if isinstance(a, Answer) and isinstance(b, Answer):
+        return _compare_answers(operation, input, a.result, b.result, units)
+    said = [_kind_of_reply(reply) for reply in (a, b)]
+    if said[0] == said[1]:
+        return Outcome(operation, input, a, b, Verdict.PASS)
+    verdict = Verdict(b.kind) if isinstance(b, Fault) else Verdict.ERROR if isinstance(b, Refused) else Verdict.FAIL
+    return Outcome(operation, input, a, b, verdict, f"A {said[0]}, B {said[1]}")
+
+
+def _compare_answers(
+    operation: str, input: Mapping[str, Any], a: Mapping[str, Any], b: Mapping[str, Any], units: tuple[str, str]
+) -> Outcome:
+    fields = [name for name in a if name in b]
+    if not fields:
+        detail = f"A gives {' and '.join(a)}, B gives {' and '.join(b)}"
+        return Outcome(operation, input, Answer(a), Answer(b), Verdict.UNSUPPORTED, detail)
+    expected, actual = {name: a[name] for name in fields}, {name: b[name] for name in fields}
+    if units[0] != units[1]:
+        expected = dict(convert_result(expected, input, units[1], units[0]))
+    difference = None if expected == actual else first_difference(expected, actual, {})
+    replies = Answer(expected), Answer(actual)
+    if difference is None:
+        return Outcome(operation, input, *replies, Verdict.PASS)
+    return Outcome(operation, input, *replies, Verdict.FAIL, "other answers", difference)
+
+
+_FAULTS: Mapping[str, str] = {"crash": "crashes", "timeout": "takes too long", "protocol": "breaks the protocol"}
+
+
+def _kind_of_reply(reply: Reply) -> str:
+    if isinstance(reply, Refused):
+        return f"refuses as {reply.reason}"
+    return _FAULTS[reply.kind] if isinstance(reply, Fault) else "answers"
+
+
+def cause_of(outcome: Outcome, text: str) -> Cause:
+    """Return the cause of an outcome that differs: what B does, held to A.
+
+    ``text`` is what was tokenized where the input is not one.
+
+    >>> outcome = compare_replies("encode", {"text": "a  b"}, Answer({"tokens": ["a", "ĠĠb"]}),
+    ...     Answer({"tokens": ["a", "Ġ", "Ġb"]}))
+    >>> str(cause_of(outcome, "a  b"))
+    'encode: cuts where A does not, at white space'
+    """
+    if not (isinstance(outcome.a, Answer) and isinstance(outcome.b, Answer)) or outcome.difference is None:
+        sides = (("A", outcome.a), ("B", outcome.b))
+        said = [f"{side} {_describe(reply)}" for side, reply in sides if not isinstance(reply, Answer)]
+        return Cause(outcome.operation, "; ".join(said), "")
+    path, operation = outcome.difference.path, outcome.operation
+    if operation not in COMPARED:
+        return Cause(operation, f"another {next(map(str, path), 'answer')}", "")
+    text = str(outcome.input.get("text", text))
+    at = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
+    spans = outcome.a.result.get("pieces" if operation == "pre_tokenize" else "spans", [])
+    character = text[spans[at][-2] :][:1] if at < len(spans) else ""
+    return cause_of_difference(operation, Seen(text, outcome.a.result, outcome.b.result, path, character, "A"))
+
+
+def _describe(reply: Reply) -> str:
+    """Describe a refusal or a fault; what a program wrote to standard error names addresses and times."""
+    message = reply.message.partition("; standard error")[0] if isinstance(reply, Fault) else ""
+    return _kind_of_reply(reply) + (f": {shorten(message, 100)}" if message else "")
+
+
+# Counting tokens
+
+#: What the lengths of two stretches may come to, multiplied, to be aligned; in longer ones all tokens differ.
+_ALIGNED = 1_000_000
+
+
+def count_different_tokens(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """Count the tokens of the longer list that no common run covers.
+
+    >>> count_different_tokens([1, 2, 3, 4, 5], [1, 2, 9, 4, 5])
+    1
+    """
+    start = _count_common(a, b)
+    a, b = a[start:], b[start:]
+    end = _count_common(a[::-1], b[::-1])
+    a, b = a[: len(a) - end], b[: len(b) - end]
+    longest = max(len(a), len(b))
+    if len(a) * len(b) > _ALIGNED:
+        return longest
+    return longest - sum(block.size for block in SequenceMatcher(None, a, b, False).get_matching_blocks())
+
+
+def _count_common(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """Return how many items at the start are the same."""
+    shorter = min(len(a), len(b))
+    return next((at for at in range(shorter) if a[at] != b[at]), shorter)

@@ -1,0 +1,486 @@
+"""Texts out of files of any size: lines, whole files, JSON Lines, Parquet, compressed or not, on a disk or elsewhere.
+
+A file is read in parts, so that several workers can share it, and never held whole. What should be a text and is none,
+such as a line that is not UTF-8 or the rest of a torn file, is a :class:`BadText` with its place, and the next one
+follows. Empty texts are left out.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from glob import glob, has_magic
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from tokspec.base.errors import DataError
+
+__all__ = [
+    "FIELD",
+    "KINDS",
+    "BadText",
+    "Part",
+    "Reading",
+    "Text",
+    "decompress",
+    "describe_broken",
+    "find_parts",
+    "read_part",
+    "whole_file",
+    "without_compression",
+]
+
+#: The field of JSON Lines, or the column of Parquet, that holds the text, unless another is named.
+FIELD = "text"
+
+KINDS = ("lines", "whole", "jsonl", "parquet")
+_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
+
+#: Bytes of the longest text: it is in memory as a whole.
+LARGEST = 16 * 1024**2
+
+#: Bytes that are read at once of a line that is too long, and rows of Parquet that are held at once.
+_CHUNK = 1024**2
+_ROWS = 256
+
+
+class Text(NamedTuple):
+    """A text. ``number`` is of its line or row, from 1 in its part; ``at`` is the byte or row with which it begins.
+
+    Bytes are those of the decompressed file.
+    """
+
+    text: str
+    number: int
+    at: int
+
+
+class BadText(NamedTuple):
+    """What should be a text and is none."""
+
+    why: str
+    number: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read: as which kind (by their names unless given), where the text is, and which share is taken."""
+
+    kind: str | None = None
+    field: str = FIELD
+    sample: float = 1.0
+    largest: int = LARGEST
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of a file: the lines that begin from byte ``start`` up to ``end``, or groups of rows of a table.
+
+    ``end`` is None where the part is the whole file. ``size`` and ``tag`` change when the file does.
+    """
+
+    path: str
+    size: int
+    tag: str
+    kind: str
+    start: int = 0
+    end: int | None = None
+
+    @property
+    def bytes(self) -> int:
+        """About how much there is to read."""
+        return self.size if self.end is None or self.kind == "parquet" else self.end - self.start
+
+
+def without_compression(name: str) -> str:
+    """Return a file's name without the ending that says how it is compressed.
+
+    >>> without_compression("a.txt.gz"), without_compression("a.txt")
+    ('a.txt', 'a.txt')
+    """
+    ending = PurePosixPath(name).suffix.lower()
+    return name[: -len(ending)] if ending in _OPEN else name
+
+
+def kind_of(name: str) -> str:
+    """Tell by a file's name what it holds; what says nothing is lines.
+
+    >>> kind_of("texts.jsonl.gz"), kind_of("part-0.parquet"), kind_of("notes")
+    ('jsonl', 'parquet', 'lines')
+    """
+    return _ENDINGS.get(PurePosixPath(without_compression(name)).suffix.lower(), "lines")
+
+
+# Finding files, and cutting them into parts
+
+
+def find_parts(name: str, kind: str | None, part_bytes: int) -> Iterator[Part]:
+    """Find the files that a name stands for, and cut those that can be cut into parts of about so many bytes.
+
+    Args:
+        name: a file, a folder with all that is below it, a pattern, or an address such as ``s3://bucket/part-*``.
+        kind: of every file; None goes by the names.
+        part_bytes: what is compressed, and a file that is one text, is never cut.
+
+    Raises:
+        DataError: there is no such file, or a package that it needs is not installed.
+    """
+    for path, size, tag in _find_remote(name) if "://" in name else map(_describe, _local_paths(name)):
+        chosen = kind or kind_of(path)
+        if chosen == "parquet":
+            yield from _row_group_parts(path, size, tag, part_bytes)
+            continue
+        is_cut = chosen != "whole" and without_compression(path) == path
+        count = max(1, round(size / part_bytes)) if is_cut else 1
+        for number in range(count):
+            start, end = size * number // count, size * (number + 1) // count
+            yield Part(path, size, tag, chosen, start, None if count == 1 else end)
+
+
+def whole_file(path: Path, kind: str | None = None) -> Part:
+    """Return a file on this disk as one part.
+
+    Raises:
+        DataError: it is not there.
+    """
+    return Part(*_describe(str(path)), kind or kind_of(str(path)))
+
+
+def _local_paths(name: str) -> list[str]:
+    path = Path(name)
+    if path.is_dir():
+        below = (each for each in path.rglob("*") if not _is_hidden(each.relative_to(path)) and each.is_file())
+        found = sorted(map(str, below))
+    elif has_magic(name) and not path.exists():
+        found = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
+    else:
+        found = [name]
+    if not found:
+        raise DataError("there is no file of this name or below it", name)
+    return found
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _describe(path: str) -> tuple[str, int, str]:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+    if not stat.S_ISREG(status.st_mode):  # a pipe, or a device, might never end
+        raise DataError("is no ordinary file", path)
+    return path, status.st_size, str(status.st_mtime_ns)
+
+
+def _fsspec() -> Any:
+    try:
+        return import_module("fsspec")
+    except ImportError:
+        raise DataError("an address needs a package; install it with: pip install fsspec") from None
+
+
+def _find_remote(address: str) -> list[tuple[str, int, str]]:
+    library = _fsspec()
+    try:
+        system, path = library.core.url_to_fs(address)
+        paths = sorted(system.glob(path)) if has_magic(path) else [path]
+        if len(paths) == 1 and system.isdir(paths[0]):
+            paths = sorted(system.find(paths[0]))
+        found = [_describe_remote(system.unstrip_protocol(each), system.info(each)) for each in paths]
+    except (OSError, ValueError, ImportError) as error:
+        raise DataError(f"cannot be read: {error}", address) from None
+    if not found:
+        raise DataError("there is no file of this name or below it", address)
+    return found
+
+
+def _describe_remote(address: str, info: Mapping[str, Any]) -> tuple[str, int, str]:
+    if info.get("size") is None:
+        raise DataError("does not say how large it is, and cannot be cut into parts", address)
+    tags = (info.get(key) for key in ("ETag", "etag", "checksum", "mtime", "LastModified"))
+    return address, int(info["size"]), next((str(tag) for tag in tags if tag), "")
+
+
+def _open(part: Part) -> BinaryIO:
+    """Open the file of a part, if it is still the one that was found."""
+    ((_, size, tag),) = _find_remote(part.path) if "://" in part.path else (_describe(part.path),)
+    if (size, tag) != (part.size, part.tag):
+        raise DataError(f"has changed since it was found: it had {part.size} bytes and has {size}", part.path)
+    if "://" in part.path:
+        return cast(BinaryIO, _fsspec().open(part.path, "rb").open())
+    return open(part.path, "rb")
+
+
+# Reading a part
+
+
+def read_part(part: Part, reading: Reading) -> Iterator[Text | BadText]:
+    """Return the texts of a part in order, and what is none. A line belongs to the part in which it begins.
+
+    Raises:
+        DataError: the file has changed or cannot be read, has no such column, or needs a package.
+    """
+    read = _rows if part.kind == "parquet" else _whole if part.kind == "whole" else _lines
+    try:
+        with closing(_open(part)) as stream:
+            for each in read(stream, part, reading):
+                if isinstance(each, BadText) or (each.text and _is_taken(part, each.at, reading.sample)):
+                    yield each
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", part.path) from None
+
+
+def _is_taken(part: Part, at: int, sample: float) -> bool:
+    if sample >= 1:
+        return True
+    key = f"{part.path}\n{at}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(key, digest_size=8).digest()) < sample * 2**64
+
+
+def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Text | BadText]:
+    """Return lines; they end in ``\\n`` or ``\\r\\n`` and nothing else."""
+    opened = decompress(stream, part.path)
+    offset = number = 0
+    # what stands around a text in JSON, and its escapes, may make a line longer than the text
+    longest = 8 * reading.largest + 65536
+    make = _from_json(reading) if part.kind == "jsonl" else _decoded(reading)
+    try:
+        if part.start:
+            opened.seek(part.start - 1)
+            offset = part.start - 1 + _skip_line(opened, b"")
+        while part.end is None or offset < part.end:
+            number += 1
+            line = opened.readline(longest)
+            if not line:
+                return
+            length = len(line)
+            if length == longest and not line.endswith(b"\n"):
+                yield BadText(_too_long(reading), number, offset)
+                length += _skip_line(opened, line)
+            elif length > 2 or line.strip(b"\r\n"):
+                yield make(line, number, offset)
+            offset += length
+    except Exception as error:
+        if not (why := describe_broken(error)):
+            raise
+        yield BadText(why, number, offset)
+
+
+def _skip_line(stream: BinaryIO, line: bytes) -> int:
+    """Read to the end of the line, and return how many bytes that were."""
+    skipped = 0
+    while not line.endswith(b"\n") and (line := stream.readline(_CHUNK)):
+        skipped += len(line)
+    return skipped
+
+
+def _too_long(reading: Reading) -> str:
+    return f"is longer than {reading.largest} bytes"
+
+
+def _decoded(reading: Reading) -> Callable[[bytes, int, int], Text | BadText]:
+    largest = reading.largest
+
+    def make(line: bytes, number: int, at: int) -> Text | BadText:
+        line = line.removesuffix(b"\n").removesuffix(b"\r")
+        if len(line) > largest:
+            return BadText(_too_long(reading), number, at)
+        try:
+            return Text(line.decode(), number, at)
+        except UnicodeDecodeError as error:
+            return BadText(f"is not UTF-8 at its byte {error.start}", number, at)
+
+    return make
+
+
+def _from_json(reading: Reading) -> Callable[[bytes, int, int], Text | BadText]:
+    """Return a function that takes the text out of a line of JSON: a field of the object, or the string itself."""
+
+    def make(line: bytes, number: int, at: int) -> Text | BadText:
+        if not line.strip():
+            return Text("", number, at)
+        try:
+            value = _field(json.loads(line.decode()), reading.field)
+        except UnicodeDecodeError as error:
+            return BadText(f"is not UTF-8 at its byte {error.start}", number, at)
+        except (ValueError, RecursionError):
+            return BadText("is no JSON", number, at)
+        except KeyError as error:
+            return BadText(str(error.args[0]), number, at)
+        if isinstance(value, str):
+            return _checked(value, number, at, reading)
+        return BadText(f"has in the field {reading.field} no string", number, at)
+
+    return make
+
+
+def _field(value: Any, field: str) -> Any:
+    """Return what a field holds; ``a.b`` is the field b of a where there is no field ``a.b``."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        raise KeyError("is neither an object nor a string")
+    if field in value:
+        return value[field]
+    first, dot, rest = field.partition(".")
+    if dot and isinstance(value.get(first), dict):
+        return _field(value[first], rest)
+    raise KeyError(f"has no field {field}; it has {', '.join(map(str, list(value)[:8])) or 'none'}")
+
+
+def _checked(text: str, number: int, at: int, reading: Reading) -> Text | BadText:
+    """Return a text, unless it has no form in UTF-8 or is too long."""
+    try:
+        size = len(text) if text.isascii() else len(text.encode())
+    except UnicodeEncodeError:
+        return BadText("holds half of a surrogate pair, which is no character", number, at)
+    return Text(text, number, at) if size <= reading.largest else BadText(_too_long(reading), number, at)
+
+
+def _whole(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Text | BadText]:
+    try:
+        data = decompress(stream, part.path).read(reading.largest + 1)
+    except Exception as error:
+        if not (why := describe_broken(error)):
+            raise
+        yield BadText(why, 1, 0)
+        return
+    try:
+        yield Text(data.decode(), 1, 0) if len(data) <= reading.largest else BadText(_too_long(reading), 1, 0)
+    except UnicodeDecodeError as error:
+        yield BadText(f"is not UTF-8 at its byte {error.start}", 1, 0)
+
+
+# Parquet
+
+
+@cache
+def _arrow() -> tuple[Any, Any]:
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise DataError("Parquet needs a package; install it with: pip install pyarrow") from None
+
+
+def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterator[Part]:
+    """Put groups of rows together until they have about so many bytes; a file that is no Parquet is one part."""
+    arrow, parquet = _arrow()
+    whole = Part(path, size, tag, "parquet")
+    with closing(_open(whole)) as stream:
+        try:
+            table = parquet.ParquetFile(stream).metadata
+        except arrow.ArrowInvalid:
+            yield whole
+            return
+        sizes = [table.row_group(group).total_byte_size for group in range(table.num_row_groups)]
+    start = gathered = 0
+    for group, group_bytes in enumerate(sizes, 1):
+        gathered += group_bytes
+        if gathered >= part_bytes and group < len(sizes):
+            yield Part(path, size, tag, "parquet", start, group)
+            start = group
+            gathered = 0
+    yield Part(path, size, tag, "parquet", start, len(sizes)) if start else whole
+
+
+def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Text | BadText]:
+    arrow, parquet = _arrow()
+    try:
+        file = parquet.ParquetFile(stream, pre_buffer=False, memory_map=False)
+    except arrow.ArrowInvalid as error:
+        yield BadText(f"is no Parquet, or is cut off: {_first_line(error)}", 1, 0)
+        return
+    _refuse_other_columns(arrow, file.schema_arrow, part.path, reading.field)
+    groups = range(part.start, file.num_row_groups if part.end is None else part.end)
+    number = sum(file.metadata.row_group(group).num_rows for group in range(part.start))
+    try:
+        for batch in file.iter_batches(_ROWS, row_groups=groups, columns=[reading.field], use_threads=False):
+            for text in batch.column(0).cast(arrow.large_string()).to_pylist():
+                number += 1
+                if text is None:
+                    yield BadText(f"has in the column {reading.field} nothing", number, number - 1)
+                else:
+                    yield _checked(text, number, number - 1, reading)
+    except (arrow.ArrowInvalid, OSError) as error:
+        yield BadText(f"cannot be read on: {_first_line(error)}", number + 1, number)
+
+
+def _refuse_other_columns(arrow: Any, schema: Any, name: str, field: str) -> None:
+    if field not in schema.names:
+        raise DataError(f"has no column {field}; it has {', '.join(schema.names)}", name)
+    kind = schema.field(field).type
+    kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
+    if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or arrow.types.is_string_view(kind)):
+        raise DataError(f"has in the column {field} no strings but {kind}", name)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]
+
+
+# Compression
+
+#: What reading of a compressed file raises when it was cut off or changed; see :func:`describe_broken` for others.
+_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
+
+
+def _zstd(stream: BinaryIO) -> BinaryIO:
+    package = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    try:
+        return cast(BinaryIO, import_module(package).ZstdFile(stream))
+    except ImportError:
+        raise DataError("zstd needs a package on this Python: pip install backports.zstd") from None
+
+
+_OPEN: Mapping[str, Callable[[Any], Any]] = {
+    ".gz": lambda stream: gzip.GzipFile(fileobj=stream),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+    ".zst": _zstd,
+}
+
+
+def decompress(stream: BinaryIO, name: str) -> BinaryIO:
+    """Decompress a stream as the end of its file's name says: .gz, .bz2, .xz, .zst.
+
+    Raises:
+        DataError: a package that is needed is not installed.
+
+    >>> import io
+    >>> decompress(io.BytesIO(gzip.compress(b"bug")), "a.gz").read()
+    b'bug'
+    """
+    try:
+        return cast(BinaryIO, _OPEN.get(PurePosixPath(name).suffix.lower(), lambda same: same)(stream))
+    except DataError as error:
+        raise DataError(error.message, name) from None
+
+
+def describe_broken(error: Exception) -> str:
+    """Say how a compressed file is broken; nothing if the error is none of that.
+
+    >>> describe_broken(EOFError())
+    'is cut off: its compressed data has no end'
+    """
+    if isinstance(error, EOFError):
+        return "is cut off: its compressed data has no end"
+    # bzip2 has no error of its own, but one without the number of the system's; zstd's need not be installed
+    of_bzip2 = type(error) is OSError and error.errno is None
+    if of_bzip2 or isinstance(error, _BROKEN) or type(error).__name__ == "ZstdError":
+        return f"is not compressed as its name says, or was changed: {error}"
+    return ""

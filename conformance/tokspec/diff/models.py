@@ -1,0 +1,210 @@
+"""A user's model: what it consists of, what a recording says of it, and what changed between two."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from tokspec.base.display import compact, shorten
+from tokspec.base.errors import DataError, Unsupported
+from tokspec.formats.neutral import added_tokens_of, ids_of
+from tokspec.formats.user_model import UserModel
+
+__all__ = [
+    "ModelParts",
+    "compare_models",
+    "compare_summaries",
+    "digest",
+    "parts_of",
+    "summarize",
+    "tokens_of",
+    "write_for",
+]
+
+#: Characters of a setting that is given as it is; a longer one, such as a compiled table, by its hash.
+_LONGEST = 200
+
+#: Examples of a change that are shown.
+_EXAMPLES = 6
+
+
+@dataclass(frozen=True)
+class ModelParts:
+    """Tokens by id, merges in order, special tokens by id, and settings by path."""
+
+    vocabulary: Mapping[int, str]
+    merges: Sequence[Any]
+    special: Mapping[int, str]
+    settings: Mapping[str, Any]
+
+
+def parts_of(model: UserModel) -> ModelParts:
+    """Take a model apart; one that cannot be looked into has no parts.
+
+    >>> model = UserModel("vocab.txt", {"files": {"vocab.txt": "[UNK]\\nhug"}}, "bert.txt", "")
+    >>> parts_of(model).vocabulary
+    {0: '[UNK]', 1: 'hug'}
+    """
+    if model.format.startswith("tokenizer.json"):
+        return _parts_of_object(model.content)
+    try:
+        neutral = model.neutral
+    except Unsupported:
+        return ModelParts({}, [], {}, {})
+    vocabulary = tokens_of(neutral)
+    special = {token["id"]: token["content"] for token in added_tokens_of(neutral) if token["id"] is not None}
+    lists = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
+    settings = {key: value for key, value in neutral.items() if key not in lists}
+    return ModelParts(vocabulary, neutral.get("merges", []), special, _flatten(settings))
+
+
+def tokens_of(neutral: Mapping[str, Any]) -> dict[int, str]:
+    """Return the tokens of a model in the neutral form, by id.
+
+    >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": [["b", 7]]})
+    ({0: 'a'}, {7: 'b'})
+    """
+    return {id: token for token, id in ids_of(neutral).items()}
+
+
+def _parts_of_object(content: Mapping[str, Any]) -> ModelParts:
+    model = content["model"]
+    vocab = model.get("vocab") or {}
+    ids = {row[0]: id for id, row in enumerate(vocab)} if isinstance(vocab, list) else vocab
+    vocabulary = {id: token for token, id in sorted(ids.items(), key=itemgetter(1))}
+    added = [token for token in content.get("added_tokens") or [] if isinstance(token, dict)]
+    special = {token["id"]: token["content"] for token in added}
+    settings = {key: value for key, value in content.items() if key not in ("model", "added_tokens", "version")}
+    settings["model"] = {key: value for key, value in model.items() if key not in ("vocab", "merges")}
+    if isinstance(vocab, list):
+        settings["model"]["scores"] = digest(vocab)
+    flags = {f"added_tokens.{token['content']}": _flags(token) for token in added}
+    merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in model.get("merges") or []]
+    return ModelParts({**vocabulary, **special}, merges, special, {**_flatten(settings), **flags})
+
+
+def _flags(token: Mapping[str, Any]) -> str:
+    return " ".join(key for key, value in sorted(token.items()) if value is True)
+
+
+def _flatten(value: Any, path: str = "") -> dict[str, Any]:
+    """Return every setting by its path; long ones by their hashes."""
+    if isinstance(value, Mapping | list) and value:
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        return {key: each for name, inner in items for key, each in _flatten(inner, f"{path}{name}.").items()}
+    is_short = not isinstance(value, str) or len(value) <= _LONGEST
+    return {path.removesuffix("."): value if is_short else f"sha256 {digest(value)}"}
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of a text, or of the JSON of a value.
+
+    >>> digest({"a": 1})[:8]
+    '015abd7f'
+    """
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def summarize(model: UserModel) -> dict[str, Any]:
+    """Return what a recording says of a model: its file by name and hash, its sizes, hashes and settings."""
+    parts = parts_of(model)
+    return {
+        "file": model.name,
+        "format": model.format,
+        "sha256": model.sha256,
+        "vocabulary": {"size": len(parts.vocabulary), "sha256": digest(sorted(parts.vocabulary.items()))},
+        "merges": {"size": len(parts.merges), "sha256": digest(list(parts.merges))},
+        "special_tokens": {str(id): token for id, token in sorted(parts.special.items())},
+        "settings": dict(parts.settings),
+    }
+
+
+def write_for(model: UserModel, accepted: Sequence[str], name: str) -> tuple[str, Any]:
+    """Return a format and the content for an implementation, rather as the file is.
+
+    Raises:
+        DataError: none of the accepted formats can express it.
+
+    >>> write_for(UserModel("tokenizer.json", {"model": {}}, "t.json", ""), ["vocab.txt", "tokenizer.json"], "mine")
+    ('tokenizer.json', {'model': {}})
+    """
+    reasons = []
+    for format in model.ordered(accepted):
+        try:
+            return format, model.write(format)
+        except Unsupported as refusal:
+            reasons.append(refusal.message)
+    raise DataError(f"cannot be given to {name}: {'; '.join(reasons) or 'it accepts no format'}", model.name)
+
+
+def compare_models(a: ModelParts, b: ModelParts) -> list[str]:
+    """Say what changed, each kind of change on a line; nothing if nothing did.
+
+    >>> compare_models(ModelParts({0: "a", 1: "b"}, [], {}, {}), ModelParts({0: "b", 1: "c"}, [], {}, {}))
+    ['vocabulary: 1 token in A alone: "a"', 'vocabulary: 1 token in B alone: "c"', 'ids: 1 token differs: "b" 1 → 0']
+    """
+    return [
+        *_compare_vocabularies(_ids(a.vocabulary), _ids(b.vocabulary)),
+        *_compare_merges([tuple(merge) for merge in a.merges], [tuple(merge) for merge in b.merges]),
+        *_compare_values("special tokens: ", _ids(a.special), _ids(b.special)),
+        *_compare_values("settings: ", a.settings, b.settings),
+    ]
+
+
+def compare_summaries(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+    """Say what two summaries say otherwise; nothing if they are of the same file."""
+    if a["sha256"] == b["sha256"]:
+        return []
+    lines = [f"another file: {a['file']} in A, {b['file']} in B"]
+    for part in ("vocabulary", "merges"):
+        sizes = [side[part]["size"] for side in (a, b)]
+        if a[part]["sha256"] == b[part]["sha256"]:
+            lines.append(f"{part}: the same, {sizes[0]}")
+        else:
+            lines.append(f"{part}: not the same, {sizes[0]} in A, {sizes[1]} in B")
+    lines += _compare_values("special token ", a["special_tokens"], b["special_tokens"])
+    return lines + list(_compare_values("settings: ", a["settings"], b["settings"]))
+
+
+def _ids(tokens: Mapping[int, str]) -> dict[str, int]:
+    return {token: id for id, token in tokens.items()}
+
+
+def _compare_vocabularies(a: Mapping[str, int], b: Mapping[str, int]) -> Iterator[str]:
+    yield from _counted("vocabulary", "token", "in A alone", [compact(token) for token in a if token not in b])
+    yield from _counted("vocabulary", "token", "in B alone", [compact(token) for token in b if token not in a])
+    moved = [token for token in a if token in b and a[token] != b[token]]
+    shown = [f"{compact(token)} {a[token]} → {b[token]}" for token in moved]
+    yield from _counted("ids", "token", "differs" if len(moved) == 1 else "differ", shown)
+
+
+def _compare_merges(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[str]:
+    in_a, in_b = set(a), set(b)
+    yield from _counted("merges", "merge", "in A alone", [compact(merge) for merge in a if merge not in in_b])
+    yield from _counted("merges", "merge", "in B alone", [compact(merge) for merge in b if merge not in in_a])
+    common = [merge for merge in a if merge in in_b], [merge for merge in b if merge in in_a]
+    if common[0] != common[1]:
+        first = next(left for left, right in zip(*common, strict=False) if left != right)
+        yield f"merges: another order, first at {compact(first)}"
+
+
+def _compare_values(what: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
+    for key in dict.fromkeys([*a, *b]):
+        if (key in a) != (key in b) or a.get(key) != b.get(key):
+            yield f"{what}{key}: {_shown(a, key)} → {_shown(b, key)}"
+
+
+def _shown(values: Mapping[str, Any], key: str) -> str:
+    return shorten(compact(values[key]), 60) if key in values else "nothing"
+
+
+def _counted(what: str, one: str, verb: str, shown: Iterable[str]) -> Iterator[str]:
+    items = list(shown)
+    if items:
+        count = f"{len(items)} {one}{'' if len(items) == 1 else 's'}"
+        yield f"{what}: {count} {verb}: {', '.join(items[:_EXAMPLES])}{' …' if len(items) > _EXAMPLES else ''}"

@@ -1,0 +1,169 @@
+"""What stands behind a small difference: its clause, and who leaves the reference; and saving it as a case.
+
+The reference is asked under the choices that each side declares. So where both do what the specification says under
+their own choices, nobody is at fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.base.display import compact, shorten
+from tokspec.diff.causes import compare_replies
+from tokspec.diff.minimize import Small
+from tokspec.diff.models import digest
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.specification import load_specification
+from tokspec.suite.writing import FoundCase, write_case
+
+__all__ = ["Explained", "explain", "save"]
+
+#: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
+_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
+
+#: For each stage the beginnings of ids of clauses by its type, and the operation that shows it.
+_STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "normalizer": (
+        "normalize",
+        {"bert": "NORM-BERT-", "lowercase": "NORM-LOWERCASE-", "strip_accents": "NORM-ACCENTS-"},
+    ),
+    "pre_tokenizer": (
+        "pre_tokenize",
+        {"bert": "PRE-BERT-", "byte_level": "PRE-BYTE-", "metaspace": "PRE-META-", "whitespace_split": "PRE-SPACE-"},
+    ),
+    "decoder": ("decode", {"byte_level": "DEC-BYTE-", "metaspace": "DEC-META-", "wordpiece": "DEC-WP-"}),
+    "": ("encode", {"bpe": "BPE-ENC-", "wordpiece": "WP-ENC-", "unigram": "UNI-ENC-"}),
+}
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A small difference with the clause that it may be about, and the sides that leave the reference.
+
+    ``leaving`` is None where the reference does not answer.
+    """
+
+    small: Small
+    clause: str
+    leaving: tuple[str, ...] | None
+
+    @property
+    def rule(self) -> str:
+        """What there is to say of the rule; nothing if the reference cannot be asked."""
+        if self.leaving is None:
+            return ""
+        if not self.leaving:
+            return "none is left: the specification allows both"
+        return f"{self.clause}: {' and '.join(self.leaving)} differ{'s' * (len(self.leaving) == 1)} from the reference"
+
+
+def explain(small: Small, choices: Sequence[Mapping[str, str]]) -> Explained:
+    """Find out who leaves the reference; ``choices`` are those of A and B."""
+    clause = _clause(small)
+    if small.model is None:
+        return Explained(small, clause, None)
+    leaving = []
+    for side, reply, declared in zip("AB", (small.outcome.a, small.outcome.b), choices, strict=True):
+        right = _ask_reference(small, declared)
+        if isinstance(right, Fault) or (isinstance(right, Refused) and right.reason == "unsupported"):
+            return Explained(small, clause, None)
+        units = (declared.get("offset_unit", "code_point"), choices[1].get("offset_unit", "code_point"))
+        if compare_replies(small.cause.operation, small.input, right, reply, units).differs:
+            leaving.append(side)
+    return Explained(small, clause, tuple(leaving))
+
+
+def _ask_reference(small: Small, choices: Mapping[str, str]) -> Reply:
+    options = {name: option for name, option in choices.items() if name != "offset_unit"}
+    with InProcessSession(ReferenceAdapter(options)) as session:
+        ((_, reply),) = session.ask([Request(small.cause.operation, "small", small.model or {}, small.input)])
+        return reply
+
+
+def _clause(small: Small) -> str:
+    """Return the first clause of the stage that is left, or that of the operation."""
+    for stage, (operation, beginnings) in _STAGES.items():
+        part = small.model if not stage else (small.model or {}).get(stage)
+        if operation == small.cause.operation and part:
+            beginning = beginnings.get(part.get("type", ""))
+            found = next((id for id in load_specification().clauses if beginning and id.startswith(beginning)), "")
+            if found:
+                return found
+    return _CLAUSES.get(small.cause.operation, "ERROR-1")
+
+
+def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -> Path | None:
+    """Write a difference as a case with its small model and both answers; None if there is no such model.
+
+    Args:
+        explained: the difference.
+        folder: for the file.
+        names: of A and B, with their versions.
+        place: where the text stood that shows it.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    small = explained.small
+    if small.model is None or explained.leaving is None:
+        return None
+    said = "; ".join(
+        f"{name} {_describe(reply)}" for name, reply in zip(names, (small.outcome.a, small.outcome.b), strict=True)
+    )
+    case = FoundCase(
+        id=f"diff-{explained.clause.lower()}-{digest([small.model, small.cause.operation, small.input])[:8]}",
+        about=f"Found by tokspec diff; not verified yet. {load_specification().clauses[explained.clause].text}",
+        source=f"{names[0]} and {names[1]} were found to differ on {place}.",
+        clauses=[explained.clause],
+        why=f"NOT VERIFIED: {said}. Say here what the case shows.",
+        model=small.model,
+        operation=small.cause.operation,
+        input=small.input,
+        outcome=_by_choice(lambda choices: _outcome(small, _ask_reference(small, choices))),
+    )
+    return write_case(case, folder)
+
+
+def _describe(reply: Reply) -> str:
+    if isinstance(reply, Answer):
+        return f"gives {shorten(compact(reply.result), 200)}"
+    return f"refuses as {reply.reason}" if isinstance(reply, Refused) else f"comes to {reply.kind}: {reply.message}"
+
+
+def _outcome(small: Small, reply: Reply) -> dict[str, Any]:
+    """Return an outcome of a case; of an encoding what was compared, with the spans."""
+    if isinstance(reply, Answer):
+        wanted = {"tokens", "ids", "spans", *_fields(small.outcome.a), *_fields(small.outcome.b)}
+        result = {name: value for name, value in reply.result.items() if name in wanted or "tokens" not in reply.result}
+        return {"expect": json.loads(json.dumps(result))}
+    return {"error": reply.reason if isinstance(reply, Refused) else reply.kind}
+
+
+def _fields(reply: Reply) -> Mapping[str, Any]:
+    return reply.result if isinstance(reply, Answer) else {}
+
+
+def _by_choice(outcome: Callable[[Mapping[str, str]], dict[str, Any]]) -> dict[str, Any]:
+    """Return the outcome, or that of every option of the choices on which it depends."""
+    specification = load_specification()
+    defaults = specification.defaults()
+    matter = [
+        name
+        for name, choice in specification.choices.items()
+        if name != "offset_unit"
+        and any(outcome({**defaults, name: option}) != outcome(defaults) for option in choice.options)
+    ]
+
+    def nest(choices: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
+        if not names:
+            return outcome(choices)
+        options = specification.choices[names[0]].options
+        return {"by_choice": {names[0]: {option: nest({**choices, names[0]: option}, names[1:]) for option in options}}}
+
+    return nest(defaults, matter)

@@ -1,0 +1,378 @@
+"""Models of each type, small and made so that their rules get into each other's way.
+
+Alphabets of two to four symbols force overlaps. Merges follow each other within a word, or join any two short strings;
+lists repeat themselves and are turned round. Weights tie, nearly tie, and are sums that binary fractions hold exactly.
+Models are sound by construction: apart from those that are broken on purpose, every token that a model names is in its
+vocabulary. Stages are drawn first, and a model fits its pre-tokenizer: so the model can vanish while the stages stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
+from tokspec.fuzz.components import STAGES, added_tokens, special_tokens, stages
+from tokspec.fuzz.drawing import PLAIN, Draw, chance, coded, codes, maybe, number, pick
+
+__all__ = ["FAMILIES", "Generated", "generated", "tokens_of"]
+
+Model: TypeAlias = dict[str, Any]
+
+Generated: TypeAlias = tuple[str, Model, str]
+"""The family, the model, and the symbols of which texts for it are made."""
+
+#: Few symbols each. Some are of several bytes or units, are marks, or have another form.
+_ALPHABETS = (
+    *("a", "ab", "abc", "abcd", "ab", "abc", "ab", "abc", "aé", "aA", "àa\u0300", "a👋", "สวั", "ΑΣς", "中a", "a1"),
+    *("a.b", "a b", "x\r\n", "가각", "#a", "▁a", "a\u0301\u0323", "ı\u0130i", "\U0001d400\U0001d401"),
+    *("ab\uffee\U00010000", "zZé", "##b", "a'b", "aé中", "가a"),
+)
+
+
+def tokens_of(model: Mapping[str, Any]) -> list[str]:
+    """Return the tokens of a model in the order of their ids.
+
+    >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": ["b"]})
+    (['a'], ['b'])
+    """
+    listed = [each if isinstance(each, str) else each[0] for each in model.get("vocabulary", ())]
+    return listed or [token for token, _ in model.get("tokens", ())]
+
+
+@cache
+def _strings(symbols: str, longest: int, most: int) -> list[str]:
+    """Return strings over symbols, the shortest first."""
+    parts = tuple(dict.fromkeys(symbols))
+    found = ["".join(each) for length in range(1, longest + 1) for each in product(parts, repeat=length)]
+    return found[:most]
+
+
+def _insert(draw: Draw, tokens: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Put tokens that are not there yet before, behind or among others."""
+    new = [token for token in dict.fromkeys(tokens) if token not in others]
+    at = pick(draw, (0, len(others), len(others) // 2))
+    return [*others[:at], *new, *others[at:]]
+
+
+# BPE
+
+#: Symbols of the longest token that is joined of any two: what is wrong shows in short ones.
+_LONGEST = 6
+
+
+@st.composite
+def _merges(draw: Draw, symbols: str) -> list[tuple[str, str]]:
+    """Draw merges of any two strings or tokens, such as follow each other within a word, or that double a symbol."""
+    parts = list(dict.fromkeys(symbols))
+    found: list[tuple[str, str]] = []
+    way = pick(draw, (*("any strings",) * 2, *("any tokens",) * 4, *("within a word",) * 4, "doubled"))
+    if way == "doubled":
+        return [(parts[0] * 2**power, parts[0] * 2**power) for power in range(draw(number(8)))]
+    if way in ("any strings", "any tokens"):
+        known = _strings(symbols, 3, 40) if way == "any strings" else parts
+        for code in codes(draw(coded(4096, 0, 9))):
+            pair = known[code // 64 % len(known)], known[code % 64 % len(known)]
+            if way == "any strings" or len("".join(pair)) <= _LONGEST:
+                found.append(pair)
+                known = known if way == "any strings" else [*known, "".join(pair)]
+        return found
+    split = [parts[code % len(parts)] for code in codes(draw(coded(PLAIN, 2, 10)))]
+    for code in codes(draw(coded(PLAIN, 0, 9))):
+        if len(split) > 1:
+            at = code % (len(split) - 1)
+            pair = split[at], split[at + 1]
+            split[at : at + 2] = ["".join(pair)]
+            found += [pair] if pair not in found else []
+    return found
+
+
+#: How a list of merges, which is not empty, is changed.
+_ORDERS: Mapping[str, Callable[[list[tuple[str, str]]], list[tuple[str, str]]]] = {
+    "as drawn": lambda pairs: pairs,
+    "reversed": lambda pairs: pairs[::-1],
+    "by length": lambda pairs: sorted(pairs, key=lambda pair: -len("".join(pair))),
+    "last first": lambda pairs: [pairs[-1], *pairs[:-1]],
+    "first twice": lambda pairs: [*pairs, pairs[0]],
+    "last twice": lambda pairs: [pairs[-1], *pairs],
+}
+_ORDER = (*("as drawn",) * 7, "reversed", "by length", "last first", "first twice", "last twice", "last twice")
+
+_EVERY_BYTE = [from_bytes(bytes([byte])) for byte in range(256)]
+
+
+def _bpe(draw: Draw, pre_tokenizer: str, all_bytes: bool = False) -> tuple[Model, str]:
+    """Draw a model. All kinds draw the same, and the kind says what becomes of it: any can shrink to a plain one."""
+    fitting = {"byte_level": "bytes", "metaspace": "marks"}.get(pre_tokenizer, "plain")
+    kind = pick(draw, ("plain", "plain", *(fitting,) * 6, "by ranks", "by ranks", "broken"))
+    kind = "bytes" if all_bytes else kind
+    symbols = ("▁" if kind == "marks" else "") + pick(draw, _ALPHABETS)
+    symbols += pick(draw, ("", "", "", " ", " \n", "  '", "é中"))
+    written = "".join(dict.fromkeys(from_bytes(symbols.encode()) if kind == "bytes" else symbols))
+    pairs = draw(_merges(written))
+    order = pick(draw, _ORDER)
+    extra = codes(draw(coded(PLAIN, 0, 3))) if chance(draw, 25) else []
+    unknown = pick(draw, (None, None, None, "[UNK]", "<unk>", "?", "a"))
+    every = draw(number(5)) if kind == "bytes" else 0
+    every_byte = _EVERY_BYTE[:: -1 if every == 4 else 1] if all_bytes or every >= 4 else []
+    tokens = list(dict.fromkeys([*every_byte, *written, *(token for a, b in pairs for token in (a, b, a + b))]))
+    if kind == "marks":
+        tokens = [token for token in tokens if "▁" not in token[1:]]
+    if kind in ("by ranks", "marks") or every_byte:
+        pairs = list(merges_of(tokens))
+    else:
+        short = _strings(written, 3, 120)
+        tokens = _insert(draw, [short[code % len(short)] for code in extra], tokens) if extra else tokens
+        pairs = _ORDERS[order](pairs) if pairs else pairs
+    model: Model = {"type": "bpe"}
+    if unknown and not every_byte:
+        model["unknown_token"] = unknown
+        tokens = _insert(draw, [unknown], tokens)
+        if kind == "plain" and chance(draw, 10):  # the unknown token is merged like any other
+            pairs = [(unknown, tokens[-1]), *pairs]
+            tokens = list(dict.fromkeys([*tokens, "".join(pairs[0])]))
+    if chance(draw, 10) and kind in ("plain", "broken"):  # where merges follow from the order, it stays
+        tokens = tokens[::-1]
+    model |= {"vocabulary": tokens, "merges": [list(pair) for pair in pairs]}
+    return (_break(draw, model) if kind == "broken" else model), symbols
+
+
+def _break(draw: Draw, model: Model) -> Model:
+    """Let a model name a token that it does not have (BPE-MODEL-1, BPE-MODEL-2)."""
+    if chance(draw, 40):
+        return {**model, "unknown_token": "[gone]"}
+    first = model["vocabulary"][0]
+    left, right = pick(draw, ((first, "q"), ("q", first)))
+    there = draw(number(7))
+    added = [token for bit, token in enumerate((left, right, left + right)) if there >> bit & 1]
+    tokens = _insert(draw, added, model["vocabulary"])
+    return {**model, "vocabulary": tokens, "merges": [*model["merges"], [left, right]]}
+
+
+def _bpe_of_bytes(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    """Draw what implementations of tiktoken's format take: every byte, and merges that follow from the ranks."""
+    model, symbols = _bpe(draw, "byte_level", all_bytes=True)
+    return {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, **model}, symbols + " "
+
+
+# WordPiece
+
+
+def _wordpiece(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    symbols = pick(draw, _ALPHABETS)
+    prefix = pick(draw, ("##", "##", "##", "##", "@", "#", "a", "@@@", ""))
+    words, single = _strings(symbols, 4, 60), len(set(symbols))
+    tokens = [
+        (prefix if code & 1 else "") + words[min(code // 2 % 64, code // 128 % 64) % len(words)]
+        for code in codes(draw(coded(4096, 1, 16)))
+    ]
+    if chance(draw, 50):
+        tokens = [*words[:single], *(prefix + word for word in words[:single]), *tokens]
+    if chance(draw, 12):  # a search for prefixes among clusters finds none before a mark
+        tokens += [prefix, f"{prefix}\u0301{words[0]}"]
+    model: Model = {"type": "wordpiece", "vocabulary": list(dict.fromkeys(tokens))}
+    if prefix != "##" or chance(draw, 20):
+        model["continuing_prefix"] = prefix
+    unknown = pick(draw, ("[UNK]", "[UNK]", "[UNK]", "<unk>", "?"))
+    if unknown != "[UNK]" or chance(draw, 30):
+        model["unknown_token"] = unknown
+    if not chance(draw, 10):
+        model["vocabulary"] = _insert(draw, [unknown], model["vocabulary"])
+    longest = pick(draw, (*(0,) * 12, 1, 2, 3, 4, 6, 101))
+    return ({**model, "max_word_length": longest} if longest else model), symbols
+
+
+# Unigram
+
+#: Logarithms in halves, which tie; nearly equal ones, whose sums are exact in 32 bits too; and dear ones.
+_LOGARITHMS = [*(-half / 2 for half in range(1, 17)), -1 - 2**-12, -2 + 2**-12, -4 + 2**-11]
+_LOGARITHMS += [-11.0, -12.0, -14.5, -20.0, -10.0]
+_FREQUENCIES = [1, 2, 3, 4, 1, 2, 5, 7, 12, 20, 1, 100, 1, 999, 2, 0]
+
+
+def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    fitting = "marks" if pre_tokenizer == "metaspace" else "plain"
+    kind = pick(draw, ("plain", "plain", *(fitting,) * 8, "broken"))
+    symbols = ("▁" if kind == "marks" else "") + pick(draw, _ALPHABETS)
+    words = _strings(symbols, 4, 64)
+    is_log, drawn = chance(draw, 55), codes(draw(coded(64 * 64, 1, 12)))
+    weights: dict[str, float] = {}
+    if chance(draw, 60):
+        weights |= dict.fromkeys(words[: len(set(symbols))], -2.0 if is_log else 1)
+    for code in drawn:
+        token = words[code % 64 % len(words)]
+        weights[token] = _weight(token, code // 64, is_log)
+    if chance(draw, 6):
+        long = "".join(words[code % len(words)] for code in codes(draw(coded(PLAIN, 9, 20))))
+        weights[long] = -5.0 if is_log else 2
+    rows = [[token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]]
+    rows = rows or [["▁", -1.0 if is_log else 1]]
+    model: Model = {"type": "unigram", "tokens": rows, **({"weights": "log_probability"} if is_log else {})}
+    unknown = pick(draw, (None, "<unk>", "<unk>", "?"))
+    if unknown:
+        model["unknown_token"] = unknown
+        rows.insert(0 if chance(draw, 50) else len(rows), [unknown, -1.0 if is_log else pick(draw, (1, 0))])
+    if not is_log and chance(draw, 4):
+        rows[:] = [[token, 0] for token, _ in rows]
+    if chance(draw, 15):
+        rows.reverse()
+    if kind == "broken" and chance(draw, 50):
+        model["unknown_token"] = "[gone]"
+    elif kind == "broken":
+        first, weight = model["tokens"][0]
+        rows.append([first, weight + (-1 if is_log else 1)])
+    return model, symbols
+
+
+def _weight(token: str, place: int, is_log: bool) -> float:
+    """Return one of 64 weights; of the logarithms a quarter are as much as the token's symbols together."""
+    if not is_log:
+        return _FREQUENCIES[place % len(_FREQUENCIES)]
+    return -float(len(token)) if place < 16 else _LOGARITHMS[place % len(_LOGARITHMS)]
+
+
+# WordLevel
+
+
+def _wordlevel(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    symbols = pick(draw, _ALPHABETS)
+    words = _strings(symbols, 3, 40)
+    tokens = list(dict.fromkeys(words[code % len(words)] for code in codes(draw(coded(PLAIN, 1, 8)))))
+    model: Model = {"type": "wordlevel", "vocabulary": tokens}
+    if unknown := pick(draw, (None, "[UNK]", "[UNK]", "a")):
+        model["unknown_token"] = unknown
+        if not chance(draw, 15):
+            model["vocabulary"] = _insert(draw, [unknown], tokens)
+    return model, symbols
+
+
+# All families
+
+
+def _training(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    """Draw a model that is still to be trained."""
+    model: Model = {"type": pick(draw, ("bpe", "wordpiece", "unigram"))}
+    if model["type"] == "wordpiece" and (prefix := pick(draw, ("", "", "", "#", "@", "##a", "a", "@@@"))):
+        model["continuing_prefix"] = prefix
+    return model, pick(draw, _ALPHABETS)
+
+
+def _stages_alone(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    return {}, "ab"
+
+
+_Making: TypeAlias = Callable[[Draw, str], tuple[Model, str]]
+
+#: Families of models, with how often each is drawn beside the others; the simplest comes first.
+FAMILIES: Mapping[str, tuple[_Making, int]] = {
+    "stages": (_stages_alone, 3),
+    "bpe": (_bpe, 3),
+    "bpe-bytes": (_bpe_of_bytes, 1),
+    "wordpiece": (_wordpiece, 1),
+    "unigram": (_unigram, 2),
+    "wordlevel": (_wordlevel, 1),
+    "training": (_training, 2),
+}
+
+
+@cache
+def generated(families: tuple[str, ...] = tuple(FAMILIES)) -> st.SearchStrategy[Generated]:
+    """Draw a model of one of the families, with its stages and special tokens."""
+    return _generated(families)
+
+
+@st.composite
+def _generated(draw: Draw, families: tuple[str, ...]) -> Generated:
+    model: Model = draw(stages())
+    family, made, symbols = draw(_model_of(families, model.get("pre_tokenizer", {}).get("type", "")))
+    drawn = {stage for stage in STAGES if model.get(stage, {}).get("type") == made.get(stage, {}).get("type")}
+    model |= {key: value for key, value in made.items() if key not in drawn}
+    if "type" in model:
+        ascii_only = "byte_level" in str(model.get("pre_tokenizer"))
+        special = draw(_SOME_SPECIAL[ascii_only])
+        model = _with_special_tokens(draw, model, special) if special else model
+        if family in _EXTENDED and (extension := draw(_EXTENSION)):
+            model = _EXTENDED[family](draw, model) if extension == "parameters" else _with_ids(model)
+    return family, model, symbols
+
+
+_EXTENSION = maybe(st.sampled_from(("parameters", "ids")), 5)
+
+
+def _with_ids(model: Model) -> Model:
+    """Return a model whose tokens have ids of their own, with holes and in another order."""
+    if "vocabulary" not in model or "added_tokens" in model:
+        return model
+    size = len(model["vocabulary"])
+    return {**model, "vocabulary": [[token, 2 * (size - id)] for id, token in enumerate(model["vocabulary"])]}
+
+
+def _extended_bpe(draw: Draw, model: Model) -> Model:
+    """Return a model with parameters that add tokens: bytes to fall back to, a prefix, a suffix; or that need none."""
+    tokens, merges = model["vocabulary"], model["merges"]
+    key = pick(draw, ("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix"))
+    if key in ("ignore_merges", "fuse_unk"):
+        return {**model, key: chance(draw, 75)}
+    if key == "byte_fallback":
+        return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
+    before, behind = ("##", "") if key == "continuing_prefix" else ("", "</w>")
+    added = [before + token + behind for token in tokens if len(token) < 3]
+    more = [[left, before + right + behind] for left, right in merges]
+    products = [left + right + behind for left, right in merges]
+    listed = _insert(draw, [*added, *(right for _, right in more), *products], tokens)
+    return {**model, key: before or behind, "vocabulary": listed, "merges": [*merges, *more]}
+
+
+def _fallback(draw: Draw) -> list[str]:
+    """Return the tokens of bytes: of a few characters, one of them perhaps without its last byte."""
+    data = "éb中\n".encode()[: 8 - draw(number(4))]
+    return [f"<0x{byte:02X}>" for byte in dict.fromkeys(data)]
+
+
+def _extended_unigram(draw: Draw, model: Model) -> Model:
+    listed, weight = tokens_of(model), model["tokens"][0][1]
+    rows = [[token, weight] for token in _fallback(draw) if token not in listed]
+    return {**model, "byte_fallback": True, "tokens": [*model["tokens"], *rows]}
+
+
+_EXTENDED: Mapping[str, Callable[[Draw, Model], Model]] = {
+    "bpe": _extended_bpe,
+    "unigram": _extended_unigram,
+    "wordpiece": lambda draw, model: model,
+    "wordlevel": lambda draw, model: model,
+}
+
+
+@cache
+def _model_of(families: tuple[str, ...], pre_tokenizer: str) -> st.SearchStrategy[Generated]:
+    return _draw_model(families, pre_tokenizer)
+
+
+@st.composite
+def _draw_model(draw: Draw, families: tuple[str, ...], pre_tokenizer: str) -> Generated:
+    family = pick(draw, [name for name in families for _ in range(FAMILIES[name][1])])
+    return family, *FAMILIES[family][0](draw, pre_tokenizer)
+
+
+_SOME_SPECIAL = {ascii_only: maybe(special_tokens(ascii_only), 2) for ascii_only in (True, False)}
+
+
+def _with_special_tokens(draw: Draw, model: Model, special: list[str]) -> Model:
+    """Return a model with special tokens, which are in its vocabulary as well, if it has one; or with added tokens."""
+    if ("vocabulary" in model or "tokens" in model) and chance(draw, 40):
+        rows, listed = draw(added_tokens(special)), tokens_of(model)
+        missing = [row for row in rows if row["content"] not in listed]
+        for at, row in enumerate(missing):
+            row["id"] = len(listed) + at
+        return {**model, "added_tokens": rows}
+    if "tokens" in model:
+        listed, weight = tokens_of(model), model["tokens"][0][1]
+        rows = [[token, weight] for token in special if token not in listed]
+        return {**model, "tokens": [*rows, *model["tokens"]], "special_tokens": special}
+    if "vocabulary" in model:
+        return {**model, "vocabulary": _insert(draw, special, model["vocabulary"]), "special_tokens": special}
+    return {**model, "special_tokens": special}

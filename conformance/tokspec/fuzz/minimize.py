@@ -1,0 +1,220 @@
+"""Making a question smaller while it shows the same: for what was not drawn, and for what a shrinker of draws leaves.
+
+Each pass offers smaller questions, large cuts first; the first that still shows the same is taken, and the passes begin
+again until none has anything to offer. Nothing is random. A model that names only tokens of its vocabulary goes on
+doing so: otherwise the smaller question would be one of which the specification says something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from time import monotonic
+from typing import Any, TypeAlias
+
+from tokspec.fuzz.checker import Question
+from tokspec.fuzz.families import tokens_of
+
+__all__ = ["is_sound", "minimize"]
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+#: How many smaller questions are tried at most.
+_MOST = 4000
+
+
+def minimize(
+    question: Question, shows: Callable[[Question], bool], seconds: float = 10.0, most: int = _MOST
+) -> Question:
+    """Return the smallest question found that shows the same; ``shows`` says whether a smaller one does.
+
+    >>> minimize(Question({}, "normalize", {"text": "one Σ two"}), lambda each: "Σ" in each.input.get("text", "")).input
+    {'text': 'Σ'}
+    """
+    end, seen, is_smaller = monotonic() + seconds, {question.key}, True
+    while is_smaller:
+        is_smaller = False
+        for cuts in _PASSES:
+            waiting = cuts(question)
+            while (candidate := next(waiting, None)) is not None:
+                if candidate.key in seen or not _says_as_much(candidate, question):
+                    continue
+                if len(seen) >= most or monotonic() > end:
+                    return question
+                seen.add(candidate.key)
+                if shows(candidate):
+                    question, is_smaller = candidate, True
+                    waiting = cuts(question)
+    return question
+
+
+#: What can be asked of a model without tokens as well.
+_WITHOUT_TOKENS = ("normalize", "pre_tokenize", "decode", "count_words")
+
+
+def _says_as_much(candidate: Question, question: Question) -> bool:
+    """Say whether the specification says as much of a smaller question: its model is as sound, and still has tokens."""
+    is_emptied = not tokens_of(candidate.model) and bool(tokens_of(question.model))
+    if is_emptied and question.operation not in _WITHOUT_TOKENS:
+        return False
+    return is_sound(candidate.model) or not is_sound(question.model)
+
+
+def is_sound(model: Mapping[str, Any]) -> bool:
+    """Say whether a model names only tokens of its vocabulary, each of which is listed once.
+
+    >>> is_sound({"type": "bpe", "vocabulary": ["a"], "special_tokens": ["<s>"]})
+    False
+    """
+    listed = tokens_of(model)
+    known = set(listed)
+    if not listed:
+        return not model.get("merges") and model.get("type") != "wordlevel"
+    merged = (token for left, right in model.get("merges", ()) for token in (left, right, left + right))
+    unknown = [model["unknown_token"]] if "unknown_token" in model else []
+    return len(known) == len(listed) and known.issuperset([*merged, *model.get("special_tokens", ()), *unknown])
+
+
+def _find(value: Any, kind: type | tuple[type, ...], path: _Path = ()) -> Iterator[_Path]:
+    """Return the paths of all values of a type, outer ones first; a boolean is not an integer."""
+    if isinstance(value, kind) and not isinstance(value, bool):
+        yield path
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _find(item, kind, (*path, key))
+
+
+def _at(value: Any, path: _Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _put(value: Any, path: _Path, new: Any) -> Any:
+    """Copy a value with another at a path."""
+    if not path:
+        return new
+    if isinstance(value, list):
+        return [_put(item, path[1:], new) if index == path[0] else item for index, item in enumerate(value)]
+    return {key: _put(item, path[1:], new) if key == path[0] else item for key, item in value.items()}
+
+
+def _stretches(length: int) -> Iterator[tuple[int, int]]:
+    """Return stretches of a length that together cover it: all, halves, quarters, … and single places."""
+    size = length
+    while size:
+        yield from ((start, min(start + size, length)) for start in range(0, length, size))
+        size //= 2
+
+
+#: Keys that stay, keys of the input that may go, and keys whose values are tokens.
+_NEEDED = ("type", "normalizers", "pre_tokenizers")
+_OPTIONAL = ("min_frequency", "steps", "first")
+_NAMING = ("merges", "special_tokens", "unknown_token")
+
+
+def _keys(question: Question) -> Iterator[Question]:
+    """Leave out keys; with all tokens goes what names tokens."""
+    for path in sorted(_find(question.model, Mapping), key=len):
+        part = _at(question.model, path)
+        for key in (key for key in part if key not in _NEEDED):
+            gone = {key, *(_NAMING if path == () and key in ("vocabulary", "tokens") else ())}
+            smaller = {name: value for name, value in part.items() if name not in gone}
+            yield replace(question, model=_put(question.model, path, smaller))
+    for key in (key for key in _OPTIONAL if key in question.input):
+        yield replace(question, input={name: value for name, value in question.input.items() if name != key})
+
+
+def _members(question: Question) -> Iterator[Question]:
+    """Put a member of a sequence in the place of the sequence."""
+    for path in _find(question.model, Mapping):
+        part = _at(question.model, path)
+        for member in part.get("normalizers", part.get("pre_tokenizers", ())):
+            yield replace(question, model=_put(question.model, path, member))
+
+
+def _lists(question: Question) -> Iterator[Question]:
+    """Leave out stretches of lists of rows, the longest first; rows themselves keep their length."""
+    for path in [path for path in _find(question.model, list) if not (path and isinstance(path[-1], int))]:
+        rows = _at(question.model, path)
+        for start, end in _stretches(len(rows)):
+            smaller = _put(question.model, path, [*rows[:start], *rows[end:]])
+            cut = replace(question, model=_without_names(smaller, question.model))
+            if "ids" in question.input and path in (("vocabulary",), ("tokens",)):  # the same tokens by their new ids
+                ids = [id - (end - start) if isinstance(id, int) and id >= end else id for id in question.input["ids"]]
+                yield replace(cut, input={**question.input, "ids": ids})
+            yield cut
+    for path in [path for path in _find(question.input, list) if not (path and isinstance(path[-1], int))]:
+        rows = _at(question.input, path)
+        for start, end in _stretches(len(rows)):
+            yield replace(question, input=_put(question.input, path, [*rows[:start], *rows[end:]]))
+
+
+def _without_names(model: Mapping[str, Any], before: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Let whatever names a token go with it."""
+    gone = set(tokens_of(before)) - set(tokens_of(model))
+    if not gone:
+        return model
+    cut = dict(model)
+    if "merges" in cut:
+        cut["merges"] = [[left, right] for left, right in cut["merges"] if not gone & {left, right, left + right}]
+    if "special_tokens" in cut:
+        cut["special_tokens"] = [token for token in cut["special_tokens"] if token not in gone]
+    return {key: value for key, value in cut.items() if key != "unknown_token" or value not in gone}
+
+
+def _strings(question: Question) -> Iterator[Question]:
+    """Leave out stretches of the input's texts; a word of a corpus does not become empty."""
+    for path in _find(question.input, str):
+        text = _at(question.input, path)
+        for start, end in _stretches(len(text)):
+            if "words" not in path or end - start < len(text):
+                yield replace(question, input=_put(question.input, path, text[:start] + text[end:]))
+
+
+def _numbers(question: Question) -> Iterator[Question]:
+    """Take smaller numbers in the input, and rounder ones in the model."""
+    for path in _find(question.input, int):
+        number = _at(question.input, path)
+        for smaller in sorted({each for each in (0, 1, 2, number // 2, number - 1) if 0 <= each < number}):
+            yield replace(question, input=_put(question.input, path, smaller))
+    for path in _find(question.model, (int, float)):
+        weight = _at(question.model, path)
+        rounder = [1, 2] if weight > 0 else [-1.0, -2.0, -4.0]
+        for each in rounder[: rounder.index(weight) if weight in rounder else None] if weight else ():
+            yield replace(question, model=_put(question.model, path, each))
+
+
+def _characters(question: Question) -> Iterator[Question]:
+    """Write a plain letter for another character everywhere."""
+    whole = f"{question.model} {question.input}"
+    used = sorted({character for path in _find(question.input, str) for character in _at(question.input, path)})
+    plain = next((letter for letter in "abcdefgh" if f"'{letter}'" not in whole and letter not in used), "")
+    for character in used if plain else ():
+        if character > plain and character.isalpha():
+            model = {
+                key: _renamed(value, character, plain) if key in _TOKENS else value
+                for key, value in question.model.items()
+            }
+            yield Question(model, question.operation, _renamed(question.input, character, plain))
+
+
+_TOKENS = ("vocabulary", "tokens", *_NAMING)
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, list):
+        return [_renamed(item, old, new) for item in value]
+    return {key: _renamed(item, old, new) for key, item in value.items()} if isinstance(value, Mapping) else value
+
+
+_PASSES: tuple[Callable[[Question], Iterator[Question]], ...] = (
+    _keys,
+    _members,
+    _lists,
+    _strings,
+    _numbers,
+    _characters,
+)

@@ -1,0 +1,134 @@
+"""Writing a case that a machine found into a file of its own, as the strict loader reads it.
+
+What is written is read first, alone, by that loader. Nobody has verified it: its tags and its reason say so, until a
+person writes there what is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tokspec.base.display import compact, visible
+from tokspec.base.errors import DataError
+from tokspec.base.files import write_whole
+from tokspec.suite.fixtures import load_suite
+
+__all__ = ["UNVERIFIED", "FoundCase", "write_case"]
+
+#: What stands where a person is to say how the right answer was found.
+UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
+
+
+@dataclass(frozen=True)
+class FoundCase:
+    """A case as it is found. ``about`` and ``source`` are sentences; ``outcome`` has ``expect``, ``error`` …"""
+
+    id: str
+    about: str
+    source: str
+    clauses: Sequence[str]
+    why: str
+    model: Mapping[str, Any]
+    operation: str
+    input: Mapping[str, Any]
+    outcome: Mapping[str, Any]
+
+
+def write_case(case: FoundCase, folder: Path) -> Path:
+    """Write a case into a folder, which is made if need be, and return the file.
+
+    Raises:
+        DataError: it cannot be written, or does not read as it is meant.
+    """
+    file = folder / f"{case.id}.yaml"
+    text = _write(case)
+    with TemporaryDirectory() as trial:
+        write_whole(Path(trial, file.name), text)
+        read = load_suite(Path(trial)).cases[case.id]
+    if (read.model.content, read.operation, read.input) != (case.model, case.operation, case.input):
+        raise DataError("does not read as it was meant; this is a fault of the suite itself", str(file))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
+    write_whole(file, text)
+    return file
+
+
+def _write(case: FoundCase) -> str:
+    lines = [
+        f"about: {_text(case.about)}",
+        "source:",
+        f"  - rule: {_text(case.source)}",
+        "cases:",
+        f"  - id: {_text(case.id)}",
+        f"    clauses: [{', '.join(map(_text, case.clauses))}]",
+        f"    why: {_text(case.why)}",
+        "    model:" if case.model else "    model: {}",
+        *(
+            f"      {key}: {_rows(value) if key == 'vocabulary' else _value(value)}"
+            for key, value in case.model.items()
+        ),
+        f"    operation: {_text(case.operation)}",
+        f"    input: {_value(dict(case.input))}",
+        *_outcome(case.outcome, "    "),
+        f"    tags: [{_text('unverified')}]",
+        f"    verified_by: [{_text(UNVERIFIED)}]",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _outcome(outcome: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """Write an outcome, the options of a choice one below the other."""
+    ((key, value),) = outcome.items()
+    if key != "by_choice":
+        yield f"{indent}{key}: {_value(value)}"
+        return
+    ((name, options),) = value.items()
+    yield f"{indent}by_choice:"
+    yield f"{indent}  {name}:"
+    for option, inner in options.items():
+        yield f"{indent}    {_text(option)}:"
+        yield from _outcome(inner, indent + "      ")
+
+
+def _text(text: str) -> str:
+    return compact(visible(text))
+
+
+def _value(value: Any) -> str:
+    """Write a value on one line."""
+    if isinstance(value, str):
+        is_lone = any("\ud800" <= character <= "\udfff" for character in value)
+        return f"{{hex: {_hex(value)}}}" if is_lone else compact(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)}: {_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, float) and "e" in (written := repr(value)) and "." not in written:
+        return written.replace("e", ".0e")
+    return compact(value)
+
+
+def _key(key: str) -> str:
+    return key if key.isidentifier() and key.isascii() and len(key) > 3 else compact(key)
+
+
+def _hex(text: str) -> str:
+    """Return the bytes of a text's UTF-8, with surrogates like any other code point (PROTO-2)."""
+    return compact(text.encode("utf-8", "surrogatepass").hex())
+
+
+def _rows(rows: Sequence[Any]) -> str:
+    """Write tokens; what is listed again is written as bytes, because the schema wants items that differ."""
+    seen = set[str]()
+    written = []
+    for row in rows:
+        is_again = isinstance(row, str) and row in seen
+        written.append(f"{{hex: {_hex(row)}}}" if is_again else _value(row))
+        seen.add(str(row))
+    return f"[{', '.join(written)}]"

@@ -1,0 +1,97 @@
+"""Decoding by a decoder that is prepared once (``spec/07-decoding.md``).
+
+What turns bytes into text or replaces patterns is done here for all tokens of a text; the other decoders are tokref's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+
+from tokfast.patterns import compile_any, replace_matches
+from tokfast.values import Cache
+from tokref.choices import Choices
+from tokref.decoding import decode_parts
+from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
+from tokref.values import Component
+
+__all__ = ["Decoder"]
+
+_Step = Callable[[Sequence[str]], list[str]]
+
+_BYTES = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
+
+
+class Decoder:
+    """A decoder of tokref, or none, prepared for many lists of tokens.
+
+    >>> Decoder(Component("byte_level"), None, Choices()).join(["ä", "¾", "Ĩ"])
+    '來'
+    """
+
+    def __init__(self, component: Component | None, pre_tokenizer: Component | None, choices: Choices) -> None:
+        if choices.metaspace_leading_space == "as_put":  # DEC-META-2
+            removes = puts_replacement(pre_tokenizer)
+            choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
+        self._separator = "" if choices.join_without_decoder == "nothing" else " "  # DEC-7
+        self._step = None if component is None else _step(component, choices)
+
+    def join(self, tokens: Sequence[str]) -> str:
+        """Join tokens, as :func:`tokref.decoding.join_tokens` does."""
+        if not tokens:  # DEC-2
+            return ""
+        return self._separator.join(tokens) if self._step is None else "".join(self._step(tokens))
+
+    def stream(self, tokens: Iterable[str]) -> list[str]:
+        """Return what becomes known of the text with each token (DEC-STREAM-1)."""
+        parts: list[str] = []
+        seen: list[str] = []
+        given = 0
+        for token in tokens:
+            seen.append(token)
+            text = self.join(seen)
+            is_whole = not text.endswith("\ufffd")  # DEC-STREAM-2, DEC-STREAM-3
+            parts.append(text[given:] if is_whole else "")
+            given += len(parts[-1])
+        return parts
+
+
+def _step(component: Component, choices: Choices) -> _Step:
+    if component.type in _STEPS:
+        return _STEPS[component.type](choices, **component.parameters)
+    return partial(decode_parts, decoder=component, choices=choices)
+
+
+def _sequence(choices: Choices, decoders: Sequence[Component]) -> _Step:
+    """Give each decoder the texts that the one before made (DEC-SEQUENCE-1)."""
+    steps = [_step(decoder, choices) for decoder in decoders]
+    return lambda tokens: reduce(lambda texts, step: step(texts), steps, list(tokens))
+
+
+def _byte_level(choices: Choices) -> _Step:
+    """Join the bytes of all tokens (DEC-BYTE-1)."""
+    cache = Cache(_bytes_of)
+    return lambda tokens: [b"".join(map(cache.__getitem__, tokens)).decode("utf-8", errors="replace")]
+
+
+def _replace(choices: Choices, pattern: Mapping[str, str], content: str) -> _Step:
+    """Replace every match of a pattern in each text (DEC-REPLACE-1)."""
+    string = pattern.get("string")
+    if string:
+        return lambda tokens: [token.replace(string, content) for token in tokens]
+    compiled = compile_any(pattern, choices)
+    return lambda tokens: [replace_matches(compiled, content, token) for token in tokens]
+
+
+def _bytes_of(token: str) -> bytes:
+    """Return the bytes that a token stands for; one with a character that is not of the byte alphabet, its own."""
+    values = [_BYTES.get(character, -1) for character in token]
+    return utf_8(token) if -1 in values else bytes(values)  # DEC-BYTE-3
+
+
+_STEPS: Mapping[str, Callable[..., _Step]] = {
+    "sequence": _sequence,
+    "byte_level": _byte_level,
+    "replace": _replace,
+}
