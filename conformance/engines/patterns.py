@@ -303,7 +303,7 @@ class Result:
         return "differs" if self.different else f"reads ({', '.join(self.options)})" if self.options else "reads"
 
     def explain(self, name: str) -> str:
-        """Say what is not right, with the first text of it, and in which cases, unless it is the one of this name."""
+        """Say what is not right, with the shortest text, and its case, unless that has this name."""
         if self.message:
             return f"refused: {code(self.message)}"
         if not self.different:
@@ -312,8 +312,7 @@ class Result:
         right = next(iter(question.answers.values()))
         text, found, expected = (code(show(one)) for one in (question.input["text"], cut(answer), cut(right)))
         told = f"differs: {text} gives {found}, not {expected}"
-        places = list(dict.fromkeys(question.case for question, _ in self.different if question.case))
-        return f"{told} (in {', '.join(places[:3])}{', …' * (len(places) > 3)})" if places not in ([], [name]) else told
+        return told if question.case in ("", name) else f"{told} ({question.case})"
 
 
 REFERENCE = ReferenceAdapter()
