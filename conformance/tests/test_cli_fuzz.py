@@ -398,10 +398,11 @@ def test_the_inherited_tests_fail_with_the_description(folder: Path) -> None:
     assert "1 failed" in done.stdout
 
 
-def test_the_readme_shows_tests_that_pass(folder: Path) -> None:
+def test_the_manual_shows_tests_that_pass(folder: Path) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     (adapter,) = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
-    (tests,) = re.findall(r"^```py\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    page = (Path(__file__).parents[2] / "docs" / "fuzz.md").read_text("utf-8")
+    (tests,) = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (folder / "my_adapter.py").write_text(adapter)
     (folder / "test_mine.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
