@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import tokspec.cli
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.registry import known_names
 from tokspec.cli import tokspec as group
 from tokspec.cli.progress import ProgressBar
@@ -541,3 +542,27 @@ def test_an_empty_folder_is_enough_and_stays_empty(folder: Path, tmp_path_factor
         [*TOKSPEC, "run", "--select", "BPE-ENC-1"], cwd=empty, stdin=subprocess.DEVNULL, capture_output=True, timeout=120
     )  # fmt: skip
     assert (finished.returncode, finished.stderr, list(empty.iterdir())) == (0, b"", [])
+
+
+@pytest.mark.parametrize(
+    "options", [ONE, ("--case-seconds", "9", "--select", "bpe-encode-*")], ids=["models", "limits"]
+)
+def test_the_reference_has_its_own_process_where_the_user_gives_models_or_limits(
+    status_and_message: Call, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    def run(self: ReferenceAdapter, *request: object) -> None:
+        raise AssertionError("asked in this process")
+
+    monkeypatch.setattr(ReferenceAdapter, "run", run)
+    status, printed, _ = status_and_message("run", *options)
+    assert (status, "asked in this process" in printed) == (0, False)
+    status, printed, _ = status_and_message("run", "--impl", "letters:Letters", *options)
+    assert (status, "FAIL" in printed, "asked in this process" in printed) == (1, True, False)
+
+
+def test_the_limits_hold_for_the_reference(status_and_message: Call) -> None:
+    assert status_and_message("run", *ONE, "--memory-mb", "1") == (
+        2,
+        "",
+        "tokspec: reference: cannot be asked: crash: used more than 1 MB of memory; try tokspec smoke --memory-mb 1\n",
+    )

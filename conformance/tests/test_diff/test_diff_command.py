@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.diff.recording import read_recording
 
 pytestmark = pytest.mark.slow
@@ -346,3 +347,12 @@ def test_an_implementation_in_another_environment_is_asked_there(run: Any) -> No
     status, printed, _ = run("diff", other, "tokenizers", "--model", "tokenizer.json", "--made", 1, "--no-cases")
     assert status == 0
     assert re.fullmatch(rf"A  tokenizers \S+ \({re.escape(other)}\)", printed.splitlines()[0])
+
+
+def test_the_reference_is_recorded_in_its_own_process(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(self: ReferenceAdapter, *request: object) -> None:
+        raise AssertionError("asked in this process")
+
+    monkeypatch.setattr(ReferenceAdapter, "run", crash)
+    assert run("record", "reference", *RECORD, "a.ndjson")[0] == 0
+    assert "asked in this process" not in Path("a.ndjson").read_text("utf-8")
