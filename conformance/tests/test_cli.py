@@ -566,3 +566,23 @@ def test_the_limits_hold_for_the_reference(status_and_message: Call) -> None:
         "",
         "tokspec: reference: cannot be asked: crash: used more than 1 MB of memory; try tokspec smoke --memory-mb 1\n",
     )
+
+
+def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder: Path) -> None:
+    lines = ("import sys", "from tokspec.sessions.adapter_server import main", "main()", "sys.exit(7)")
+    (folder / "ends.py").write_text("\n".join(lines), "utf-8")
+    command = f"{shlex.quote(sys.executable)} ends.py reference"
+    found = run("run", *ONE, "--cmd", command)
+    assert (found.returncode, found.stderr) == (1, b"")
+    lines = found.stdout.decode().splitlines()
+    assert "crash: after bye: exit status 7 (PROTO-3)" in lines
+    assert lines[-1] == "tokref 0.1.0 does not conform: 2 cases = 2 pass"
+    found = run("smoke", "--cmd", command)
+    assert (found.returncode, found.stdout.decode().splitlines()[-3:]) == (
+        1,
+        [
+            "WRONG  bye: crash: after bye: exit status 7; end with status 0 when bye is answered",
+            "",
+            "not yet: mend bye first",
+        ],
+    )

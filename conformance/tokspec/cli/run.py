@@ -156,9 +156,11 @@ class Judging:
                 known = cases_of_version(self.suite, self.fixtures_version)
                 missing = shortfalls(finished, known, self.required)
                 finished = replace(finished, problems=(*finished.problems, *missing))
-                return self.diagnose(finished, show, every, session)
+                finished, shown = self.diagnose(finished, show, every, session)
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
+        ends = dict.fromkeys(f"{fault} (PROTO-3)" for fault in session.end_faults)
+        return replace(finished, problems=(*finished.problems, *ends)), shown
 
     def known_cases(self) -> Collection[str]:
         """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
