@@ -45,6 +45,15 @@ class Published(NamedTuple):
 
 IN_PYTHON = [
     Published(
+        "curated-tokenizers",
+        "curated_tokenizers",
+        "curated-tokenizers 2.0.1",
+        "encode",
+        BPE,
+        TEXT,
+        "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
+    ),
+    Published(
         "ffbpe",
         "ffbpe",
         "ffbpe 0.1.10",
@@ -167,6 +176,7 @@ def file_of(published: Published) -> Path:
 
 #: The modules that are not called as their implementation is.
 MODULES = {
+    "curated-tokenizers": "curated",
     "subword-nmt": "subword_nmt",
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
