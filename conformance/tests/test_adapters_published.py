@@ -156,6 +156,15 @@ IN_NODE = [
         "puts no space before a text",
     ),
     Published(
+        "llama-tokenizer-js",
+        "llama-tokenizer-js",
+        "llama-tokenizer-js 1.2.2",
+        "encode",
+        BYTES,
+        TEXT,
+        "has ▁ before a text and for spaces, and no other pre-tokenizer",
+    ),
+    Published(
         "node-llama-cpp",
         "node-llama-cpp",
         "node-llama-cpp 3.22.1",
