@@ -45,6 +45,15 @@ class Published(NamedTuple):
 
 IN_PYTHON = [
     Published(
+        "curated-tokenizers",
+        "curated_tokenizers",
+        "curated-tokenizers 2.0.1",
+        "encode",
+        BPE,
+        TEXT,
+        "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
+    ),
+    Published(
         "ffbpe",
         "ffbpe",
         "ffbpe 0.1.10",
@@ -120,6 +129,42 @@ IN_NODE = [
         "puts no space before a text",
     ),
     Published(
+        "js-tiktoken",
+        "js-tiktoken",
+        "js-tiktoken 1.0.21",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
+        "tiktokenizer",
+        "@microsoft/tiktokenizer",
+        "@microsoft/tiktokenizer 1.0.10",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
+        "ai-tokenizer",
+        "ai-tokenizer",
+        "ai-tokenizer 1.0.6",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
+        "llama-tokenizer-js",
+        "llama-tokenizer-js",
+        "llama-tokenizer-js 1.2.2",
+        "encode",
+        BYTES,
+        TEXT,
+        "has ▁ before a text and for spaces, and no other pre-tokenizer",
+    ),
+    Published(
         "node-llama-cpp",
         "node-llama-cpp",
         "node-llama-cpp 3.22.1",
@@ -140,6 +185,7 @@ def file_of(published: Published) -> Path:
 
 #: The modules that are not called as their implementation is.
 MODULES = {
+    "curated-tokenizers": "curated",
     "subword-nmt": "subword_nmt",
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
