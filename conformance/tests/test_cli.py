@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import tokspec.cli
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.registry import known_names
 from tokspec.cli import tokspec as group
 from tokspec.cli.progress import ProgressBar
@@ -562,3 +563,47 @@ def test_an_empty_folder_is_enough_and_stays_empty(folder: Path, tmp_path_factor
         [*TOKSPEC, "run", "--select", "BPE-ENC-1"], cwd=empty, stdin=subprocess.DEVNULL, capture_output=True, timeout=120
     )  # fmt: skip
     assert (finished.returncode, finished.stderr, list(empty.iterdir())) == (0, b"", [])
+
+
+@pytest.mark.parametrize(
+    "options", [ONE, ("--case-seconds", "9", "--select", "bpe-encode-*")], ids=["models", "limits"]
+)
+def test_the_reference_has_its_own_process_where_the_user_gives_models_or_limits(
+    status_and_message: Call, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    def run(self: ReferenceAdapter, *request: object) -> None:
+        raise AssertionError("asked in this process")
+
+    monkeypatch.setattr(ReferenceAdapter, "run", run)
+    status, printed, _ = status_and_message("run", *options)
+    assert (status, "asked in this process" in printed) == (0, False)
+    status, printed, _ = status_and_message("run", "--impl", "letters:Letters", *options)
+    assert (status, "FAIL" in printed, "asked in this process" in printed) == (1, True, False)
+
+
+def test_the_limits_hold_for_the_reference(status_and_message: Call) -> None:
+    assert status_and_message("run", *ONE, "--memory-mb", "1") == (
+        2,
+        "",
+        "tokspec: reference: cannot be asked: crash: used more than 1 MB of memory; try tokspec smoke --memory-mb 1\n",
+    )
+
+
+def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder: Path) -> None:
+    lines = ("import sys", "from tokspec.sessions.adapter_server import main", "main()", "sys.exit(7)")
+    (folder / "ends.py").write_text("\n".join(lines), "utf-8")
+    command = f"{shlex.quote(sys.executable)} ends.py reference"
+    found = run("run", *ONE, "--cmd", command)
+    assert (found.returncode, found.stderr) == (1, b"")
+    lines = found.stdout.decode().splitlines()
+    assert "crash: after bye: exit status 7 (PROTO-3)" in lines
+    assert lines[-1] == "tokref 0.1.0 does not conform: 2 cases = 2 pass"
+    found = run("smoke", "--cmd", command)
+    assert (found.returncode, found.stdout.decode().splitlines()[-3:]) == (
+        1,
+        [
+            "WRONG  bye: crash: after bye: exit status 7; end with status 0 when bye is answered",
+            "",
+            "not yet: mend bye first",
+        ],
+    )

@@ -84,7 +84,10 @@ def test_the_reference_has_no_findings(folder: Path) -> None:
     status, out, err = fuzz(folder, "--examples", "50", "--seed", "5")
     named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl"
     assert (status, err) == (0, f"seed 5\n{named}\n")
-    assert re.match(r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ\n$", out)
+    assert re.match(
+        r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
+        out,
+    )
     assert not (folder / ".tokspec-fuzz").exists()
 
 
@@ -96,8 +99,8 @@ def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
     status, out, _ = fuzz(folder, *LOSSY, "--examples", "40", "--save", "found")
     assert status == 1
     files = sorted(file.name for file in (folder / "found").iterdir())
-    assert files[0].startswith("fuzz-bpe-enc-1-")
-    assert f"wrote found/{files[0]}\n" in out
+    assert any(name.startswith("fuzz-bpe-enc-1-") for name in files)
+    assert all(f"wrote found/{name}\n" in out for name in files)
     assert FINDING in out
     (last,) = [line for line in out.splitlines() if line.startswith("tokref 0.1.0: ")]
     assert last.startswith(f"tokref 0.1.0: {len(files)} finding{'s' if len(files) > 1 else ''} in 40 examples, ")

@@ -92,6 +92,7 @@ def test_an_object_of_the_current_folder_meets_the_libraries_there(
 @pytest.mark.parametrize(
     ("name", "library"),
     [
+        ("curated-tokenizers", "curated_tokenizers"),
         ("ffbpe", "ffbpe"),
         ("sentencepiece", "sentencepiece"),
         ("subword-nmt", "subword_nmt"),

@@ -37,6 +37,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
     singles = {"fuzz", "lint", "pytest"}  # part of the extra test, or among the environment's own packages
     # What the extra published has, in fixed versions.
     packages = {
+        "curated-tokenizers",
         "ffbpe",
         "sentencepiece",
         "subword-nmt",

@@ -43,12 +43,16 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Target:
-    """The implementation that the command line names, and what its process is allowed."""
+    """The implementation that the command line names, and what its process is allowed.
+
+    ``confined`` is whether the reference has a process of its own too: where the user gives limits or the models.
+    """
 
     impl: str | None
     program: str | None
     limits: Limits = field(default_factory=Limits)
     in_process: bool = False
+    confined: bool = False
 
     @classmethod
     def of(cls, word: str) -> Target:
@@ -93,7 +97,13 @@ class Target:
         if context is not None and context.meta.get("tokspec.owns_process"):
             adopt_orphans()
         impl = None if self.program else self.impl or find_reference()
-        return open_session(impl, self.program, limits=self.limits, in_process=self.in_process, jobs=jobs)
+        return open_session(
+            impl, self.program, limits=self.limits, in_process=self.in_process, confined=self.confined, jobs=jobs
+        )
+
+    def open_reference(self) -> Session:
+        """Start the reference, to compare this one with; its limits are the usual ones, for this one may need less."""
+        return open_session(find_reference(), None, confined=self.confined)
 
 
 def implementation_options(command: _Command) -> _Command:
@@ -121,7 +131,8 @@ def implementation_options(command: _Command) -> _Command:
         if in_process and program:
             raise click.UsageError("--in-process is for adapters in Python; a program has its own process")
         limits = Limits(case_seconds, start_seconds, memory_mb=memory_mb)
-        return command(target=Target(impl, program, limits, in_process), **others)
+        confined = limits != Limits() or others.get("fixtures") is not None
+        return command(target=Target(impl, program, limits, in_process, confined), **others)
 
     return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_TARGET), with_target))
 

@@ -33,7 +33,6 @@ from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import say, text
-from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
@@ -157,9 +156,11 @@ class Judging:
                 known = cases_of_version(self.suite, self.fixtures_version)
                 missing = shortfalls(finished, known, self.required)
                 finished = replace(finished, problems=(*finished.problems, *missing))
-                return self.diagnose(finished, show, every, session)
+                finished, shown = self.diagnose(finished, show, every, session)
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
+        ends = dict.fromkeys(f"{fault} (PROTO-3)" for fault in session.end_faults)
+        return replace(finished, problems=(*finished.problems, *ends)), shown
 
     def known_cases(self) -> Collection[str]:
         """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
@@ -183,10 +184,7 @@ class Judging:
         """
         if not finished.failed:
             return finished, []
-        # Imported here, so that a passing run does not wait for it.
-        from tokspec.adapters.reference import ReferenceAdapter
-
-        with InProcessSession(ReferenceAdapter()) as reference:
+        with self.target.open_reference() as reference:
             finished = diagnose(finished, session, reference)
             groups = group_failures(finished.failed)
             shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]
