@@ -100,7 +100,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def asked(folder: Path, *arguments: str) -> Result:
-    fixed = ["power", "--mutants", f"{folder}/mutants", "--fixtures", f"{folder}/fixtures", "--jobs", "1"]
+    fixed = ["dev", "power", "--mutants", f"{folder}/mutants", "--fixtures", f"{folder}/fixtures", "--jobs", "1"]
     return CliRunner().invoke(tokspec, [*fixed, *arguments], standalone_mode=False)
 
 
