@@ -36,6 +36,7 @@ FAMILIES: Mapping[str, str] = {
     "tiktoken._educational": "openai",
     "tiktoken-rs": "openai",
     "gpt-tokenizer": "openai",
+    "tiktoken-wasm": "openai",
     "js-tiktoken": "openai",
     "@microsoft/tiktokenizer": "openai",
     "ai-tokenizer": "openai",

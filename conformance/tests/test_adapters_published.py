@@ -165,6 +165,15 @@ IN_NODE = [
         "has ▁ before a text and for spaces, and no other pre-tokenizer",
     ),
     Published(
+        "tiktoken-wasm",
+        "tiktoken",
+        "tiktoken-wasm 1.0.22",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
         "node-llama-cpp",
         "node-llama-cpp",
         "node-llama-cpp 3.22.1",
