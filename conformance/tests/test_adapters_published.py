@@ -116,6 +116,15 @@ IN_PYTHON = [
         TEXT,
         "has the continuing prefix ## and no other",
     ),
+    Published(
+        "transformers-clvp",
+        "transformers",
+        "transformers-ClvpTokenizer 5.23.0",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
+    ),
 ]
 
 IN_NODE = [
@@ -198,6 +207,7 @@ MODULES = {
     "subword-nmt": "subword_nmt",
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
+    "transformers-clvp": "clvp",
 }
 
 

@@ -46,6 +46,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
         "tokenizers",
         "tokie",
         "transformers-bert",
+        "transformers-clvp",
     }
     assert extras.keys() - there - singles - packages == set()
 
