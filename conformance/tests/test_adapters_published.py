@@ -63,6 +63,15 @@ IN_PYTHON = [
         "has a target for merges alone: its size counts all 256 bytes",
     ),
     Published(
+        "mistral-tekken",
+        "mistral_common",
+        "mistral-common-Tekkenizer 1.13.1",
+        "encode",
+        BYTES,
+        TEXT,
+        "has a vocabulary that begins with all 256 bytes",
+    ),
+    Published(
         "sentencepiece",
         "sentencepiece",
         "sentencepiece 0.2.3",

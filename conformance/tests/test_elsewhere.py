@@ -94,6 +94,7 @@ def test_an_object_of_the_current_folder_meets_the_libraries_there(
     [
         ("curated-tokenizers", "curated_tokenizers"),
         ("ffbpe", "ffbpe"),
+        ("mistral-tekken", "mistral_common"),
         ("sentencepiece", "sentencepiece"),
         ("subword-nmt", "subword_nmt"),
         ("tiktoken", "tiktoken"),
