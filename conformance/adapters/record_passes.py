@@ -37,6 +37,7 @@ FAMILIES: Mapping[str, str] = {
     "tiktoken-rs": "openai",
     "gpt-tokenizer": "openai",
     "tiktoken-wasm": "openai",
+    "mistral-common-Tekkenizer": "openai",
     "js-tiktoken": "openai",
     "@microsoft/tiktokenizer": "openai",
     "ai-tokenizer": "openai",
