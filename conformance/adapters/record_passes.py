@@ -36,6 +36,8 @@ FAMILIES: Mapping[str, str] = {
     "tiktoken._educational": "openai",
     "tiktoken-rs": "openai",
     "gpt-tokenizer": "openai",
+    "tiktoken-wasm": "openai",
+    "mistral-common-Tekkenizer": "openai",
     "js-tiktoken": "openai",
     "@microsoft/tiktokenizer": "openai",
     "ai-tokenizer": "openai",

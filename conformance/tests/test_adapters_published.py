@@ -63,6 +63,15 @@ IN_PYTHON = [
         "has a target for merges alone: its size counts all 256 bytes",
     ),
     Published(
+        "mistral-tekken",
+        "mistral_common",
+        "mistral-common-Tekkenizer 1.13.1",
+        "encode",
+        BYTES,
+        TEXT,
+        "has a vocabulary that begins with all 256 bytes",
+    ),
+    Published(
         "sentencepiece",
         "sentencepiece",
         "sentencepiece 0.2.3",
@@ -116,6 +125,15 @@ IN_PYTHON = [
         TEXT,
         "has the continuing prefix ## and no other",
     ),
+    Published(
+        "transformers-clvp",
+        "transformers",
+        "transformers-ClvpTokenizer 5.23.0",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
+    ),
 ]
 
 IN_NODE = [
@@ -165,6 +183,15 @@ IN_NODE = [
         "has ▁ before a text and for spaces, and no other pre-tokenizer",
     ),
     Published(
+        "tiktoken-wasm",
+        "tiktoken",
+        "tiktoken-wasm 1.0.22",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
         "node-llama-cpp",
         "node-llama-cpp",
         "node-llama-cpp 3.22.1",
@@ -189,6 +216,7 @@ MODULES = {
     "subword-nmt": "subword_nmt",
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
+    "transformers-clvp": "clvp",
 }
 
 

@@ -39,6 +39,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
     packages = {
         "curated-tokenizers",
         "ffbpe",
+        "mistral-tekken",
         "sentencepiece",
         "subword-nmt",
         "tiktoken",
@@ -46,6 +47,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
         "tokenizers",
         "tokie",
         "transformers-bert",
+        "transformers-clvp",
     }
     assert extras.keys() - there - singles - packages == set()
 
