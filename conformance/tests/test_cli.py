@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import tokspec.cli
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.adapters.registry import known_names
+from tokspec.adapters.registry import NAMES, known_names
 from tokspec.cli import tokspec as group
 from tokspec.cli.progress import ProgressBar
 from tokspec.suite.specification import load_specification
@@ -389,6 +389,12 @@ def test_every_command_explains_itself(name: str) -> None:
         and not hasattr(option.type, "choices")
     ]
     assert undocumented == []
+
+
+@pytest.mark.parametrize("name", ["diff", "fuzz", "probe", "record", "run", "smoke"])
+def test_commands_that_take_an_implementation_say_how_it_is_named(name: str) -> None:
+    text = CliRunner().invoke(group, [name, "--help"]).output
+    assert NAMES in " ".join(text.split())
 
 
 @pytest.mark.parametrize("names", [["dev", "coverage"], ["report"], ["run"], ["smoke"]])

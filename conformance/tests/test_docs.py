@@ -112,7 +112,7 @@ def mentioned(page: Path) -> list[str]:
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_commands_that_are_mentioned_exist(page: Path) -> None:
-    """Their verbs and options do; for what is executed, see above."""
+    """Their verbs and options do, and are shown in the help; for what is executed, see above."""
     for command in mentioned(page):
         words = shlex.split(command)[1:]
         found: click.Command = tokspec
@@ -121,6 +121,8 @@ def test_commands_that_are_mentioned_exist(page: Path) -> None:
             assert inner, command
             found = inner
         if not isinstance(found, click.Group):
+            hidden = {option for each in found.params if getattr(each, "hidden", False) for option in each.opts}
+            assert hidden.isdisjoint(words), command
             # The option that ends a command in the text has no value.
             found.make_parser(click.Context(found)).parse_args([*words, "VALUE"])
 

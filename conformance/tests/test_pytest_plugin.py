@@ -390,10 +390,10 @@ def test_the_options_are_in_the_help(repository: pytest.Pytester) -> None:
     options = [line.split()[0] for line in help_text.outlines[start + 1 : start + 9] if line.startswith("  --")]
     assert [option.partition("=")[0] for option in options] == [
         "--tokspec",
-        "--tokspec-cmd",
         "--tokspec-in-process",
         "--tokspec-select",
         "--tokspec-choice",
+        "--tokspec-fixtures-version",
     ]
 
 
