@@ -327,3 +327,30 @@ def test_a_character_map_of_sentencepiece() -> None:
     with pytest.raises(Refusal) as caught:
         adapter.load("tokspec", {"normalizer": {"type": "precompiled", "charsmap": "aHVn"}})
     assert str(caught.value) == "invalid_model: INTERNAL: Blob for normalization rule is broken."
+
+
+def test_pieces_of_tiktoken_and_where_they_stood() -> None:
+    """The library drops what a pattern does not match, and does not say where a piece stood."""
+    part = {"type": "split", "pattern": {"regex": "(?<!a)a|漢"}, "behavior": "removed", "invert": True}
+    reply = ask("tiktoken", "pre_tokenize", {"pre_tokenizer": part}, {"text": "aa漢baa"})
+    assert reply == Answer({"pieces": [["a", 0, 1], ["漢", 2, 3], ["a", 4, 5]]})
+
+
+def test_pairs_of_characters_in_transformers() -> None:
+    model = {
+        **{"type": "bpe", "vocabulary": ["[PAD]", "[CLS]", "[SEP]", "a", "b"], "merges": []},
+        "special_tokens": ["[PAD]", "[CLS]", "[SEP]"],
+        "post_processor": {"type": "bert", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]},
+        "truncation": {"max_length": 5},
+        "padding": {"strategy": {"fixed": 6}, "token": "[PAD]", "id": 0},
+    }
+    reply = ask("transformers-bert", "encode", model, {"text": "aab", "pair": "b"})
+    assert reply == Answer(
+        {
+            "tokens": ["[CLS]", "a", "[SEP]", "b", "[SEP]", "[PAD]"],
+            "ids": [1, 3, 2, 4, 2, 0],
+            "type_ids": [0, 0, 0, 1, 1, 0],
+            "special_tokens_mask": [1, 0, 1, 0, 1, 1],
+            "attention_mask": [1, 1, 1, 1, 1, 0],
+        }
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.base.paths import fixtures_folder
 from tokspec.suite.cases import Model
@@ -99,6 +100,10 @@ REFUSALS = [
     (HEAD + BY_CHOICE.replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {tokens: "a"}}'), 'x.yaml:10: cases[0].by_choice.unigram_tie.any.expect.tokens: "a" is not of type "array"'),
     (HEAD + CASE + "    stated: [{at: \"/tokens\", relation: erratum, printed: 1, erratum: E-999}]\n", "x.yaml:12: cases[0].stated[0]: E-999 is not in spec/errata.md"),
     (HEAD + CASE + "    source: [{document: \"x.txt\", section: \"y\"}]\n", "x.yaml:12: cases[0].source[0]: x.txt is not a document of spec/00-terms.md"),
+    (HEAD + CASE + '    worked: [{at: "/tokens", from: "1 / 0"}]\n', "x.yaml:12: cases[0].worked[0].from: cannot be computed: division by zero"),
+    (HEAD + CASE + '    worked: [{at: "/tokens", from: "9**9**9"}]\n', "x.yaml:12: cases[0].worked[0].from: is more than sums, products, quotients and log of numbers"),
+    (HEAD + CASE + f'    worked: [{{at: "/tokens", from: "{"9" * 300} * {"9" * 300}"}}]\n', "x.yaml:12: cases[0].worked[0].from: cannot be computed: int too large to convert to float"),
+    (HEAD + CASE + '    since: "9.9.9"\n', f"x.yaml:12: cases[0].since: 9.9.9 is later than this suite, {__version__}; no case is younger than its suite"),
     (HEAD + "  - 3\n", "x.yaml:5: cases[0]: 3 is not of type \"object\""),
     (HEAD + "  - null\n", "x.yaml:5: cases[0]: null is not of type \"object\""),
     (HEAD + '  - "abc"\n', 'x.yaml:5: cases[0]: "abc" is not of type "object"'),

@@ -180,6 +180,14 @@ def test_what_the_specification_does_not_cover_is_named(path: tuple[Any, ...], v
 
 
 @pytest.mark.interop
+def test_a_model_without_pieces_says_so() -> None:
+    pytest.importorskip("sentencepiece")
+    with pytest.raises(DataError) as caught:
+        read(MODEL, files.pack({"spm.model": b""}))
+    assert str(caught.value) == f"{MODEL}: pieces: has no pieces"
+
+
+@pytest.mark.interop
 def test_a_token_across_a_mark_is_not_covered_where_words_are_split() -> None:
     protocol = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
     proto = protocol.ModelProto()

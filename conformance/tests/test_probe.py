@@ -127,6 +127,7 @@ def test_what_cannot_be_told_is_not_declared() -> None:
         "join_without_decoder",
         "metaspace_leading_space",
         "unknown_id",
+        "wordpiece_cleanup",
         "byte_fallback_invalid",
     ]
     told = {finding.choice: finding.options for finding in found.findings}
@@ -192,4 +193,23 @@ def test_the_command_says_what_is_wrong_with_the_declaration(
     monkeypatch.delitem(sys.modules, "probed", raising=False)
     command = ["probe", "--in-process", "--impl", f"probed:{adapter}", "--select", "final-sigma-*"]
     done = CliRunner().invoke(tokspec, command, standalone_mode=False)
+    assert (done.exception, done.return_value, done.stdout.splitlines()[-1]) == (None, 1, line)
+
+
+SILENT = """
+from tokspec.adapters.reference import ReferenceAdapter
+
+class Silent(ReferenceAdapter):
+    def run(self, operation, model, input):
+        raise RuntimeError("not today")
+"""
+
+
+def test_what_never_answers_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "silent.py").write_text(SILENT, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    command = ["probe", "--in-process", "--impl", "silent:Silent", "--select", "final-sigma-word"]
+    done = CliRunner().invoke(tokspec, command, standalone_mode=False)
+    said = "no answer to any of the questions (1), so nothing is told; first final-sigma-word: crash: "
+    line = f"{said}RuntimeError: not today (silent.py:6 in run)"
     assert (done.exception, done.return_value, done.stdout.splitlines()[-1]) == (None, 1, line)

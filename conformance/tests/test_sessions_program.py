@@ -310,6 +310,7 @@ def test_a_program_that_ignores_bye_and_signals_is_killed(open_program: Open, no
     session.close()
     assert time.monotonic() - start < 30
     assert _noted(notes, "deaf") == ["deaf"]
+    assert list(map(str, session.end_faults)) == ["timeout: it does not end within 5 seconds after bye"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tokspec.judge.compare import first_difference
-from tokspec.quality.printed import arithmetic, at, relation
+from tokspec.quality.printed import at, relation
+from tokspec.suite.arithmetic import arithmetic
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification

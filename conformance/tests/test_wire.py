@@ -187,6 +187,7 @@ def test_hello_without_a_key_is_a_fault(key: str) -> None:
     [
         ("protocol", 2, "protocol: 1 was expected"),
         ("protocol", True, "protocol: 1 was expected"),
+        ("unicode", "latest", "unicode: 'latest' is no version; write it as 15.1.0, or leave it out"),
         ("name", None, 'name: null is not of type "string"'),
         ("operations", "encode", 'operations: "encode" is not of type "array"'),
         ("formats", [1], 'formats/0: 1 is not of type "string"'),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tokfast
 import tokref
 from tokfast import FastTokenizer
+from tokfast.values import Cache
 from tokref import Choices, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
 
 from .strategies import charsmap, merge_lists
@@ -332,3 +333,9 @@ def test_pruning_and_losses(
     assert answer(tokfast.corpus_loss, words, model, choices) == answer(tokref.corpus_loss, words, model, choices)
     for word in words:
         assert answer(tokfast.segment, word, model, choices) == answer(tokref.segment, word, model, choices)
+
+
+def test_a_cache_holds_no_long_texts() -> None:
+    cache = Cache(len)
+    assert [cache[text] for text in ("a", "a" * 257)] == [1, 257]
+    assert cache == {"a": 1}

@@ -13,6 +13,9 @@ from tokref.errors import InputError
 
 __all__ = ["CharacterMap", "read_map"]
 
+LONGEST_REPLACEMENT = 1_000
+"""How many characters a replacement may have; the longest published one has 18."""
+
 
 @dataclass(frozen=True)
 class CharacterMap:
@@ -54,9 +57,17 @@ class CharacterMap:
         return self.units[place] if place < len(self.units) else 0x80000000
 
     def replacement(self, place: int) -> str:
-        """Return the replacement that begins at a place."""
+        """Return the replacement that begins at a place.
+
+        Raises:
+            InputError: ``unsupported``, where it is very long.
+        """
         end = self.replacements.find(b"\0", place)
-        return self.replacements[place : end if end >= 0 else None].decode("utf-8", "replace")
+        replacement = self.replacements[place : end if end >= 0 else None].decode("utf-8", "replace")
+        if len(replacement) > LONGEST_REPLACEMENT:
+            what = f"a replacement of {len(replacement)} characters"
+            raise InputError("unsupported", f"the character map has {what}, more than {LONGEST_REPLACEMENT}")
+        return replacement
 
 
 def read_map(content: bytes) -> CharacterMap:

@@ -19,6 +19,9 @@ __all__ = ["LONGEST_PATTERN", "compile_pattern", "find_matches"]
 LONGEST_PATTERN = 4096
 """How many characters a pattern may have; the longest published one has some 500."""
 
+MOST_REPETITIONS, MOST_TOGETHER, DEEPEST = 1_000, 10_000, 20
+"""How often an atom may be repeated, by one count and by those around it together; how deep groups and classes nest."""
+
 SECONDS = 5.0
 """How long one search may take: patterns can be written that take for ever."""
 
@@ -81,6 +84,7 @@ class _Reader:
 
     def __init__(self, source: str, choices: Choices) -> None:
         self.source, self.choices, self.place = source, choices, 0
+        self.times = 1  # how often the counts in the last atom repeat a part of it
 
     def read(self) -> str:
         written = self.alternatives(0)
@@ -90,14 +94,17 @@ class _Reader:
 
     def alternatives(self, depth: int) -> str:
         """Read alternatives up to the end of the group: the first that leads to a match is taken (PATTERN-1)."""
-        if depth > 20:
-            raise InputError("unsupported", "the pattern has groups nested deeper than 20 levels")
-        written = ""
+        if depth > DEEPEST:
+            raise InputError("unsupported", f"the pattern has groups nested deeper than {DEEPEST} levels")
+        written, times = "", 1
         while self.place < len(self.source) and self.source[self.place] != ")":
             if self.take("|"):
                 written += "|"
             else:
+                self.times = 1
                 written += self.repeated(self.atom(depth))
+                times = max(times, self.times)
+        self.times = times
         return written
 
     def atom(self, depth: int) -> str:
@@ -131,6 +138,7 @@ class _Reader:
         if match is None:
             return atom
         self.place = match.end()
+        self.count(match[0])
         if self.take("?"):
             return atom + match[0] + "?"
         if self.take("+"):
@@ -138,14 +146,24 @@ class _Reader:
             return f"(?:{atom}{match[0]})+" if is_interval else atom + match[0] + "+"
         return atom + match[0]
 
-    def character_class(self) -> str:
+    def count(self, repetition: str) -> None:
+        """Refuse a repetition that counts too far, by itself or with those in its atom (PATTERN-2)."""
+        most = max([1, *(int(number[:9]) for number in regex.compile(r"\d+").findall(repetition))])
+        self.times *= most
+        if most > MOST_REPETITIONS or self.times > MOST_TOGETHER:
+            rule = f"counts above {MOST_REPETITIONS}, or {MOST_TOGETHER} with those in it"
+            raise InputError("unsupported", f"the pattern has the repetition {brief(repetition)}, which {rule}")
+
+    def character_class(self, depth: int = 0) -> str:
         """Read a class: members and ranges, perhaps negated, perhaps cut with another class by && (PATTERN-8)."""
+        if depth > DEEPEST:
+            raise InputError("unsupported", f"the pattern has classes nested deeper than {DEEPEST} levels")
         written = "[^" if self.take("^") else "["
         while self.place < len(self.source) and not self.take("]"):
             if self.take("&&"):
                 written += "&&"
             elif self.take("["):
-                written += self.character_class()
+                written += self.character_class(depth + 1)
             else:
                 written += self.member()
         if self.source[self.place - 1 : self.place] != "]":
@@ -176,7 +194,10 @@ class _Reader:
         )
         if number:
             self.place = number.end()
-            return _write(chr(int(number[1] or number[2] or number[3], 16)))
+            code_point = int(number[1] or number[2] or number[3], 16)
+            if code_point > 0x10FFFF:
+                raise InputError("unsupported", f"the pattern has {number[0]!r} at {start}, which is no character")
+            return _write(chr(code_point))
         named = regex.compile(r"\\([pP])\{(\^?)(\w+)\}").match(self.source, start)
         if named and named[3] in PROPERTIES:
             self.place = named.end()

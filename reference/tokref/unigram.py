@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tokref.alignment import AlignedText
 from tokref.bpe import byte_tokens
 from tokref.choices import Choices
-from tokref.errors import InputError
+from tokref.errors import InputError, brief
 from tokref.values import Token, Unigram, Words, unknown_token
 
 __all__ = [
@@ -38,6 +38,9 @@ __all__ = [
 
 UNKNOWN_PENALTY = 10.0
 """How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
+
+MOST_SEGMENTATIONS = 100_000
+"""How many segmentations of a word are listed."""
 
 Costs = Mapping[str, float]
 """The negative logarithm of every token's probability; infinite where the probability is 0."""
@@ -148,15 +151,19 @@ def segmentations(word: str, model: Unigram) -> list[Segmentation]:
 
 
 def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:
-    """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``."""
+    """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``.
+
+    Raises:
+        InputError: ``unsupported``, where there are very many.
+    """
     ways: dict[int, list[tuple[str, ...]]] = {len(word): [()]}
     for start in reversed(range(len(word))):
-        ways[start] = [
-            (word[start:end], *rest)
-            for end in range(start + 1, len(word) + 1)
-            if word[start:end] in model.weights
-            for rest in ways[end]
-        ]
+        ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in model.weights]
+        count = sum(len(ways[end]) for end in ends)
+        if count > MOST_SEGMENTATIONS:
+            message = f"{brief(word[start:])} has {count} segmentations, more than {MOST_SEGMENTATIONS}"
+            raise InputError("unsupported", message)
+        ways[start] = [(word[start:end], *rest) for end in ends for rest in ways[end]]
     return ways[0]
 
 

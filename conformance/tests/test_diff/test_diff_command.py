@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.diff.recording import read_recording
 
 pytestmark = pytest.mark.slow
@@ -346,3 +347,40 @@ def test_an_implementation_in_another_environment_is_asked_there(run: Any) -> No
     status, printed, _ = run("diff", other, "tokenizers", "--model", "tokenizer.json", "--made", 1, "--no-cases")
     assert status == 0
     assert re.fullmatch(rf"A  tokenizers \S+ \({re.escape(other)}\)", printed.splitlines()[0])
+
+
+def test_the_reference_is_recorded_in_its_own_process(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(self: ReferenceAdapter, *request: object) -> None:
+        raise AssertionError("asked in this process")
+
+    monkeypatch.setattr(ReferenceAdapter, "run", crash)
+    assert run("record", "reference", *RECORD, "a.ndjson")[0] == 0
+    assert "asked in this process" not in Path("a.ndjson").read_text("utf-8")
+
+
+NEVER = """
+import os, time
+from tokspec.adapters.reference import ReferenceAdapter
+
+class Never(ReferenceAdapter):
+    def run(self, operation, model, input):
+        time.sleep(60)
+
+class Dies(ReferenceAdapter):
+    def run(self, operation, model, input):
+        os._exit(9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("implementation", "said"),
+    [
+        ("never:Never", "gave no reply 5 times in a row, the last time timeout: no reply within 0.3 seconds"),
+        ("never:Dies", "gave no reply 100 times in a row, the last time crash: exit status 9"),
+    ],
+)
+def test_what_never_answers_is_given_up(recorded: Any, implementation: str, said: str) -> None:
+    Path("never.py").write_text(NEVER, "utf-8")
+    for command in (("record", implementation, *RECORD[:-1], "-o", "b.ndjson"), ("diff", "a.ndjson", implementation)):
+        status, printed, noted = recorded(*command, "--case-seconds", "0.3")
+        assert (status, printed, noted) == (2, "", f"tokspec: tokref 0.1.0: {said}\n")

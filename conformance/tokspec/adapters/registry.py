@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,10 +26,13 @@ if TYPE_CHECKING:
     from tokspec.sessions.program import ProgramSession
 
 
-__all__ = ["FoundAdapter", "find", "find_reference", "known_names", "open_session"]
+__all__ = ["NAMES", "FoundAdapter", "find", "find_reference", "known_names", "names_program", "open_session"]
 
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
+
+#: How a user names an implementation, wherever one is named.
+NAMES = 'NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"'
 
 _REMEDY = "install what it needs in this environment"
 
@@ -39,7 +44,8 @@ class FoundAdapter:
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
     ``path`` where modules are searched, and ``is_ours`` whether it is the reference or its fast sibling, which need no
     other process.
-    ``python`` is that of another environment in which it is, if it is there.
+    ``python`` is that of another environment in which it is, if it is there. ``choices`` are options to make it with,
+    which the reference and its fast sibling take.
     """
 
     spec: str
@@ -48,6 +54,7 @@ class FoundAdapter:
     path: tuple[str, ...]
     is_ours: bool = False
     python: str = ""
+    choices: Mapping[str, str] | None = None
 
     def make(self) -> Adapter:
         """Import it and make it, in this process.
@@ -59,7 +66,7 @@ class FoundAdapter:
             raise DataError("is in another environment, and cannot be imported in this process", key=self.spec)
         sys.path[:] = self.path
         try:
-            return make_adapter(self.target)
+            return make_adapter(self.target, self.choices)
         except DataError as error:
             raise self._explained(error) from error.__cause__
 
@@ -85,7 +92,8 @@ class FoundAdapter:
 
             is_object = ":" in self.spec.partition("@")[0]
             return server_command(self.python, self.target, str(Path.cwd()) if is_object else "")
-        return (sys.executable, "-P", "-m", "tokspec.sessions.adapter_server", self.target, *self.path)
+        target = self.target if self.choices is None else f"{self.target} {json.dumps(dict(self.choices))}"
+        return (sys.executable, "-P", "-m", "tokspec.sessions.adapter_server", target, *self.path)
 
     def _explained(self, error: DataError) -> DataError:
         """Say of what an error speaks, and what helps."""
@@ -110,6 +118,18 @@ def known_names() -> list[str]:
     True
     """
     return sorted({point.name for point in _announced()})
+
+
+def names_program(word: str) -> bool:
+    """Whether a word by which a user names an implementation is the command line of a program.
+
+    It is if it has a space or is a path; the folder of an environment, behind ``@``, does not count.
+
+    >>> [names_program(word) for word in ("node adapter.mjs", "./adapter", "tokenizers@old/venv", "mine:Adapter")]
+    [True, True, False, False]
+    """
+    name = word.partition("@")[0]
+    return " " in name or os.sep in name or (Path(word).is_file() and os.access(word, os.X_OK))
 
 
 def _announced() -> Iterable[EntryPoint]:
@@ -158,6 +178,7 @@ def open_session(
     *,
     limits: Limits | None = None,
     in_process: bool = False,
+    confined: bool = False,
     jobs: int = 1,
 ) -> Session:
     """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
@@ -166,8 +187,9 @@ def open_session(
         impl: the adapter, named or found.
         command: the program.
         limits: what a process is allowed; this one has no limits.
-        in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it. The
-            reference always does.
+        in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it.
+        confined: whether the reference too has its own process. It runs in this one otherwise, which is faster and
+            without limits: for the suite's own models.
         jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
 
     Raises:
@@ -180,7 +202,7 @@ def open_session(
         words = _words(command or "")
         return _start_jobs(lambda waits: _program_session(words, limits, waits), jobs)
     found = impl if isinstance(impl, FoundAdapter) else find(impl)
-    if in_process or (found.is_ours and jobs == 1):
+    if in_process or (found.is_ours and jobs == 1 and not confined):
         return InProcessSession(found.make())
     return _start_jobs(lambda waits: found.serve(limits or Limits(), waits), jobs)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tokspec.adapter import Hello
-from tokspec.base.display import visible
+from tokspec.base.display import shorten, visible
 from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
 from tokspec.judge.known_failures import read_known_failures
@@ -40,7 +40,7 @@ def probe_command(
 ) -> int:
     """Find out which choices an implementation makes, and print the declaration to paste into its hello.
 
-    Exit status: 0 if it declares what was found, 1 if it declares otherwise or contradicts itself.
+    Exit status: 0 if it declares what was found, 1 if it declares otherwise, contradicts itself or gives no answer.
     """
     aside = read_known_failures(known_failures).entries if known_failures else {}
     selected = select(load_suite(fixtures).cases.values(), patterns, excluded)
@@ -91,6 +91,11 @@ def _listed(cases: Sequence[str], most: int = 10) -> str:
 
 
 def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
+    if found.faults and len(found.faults) == found.asked:
+        case, fault = next(iter(found.faults.items()))
+        first = f"first {case}: {shorten(f'{fault.kind}: {fault.message}')}"
+        yield f"no answer to any of the questions ({found.asked}), so nothing is told; {first}"
+        return
     defaults = load_specification().defaults()
     for finding in found.findings:
         stands = declared.get(finding.choice, defaults[finding.choice])

@@ -33,7 +33,6 @@ from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import say, text
-from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
@@ -82,7 +81,7 @@ def run_command(
     tokspec run --impl tokenizers                 an installed implementation
     tokspec run --impl tokenizers@old-venv        with the library of another virtual environment
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
-    tokspec run --cmd "node adapter.mjs"          a program in any language
+    tokspec run --impl "node adapter.mjs"         a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases
 
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
@@ -157,9 +156,11 @@ class Judging:
                 known = cases_of_version(self.suite, self.fixtures_version)
                 missing = shortfalls(finished, known, self.required)
                 finished = replace(finished, problems=(*finished.problems, *missing))
-                return self.diagnose(finished, show, every, session)
+                finished, shown = self.diagnose(finished, show, every, session)
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
+        ends = dict.fromkeys(f"{fault} (PROTO-3)" for fault in session.end_faults)
+        return replace(finished, problems=(*finished.problems, *ends)), shown
 
     def known_cases(self) -> Collection[str]:
         """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
@@ -183,10 +184,7 @@ class Judging:
         """
         if not finished.failed:
             return finished, []
-        # Imported here, so that a passing run does not wait for it.
-        from tokspec.adapters.reference import ReferenceAdapter
-
-        with InProcessSession(ReferenceAdapter()) as reference:
+        with self.target.open_reference() as reference:
             finished = diagnose(finished, session, reference)
             groups = group_failures(finished.failed)
             shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]

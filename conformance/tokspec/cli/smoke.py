@@ -25,6 +25,8 @@ def smoke_command(target: Target) -> int:
     try:
         with target.open() as session:
             wrong = [step for step in try_adapter(session) if not _shown(step)]
+        ends = [Step("bye", False, f"{fault}; end with status 0 when bye is answered") for fault in session.end_faults]
+        wrong += [step for step in ends if not _shown(step)]
     except AdapterFault as fault:
         wrong = [Step("hello", False, f"{fault}; {_FIRST_LINE if target.program else _FIRST_CALL}")]
         _shown(wrong[0])

@@ -38,6 +38,10 @@ FAULTS = ("crash", "timeout", "protocol")
 _BATCH = 256
 _CHARACTERS = 256 * 1024
 
+#: Requests in a row that end a comparison: with no reply in time; with a program that ends, or writes no reply.
+_TIMEOUTS = 5
+_DEATHS = 100
+
 #: What any stage takes, if there is one.
 _PLAIN: Mapping[str, tuple[Mapping[str, Any], ...]] = dict.fromkeys(
     ("normalize", "pre_tokenize"), ({"text": "a"}, {"text": "Two words"})
@@ -117,6 +121,7 @@ class Asker:
 
     def __init__(self, session: Session, model: UserModel, *, adds: bool = False) -> None:
         self._session = session
+        self._timeouts = self._deaths = 0
         self.model = model
         self.operations = tuple(each for each in OPERATIONS if each in session.hello.operations)
         takes_option = "add_special_tokens" in session.hello.encode_options
@@ -147,13 +152,34 @@ class Asker:
         return reasons
 
     def ask(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
-        """Return the reply to each operation with its input, in order."""
+        """Return the reply to each operation with its input, in order.
+
+        Raises:
+            DataError: there was no reply to many requests in a row, and nothing is to be expected of the others.
+        """
         requests = [
             Request(operation, "own", self.model, {**input, **self.options.get(operation, {})})
             for operation, input in asked
         ]
-        found = dict(self._session.ask(requests))
+        found: dict[int, Reply] = {}
+        for index, reply in self._session.ask(requests):
+            self._give_up_after(reply)
+            found[index] = reply
         return [_check_form(request.operation, found[index]) for index, request in enumerate(requests)]
+
+    def _give_up_after(self, reply: Reply) -> None:
+        is_timeout = isinstance(reply, Fault) and reply.kind == "timeout"
+        is_death = isinstance(reply, Fault) and (
+            is_timeout or reply.kind == "protocol" or reply.message.startswith(("exit status", "killed", "given up"))
+        )
+        self._timeouts = self._timeouts + 1 if is_timeout else 0
+        self._deaths = self._deaths + 1 if is_death else 0
+        if isinstance(reply, Fault) and (self._timeouts >= _TIMEOUTS or self._deaths >= _DEATHS):
+            times = self._timeouts if self._timeouts >= _TIMEOUTS else self._deaths
+            who = f"{self.hello.name} {self.hello.version}".strip()
+            raise DataError(
+                f"gave no reply {times} times in a row, the last time {reply.kind}: {reply.message}", key=who
+            )
 
     def ask_about(self, records: Sequence[Record], operations: Iterable[str]) -> list[dict[str, Reply]]:
         """Ask the operations that are offered about records, each with what the record has for it."""

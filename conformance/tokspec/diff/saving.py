@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.display import compact, shorten
 from tokspec.diff.causes import compare_replies
 from tokspec.diff.minimize import Small
 from tokspec.diff.models import digest
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
-from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, write_case
 
@@ -81,7 +80,7 @@ def explain(small: Small, choices: Sequence[Mapping[str, str]]) -> Explained:
 
 def _ask_reference(small: Small, choices: Mapping[str, str]) -> Reply:
     options = {name: option for name, option in choices.items() if name != "offset_unit"}
-    with InProcessSession(ReferenceAdapter(options)) as session:
+    with open_session(replace(find_reference(), choices=options), None, confined=True) as session:
         ((_, reply),) = session.ask([Request(small.cause.operation, "small", small.model or {}, small.input)])
         return reply
 

@@ -9,14 +9,13 @@ protocol.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
-from tokspec.adapters.registry import find, open_session
+from tokspec.adapters.registry import find, names_program, open_session
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Refusal
 from tokspec.diff.models import digest, write_for
@@ -25,7 +24,6 @@ from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.adapter_server import describe_exception
-from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 
@@ -66,8 +64,7 @@ def parse_side(word: str) -> Side:
     """
     if is_recording(word):
         return Side(recording=read_recording(Path(word)))
-    is_program = " " in word or (Path(word).is_file() and os.access(word, os.X_OK))
-    return Side(command=word) if is_program else Side(impl=word)
+    return Side(command=word) if names_program(word) else Side(impl=word)
 
 
 def open_side(side: Side, limits: Limits) -> Session:
@@ -78,9 +75,10 @@ def open_side(side: Side, limits: Limits) -> Session:
     """
     limits = replace(limits, reply_bytes=_REPLY_BYTES)  # the longest line is the answer to the longest text
     try:
-        if side.choices is not None and side.impl is not None and side.impl in WITH_CHOICES:
-            return InProcessSession(WITH_CHOICES[side.impl](side.choices))
-        return open_session(side.impl, side.command, limits=limits)
+        found = None if side.impl is None else find(side.impl)
+        if side.choices is not None and found is not None and found.is_ours:
+            found = replace(found, choices=side.choices)
+        return open_session(found, side.command, limits=limits, confined=True)
     except AdapterFault as fault:
         raise DataError(f"cannot be asked: {fault}", key=side.name) from None
 

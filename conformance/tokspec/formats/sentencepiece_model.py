@@ -247,6 +247,8 @@ def _model(message: Any, has_no_unknown: bool) -> dict[str, Any]:
     pieces = [Piece(piece.piece, piece.score, kinds.Name(piece.type)) for piece in message.pieces]
     tokens = [piece.token for piece in pieces]
     unknown = [piece.token for piece in pieces if piece.kind == "UNKNOWN"]
+    if not pieces:
+        raise DataError("has no pieces", FORMAT, key="pieces")
     if len(unknown) != 1 or len(set(tokens)) < len(tokens):
         raise DataError("has a token twice, or not one unknown token", FORMAT, key="pieces")
     if has_no_unknown or tokens[-1] == NO_UNKNOWN:

@@ -21,7 +21,6 @@ from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, judge
 from tokspec.protocol.messages import Answer, Fault, Reply, Request
-from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
@@ -66,7 +65,7 @@ def _seriousness(group: FailureGroup) -> int:
     return _SERIOUS.index(verdict) if group.cause and verdict in _SERIOUS else len(_SERIOUS)
 
 
-def diagnose(run: Run, session: Session, reference: InProcessSession) -> Run:
+def diagnose(run: Run, session: Session, reference: Session) -> Run:
     """Return the run with the cause of every failing case; the implementation is asked about its stages."""
     by_choice = _by_choice(run)
     stages = _Stages(session, reference, _ASKED)
@@ -187,9 +186,9 @@ def _said(result: Result) -> str:
 
 
 class _Stages:
-    """Asks an implementation about the stages before encoding; no more once one of them is a fault."""
+    """Asks an implementation about the stages before encoding; no more once one of them, or the reference, fails."""
 
-    def __init__(self, session: Session, reference: InProcessSession, left: int) -> None:
+    def __init__(self, session: Session, reference: Session, left: int) -> None:
         self._session = session
         self._reference = reference
         self._left = left
@@ -216,6 +215,8 @@ class _Stages:
         for stage in ("normalize", "pre_tokenize"):
             asked = Request(stage, case.model.name, case.model.content, {"text": text})
             right = _ask(self._reference, asked)
+            if isinstance(right, Fault):
+                self._left = 0  # each such request may take all the time there is
             if not isinstance(right, Answer):
                 return []
             actual = _ask(self._session, asked) if stage in self.offered else None
@@ -233,7 +234,7 @@ def _differs(seen: Seen) -> bool:
     return seen.expected != seen.actual
 
 
-def first_diverging_stage(case: Case, session: Session, reference: InProcessSession) -> str:
+def first_diverging_stage(case: Case, session: Session, reference: Session) -> str:
     """Name the stage in a sentence; nothing if the implementation does not offer the stages one by one.
 
     ``case`` is what one question asks: of a table, a row.

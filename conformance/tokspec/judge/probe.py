@@ -51,10 +51,15 @@ class ChoiceFinding:
 
 @dataclass(frozen=True)
 class Probe:
-    """A finding for every choice, and the cases whose answer no combination of options explains."""
+    """A finding for every choice, and the cases whose answer no combination of options explains.
+
+    ``faults`` are by the questions that came to one, of all that were ``asked``.
+    """
 
     findings: tuple[ChoiceFinding, ...]
     unexplained: tuple[str, ...]
+    faults: Mapping[str, Fault]
+    asked: int
 
     @property
     def declaration(self) -> Mapping[str, str]:
@@ -66,14 +71,17 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
     """Ask every case that depends on a choice, and find out which options explain the answers."""
     asked = [question for case in cases for question in case.questions if choices_of(question)]
     explained: dict[str, list[_Combination]] = {}
+    faults: dict[str, Fault] = {}
     for index, reply in session.ask([make_request(case) for case in asked]):
-        if not isinstance(reply, Fault) and not (isinstance(reply, Refused) and reply.reason == "unsupported"):
+        if isinstance(reply, Fault):
+            faults[asked[index].id] = reply
+        elif not (isinstance(reply, Refused) and reply.reason == "unsupported"):
             explained[asked[index].id] = list(_explaining(asked[index], reply, session))
     unexplained = [case for case in asked if case.id in explained and not explained[case.id]]
     told = {case: combinations for case, combinations in explained.items() if combinations}
     strictness = _strictness([case for case in asked if case.id in told])
     lost = Counter(name for case in unexplained for name in choices_of(case))
-    return Probe(tuple(_findings(told, strictness, lost)), tuple(case.id for case in unexplained))
+    return Probe(tuple(_findings(told, strictness, lost)), tuple(case.id for case in unexplained), faults, len(asked))
 
 
 #: The operations whose results have spans.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -78,6 +79,10 @@ def parse_hello(message: Mapping[str, Any]) -> Hello:
     for path, error in schema.errors(message, "hello", every=False):
         place = f"{'/'.join(map(str, path))}: " if path else ""
         raise AdapterFault("protocol", escape(f"the answer to hello is wrong: {place}{error}", MESSAGE))
+    unicode = message.get("unicode", "")
+    if unicode and not re.fullmatch(r"[0-9]+(\.[0-9]+){0,2}", unicode):
+        what = f"unicode: {quote(unicode)} is no version; write it as 15.1.0, or leave it out"
+        raise AdapterFault("protocol", escape(f"the answer to hello is wrong: {what}", MESSAGE))
     given = {field.name: message[field.name] for field in fields(Hello) if field.name in message}
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     return Hello(**values)

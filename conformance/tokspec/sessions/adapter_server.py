@@ -19,6 +19,7 @@ Little of the suite is imported here, so that the server starts fast.
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import os
 import sys
@@ -41,8 +42,10 @@ Message: TypeAlias = dict[str, Any]
 _METHODS = ("hello", "load", "run")
 
 
-def make_adapter(target: str) -> Adapter:
+def make_adapter(target: str, choices: Mapping[str, str] | None = None) -> Adapter:
     """Import ``package.module:Object``, a class, factory or instance; the object's name may be empty, for the module.
+
+    A class or factory is called with the choices, if they are given.
 
     Raises:
         DataError: it cannot be found or made, or is no adapter; :class:`MissingModule` if it cannot be imported.
@@ -52,7 +55,8 @@ def make_adapter(target: str) -> Adapter:
     """
     try:
         found = _object(target)
-        adapter = found if _is_instance(found) else found() if callable(found) else found
+        arguments = () if choices is None else (choices,)
+        adapter = found if _is_instance(found) else found(*arguments) if callable(found) else found
     except (DataError, KeyboardInterrupt):
         raise
     except ImportError as error:
@@ -201,7 +205,9 @@ class AdapterServer:
 
     def _hello(self, request: Mapping[str, Any]) -> Message:
         try:
-            self._caller = AdapterCaller(make_adapter(_target(self._spec)), is_given=True)
+            name, _, choices = self._spec.partition(" ")
+            adapter = make_adapter(_target(name), json.loads(choices) if choices else None)
+            self._caller = AdapterCaller(adapter, is_given=True)
         except DataError as error:
             return {"misuse": {"message": error.message, "key": error.key, "missing": isinstance(error, MissingModule)}}
         return self._caller.hello()
@@ -262,7 +268,10 @@ def take_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def main() -> int:
-    """Serve the adapter that the command line names until ``bye``, or until the input ends."""
+    """Serve the adapter that the command line names until ``bye``, or until the input ends.
+
+    Choices to make it with may follow its name and a space, as JSON.
+    """
     if len(sys.argv) < 2:
         sys.stderr.write("usage: python -m tokspec.sessions.adapter_server NAME_OR_MODULE:OBJECT\n")
         return 2

@@ -39,7 +39,7 @@ RECENT = 8
 _HELLO = 1
 
 #: Seconds that a program has to end after ``bye``.
-BYE_SECONDS = 1.0
+BYE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -213,11 +213,17 @@ class Conversation:
             self._process.send(encode_line({"id": self._sent + 1, "op": "bye"}))
             self._process.finish_input()
 
-    def close(self) -> None:
-        """End the program, politely if nothing is outstanding."""
+    def close(self) -> AdapterFault | None:
+        """End the program, politely if nothing is outstanding; return what is wrong with how it ends (PROTO-3)."""
+        fault = None
         if not self._waiting:
             self._process.wait_for_end(BYE_SECONDS)
+            if not self._process.is_ended:
+                fault = AdapterFault("timeout", f"it does not end within {BYE_SECONDS:g} seconds after bye")
+            elif not self._process.succeeded:
+                fault = AdapterFault("crash", f"after bye: {self._process.describe_end()}")
         self._process.stop()
+        return fault
 
 
 #: Starts in a row that may fail before the program is given up.
@@ -239,6 +245,7 @@ class Program:
         self._hello: Hello | None = None
         self._given_up: AdapterFault | None = None
         self._is_closed = False
+        self.end_fault: AdapterFault | None = None
         self.conversation: Conversation | None = self._begin()
 
     @property
@@ -321,5 +328,5 @@ class Program:
         conversation, self.conversation = self.conversation, None
         if conversation is not None:
             conversation.say_bye()
-            conversation.close()
+            self.end_fault = conversation.close()
         self._family.kill()

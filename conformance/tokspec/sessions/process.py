@@ -152,6 +152,11 @@ class Process:
         """Whether the program itself has ended; processes that it started may live."""
         return self._ended
 
+    @property
+    def succeeded(self) -> bool:
+        """Whether the program has ended with exit status 0."""
+        return self._ended and self._program.returncode == 0
+
     def send(self, data: bytes) -> None:
         """Write, without waiting; what a program that has ended is sent is lost."""
         self._unsent += data

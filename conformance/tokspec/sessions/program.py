@@ -66,6 +66,11 @@ class ProgramSession(Session):
         """What went wrong without a request that is to blame."""
         return self._state.unblamed
 
+    @property
+    def end_faults(self) -> Sequence[AdapterFault]:
+        """What was wrong with how the program ended, once the session is closed."""
+        return [self._program.end_fault] if self._program.end_fault else []
+
     def connect(self) -> Steps[None]:
         """Wait for the answer to the first ``hello``.
 
@@ -120,6 +125,11 @@ class SessionPool(Session):
     def unblamed(self) -> Sequence[AdapterFault]:
         """What went wrong in any process without a request that is to blame."""
         return [*chain.from_iterable(worker.unblamed for worker in self._workers.values())]
+
+    @property
+    def end_faults(self) -> Sequence[AdapterFault]:
+        """What was wrong with how the processes ended, once the session is closed."""
+        return [*chain.from_iterable(worker.end_faults for worker in self._workers.values())]
 
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
         """Yield the reply of each request, all from the first process: a caller may ask one after the other."""

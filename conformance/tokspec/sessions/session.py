@@ -41,6 +41,11 @@ class Session(ABC):
     def unblamed(self) -> Sequence[AdapterFault]:
         """Faults for which no request is to blame: whatever was asked then was answered when it was asked again."""
 
+    @property
+    def end_faults(self) -> Sequence[AdapterFault]:
+        """What was wrong with how its programs ended, once it is closed (PROTO-3)."""
+        return ()
+
     @abstractmethod
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
         """Return exactly one reply for each request, with the request's index, in any order and lazily."""

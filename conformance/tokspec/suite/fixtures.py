@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded
 from tokspec.base.paths import fixtures_folder
 from tokspec.suite import schema
+from tokspec.suite.arithmetic import arithmetic
 from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, read_bundle
 from tokspec.suite.specification import Specification, load_specification
 from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
@@ -235,12 +237,25 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
     for index, entry in enumerate(raw.get("stated", [])):
         if entry.get("erratum", "E-1") not in specification.errata:
             raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
+    since = raw.get("since", FIRST_VERSION)
+    if _numbers(since) > _numbers(__version__):
+        message = f"{since} is later than this suite, {__version__}; no case is younger than its suite"
+        raise document.error((*path, "since"), message)
+    for index, entry in enumerate(raw.get("worked", [])):
+        try:
+            arithmetic(entry["from"])
+        except ValueError as error:
+            raise document.error((*path, "worked", index, "from"), str(error)) from None
     for place, question in _questions(path, raw).items():
         inner_place = (*place, "input") if "input" in question else place
         input = question["input"] if "input" in question else _input_of(question)
         for inner, message in schema.errors(input, f"operations/{raw['operation']}/input"):
             raise document.error((*inner_place, *inner), message)
         _check_outcome(document, place, question, input, raw["operation"], specification)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _questions(path: KeyPath, raw: Mapping[str, Any]) -> Mapping[KeyPath, Mapping[str, Any]]:
