@@ -1,7 +1,7 @@
 """The adapter for ``Tekkenizer`` of mistral-common, written for version 1.13.1: a wrapper of tiktoken.
 
-Its vocabulary begins with all 256 bytes in their order, and its special tokens come before that and are never found in a
-text. So models with all bytes are offered, without special tokens.
+Its vocabulary begins with all 256 bytes in their order, and its special tokens come before that and are never found in
+a text. So models with all bytes are offered, without special tokens.
 """
 
 from __future__ import annotations
