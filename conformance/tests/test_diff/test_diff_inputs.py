@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.diff.inputs import BadText, Reading, Text, kind_of, read_part, whole_file
+from tokspec.diff.inputs import BadText, Reading, Text, find_parts, kind_of, read_part, whole_file
 
 
 def told(file: Path, kind: str | None = None, **options: Any) -> list[str]:
