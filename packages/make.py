@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from tokspec import __version__
-from tokspec.cli.browse import write_models
+from tokspec.cli.cases import write_models
 from tokspec.suite.cases import write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification

@@ -45,6 +45,15 @@ class Published(NamedTuple):
 
 IN_PYTHON = [
     Published(
+        "curated-tokenizers",
+        "curated_tokenizers",
+        "curated-tokenizers 2.0.1",
+        "encode",
+        BPE,
+        TEXT,
+        "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
+    ),
+    Published(
         "ffbpe",
         "ffbpe",
         "ffbpe 0.1.10",
@@ -52,6 +61,15 @@ IN_PYTHON = [
         {"type": "bpe"},
         {"corpus": {"words": [["ug", 1]]}, "vocabulary_size": 3},
         "has a target for merges alone: its size counts all 256 bytes",
+    ),
+    Published(
+        "mistral-tekken",
+        "mistral_common",
+        "mistral-common-Tekkenizer 1.13.1",
+        "encode",
+        BYTES,
+        TEXT,
+        "has a vocabulary that begins with all 256 bytes",
     ),
     Published(
         "sentencepiece",
@@ -107,6 +125,15 @@ IN_PYTHON = [
         TEXT,
         "has the continuing prefix ## and no other",
     ),
+    Published(
+        "transformers-clvp",
+        "transformers",
+        "transformers-ClvpTokenizer 5.23.0",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
+    ),
 ]
 
 IN_NODE = [
@@ -114,6 +141,51 @@ IN_NODE = [
         "gpt-tokenizer",
         "gpt-tokenizer",
         "gpt-tokenizer 4.0.0",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
+        "js-tiktoken",
+        "js-tiktoken",
+        "js-tiktoken 1.0.21",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
+        "tiktokenizer",
+        "@microsoft/tiktokenizer",
+        "@microsoft/tiktokenizer 1.0.10",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
+        "ai-tokenizer",
+        "ai-tokenizer",
+        "ai-tokenizer 1.0.6",
+        "encode",
+        PREFIXED,
+        TEXT,
+        "puts no space before a text",
+    ),
+    Published(
+        "llama-tokenizer-js",
+        "llama-tokenizer-js",
+        "llama-tokenizer-js 1.2.2",
+        "encode",
+        BYTES,
+        TEXT,
+        "has ▁ before a text and for spaces, and no other pre-tokenizer",
+    ),
+    Published(
+        "tiktoken-wasm",
+        "tiktoken",
+        "tiktoken-wasm 1.0.22",
         "encode",
         PREFIXED,
         TEXT,
@@ -140,9 +212,11 @@ def file_of(published: Published) -> Path:
 
 #: The modules that are not called as their implementation is.
 MODULES = {
+    "curated-tokenizers": "curated",
     "subword-nmt": "subword_nmt",
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
+    "transformers-clvp": "clvp",
 }
 
 
@@ -253,3 +327,30 @@ def test_a_character_map_of_sentencepiece() -> None:
     with pytest.raises(Refusal) as caught:
         adapter.load("tokspec", {"normalizer": {"type": "precompiled", "charsmap": "aHVn"}})
     assert str(caught.value) == "invalid_model: INTERNAL: Blob for normalization rule is broken."
+
+
+def test_pieces_of_tiktoken_and_where_they_stood() -> None:
+    """The library drops what a pattern does not match, and does not say where a piece stood."""
+    part = {"type": "split", "pattern": {"regex": "(?<!a)a|漢"}, "behavior": "removed", "invert": True}
+    reply = ask("tiktoken", "pre_tokenize", {"pre_tokenizer": part}, {"text": "aa漢baa"})
+    assert reply == Answer({"pieces": [["a", 0, 1], ["漢", 2, 3], ["a", 4, 5]]})
+
+
+def test_pairs_of_characters_in_transformers() -> None:
+    model = {
+        **{"type": "bpe", "vocabulary": ["[PAD]", "[CLS]", "[SEP]", "a", "b"], "merges": []},
+        "special_tokens": ["[PAD]", "[CLS]", "[SEP]"],
+        "post_processor": {"type": "bert", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]},
+        "truncation": {"max_length": 5},
+        "padding": {"strategy": {"fixed": 6}, "token": "[PAD]", "id": 0},
+    }
+    reply = ask("transformers-bert", "encode", model, {"text": "aab", "pair": "b"})
+    assert reply == Answer(
+        {
+            "tokens": ["[CLS]", "a", "[SEP]", "b", "[SEP]", "[PAD]"],
+            "ids": [1, 3, 2, 4, 2, 0],
+            "type_ids": [0, 0, 0, 1, 1, 0],
+            "special_tokens_mask": [1, 0, 1, 0, 1, 1],
+            "attention_mask": [1, 1, 1, 1, 1, 0],
+        }
+    )

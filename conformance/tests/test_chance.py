@@ -245,7 +245,7 @@ def printed(tmp_path: Path) -> Callable[..., tuple[int, str]]:
     def printed(*cases: str) -> tuple[int, str]:
         (tmp_path / "x.yaml").write_text(HEAD + "".join(cases))
         result = CliRunner().invoke(
-            tokspec, ["coverage", "--chance", "--fixtures", str(tmp_path)], standalone_mode=False
+            tokspec, ["dev", "coverage", "--chance", "--fixtures", str(tmp_path)], standalone_mode=False
         )
         return result.return_value, result.output
 
@@ -276,5 +276,5 @@ def test_the_command_is_content_with_a_case_beside(printed: Callable[..., tuple[
 
 
 def test_naming_cases_and_counting_them_are_two_things() -> None:
-    result = CliRunner().invoke(tokspec, ["coverage", "--chance", "--cases"], standalone_mode=False)
+    result = CliRunner().invoke(tokspec, ["dev", "coverage", "--chance", "--cases"], standalone_mode=False)
     assert str(result.exception) == "--cases names the cases and --chance counts them; give one"

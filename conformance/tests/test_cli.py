@@ -125,17 +125,17 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
         (("run", *ONE), 0, "tokref 0.1.0 conforms: 2 cases = 2 pass"),
         (("run", *ONE, "--select", "one-word"), 0, "tokref 0.1.0 conforms: 1 case = 1 pass"),
         (("run", *ONE, "--impl", "letters:Letters"), 1, "letters 1 does not conform: 2 cases = 2 fail"),
-        (("list", *ONE), 0, "2 cases"),
-        (("list", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
+        (("cases", *ONE), 0, "2 cases"),
+        (("cases", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
         (
-            ("show", *ONE, "one-word"),
+            ("cases", *ONE, "one-word"),
             0,
             "  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word",
         ),
         (("smoke", "--cmd", "false"), 1, "not yet: mend hello first"),
         (("--version",), 0, "tokspec, version 0.1.0"),
     ],
-    ids=["conforms", "one case", "does not conform", "list", "list one", "show", "smoke", "version"],
+    ids=["conforms", "one case", "does not conform", "cases", "cases but one", "one of the cases", "smoke", "version"],
 )
 def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], status: int, last: str) -> None:
     found, output, message = status_and_message(*arguments)
@@ -152,11 +152,11 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
             "or give module:object, or a command",
         ),
         (
-            ("run", *ONE, "--cmd", "no-such-program --fast"),
+            ("run", *ONE, "--impl", "no-such-program --fast"),
             "'no-such-program --fast': cannot be started: there is no program 'no-such-program'; "
             "give its path, put it on the PATH, or install its interpreter",
         ),
-        (("smoke", "--cmd", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
+        (("smoke", "--impl", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
         (
             ("run", *ONE, "--choice", "unkown_id=error"),
             "--choice: 'unkown_id=error' names no choice; did you mean unknown_id? there are "
@@ -169,12 +169,11 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         (("run", *ONE, "--choice", "unknown_id=x"), "--choice: 'unknown_id=x' names no option; unknown_id has error, skipped"),
         (("run", *ONE, "--choice", "unknown_id"), "--choice: 'unknown_id' names no option; unknown_id has error, skipped"),
         (("run", *ONE, "--select", "one-wrd"), "--select: 'one-wrd' matches no case; did you mean one-word, no-word?"),
-        (("run", *ONE, "--select", "\x1b[2J"), "--select: '\\x1b[2J' matches no case; `tokspec list` shows what there is"),
-        (("list", *ONE, "--exclude", "*"), "--exclude: every selected case is excluded"),
-        (("show", *ONE, "one-wrd"), "CASE: 'one-wrd' matches no case; did you mean one-word, no-word?"),
-        (("show", *ONE, "*word"), "CASE: '*word' matches 2 cases; `tokspec list --select '*word'` lists them, show one"),
-        (("list", "--fixtures", "nowhere"), "nowhere: is not a folder; give one with fixture files in it"),
-        (("list", "--fixtures", "fixtures/one.yaml"), "fixtures/one.yaml: is not a folder; give one with fixture files in it"),
+        (("run", *ONE, "--select", "\x1b[2J"), "--select: '\\x1b[2J' matches no case; `tokspec cases` lists what there is"),
+        (("cases", *ONE, "--exclude", "*"), "--exclude: every selected case is excluded"),
+        (("cases", *ONE, "one-wrd"), "NAME: 'one-wrd' matches no case; did you mean one-word, no-word?"),
+        (("cases", "--fixtures", "nowhere"), "nowhere: is not a folder; give one with fixture files in it"),
+        (("cases", "--fixtures", "fixtures/one.yaml"), "fixtures/one.yaml: is not a folder; give one with fixture files in it"),
         (("run", *ONE, "--report", "nowhere/report.ndjson"), "nowhere/report.ndjson: cannot be written: No such file or directory"),
     ],
     ids=[
@@ -190,7 +189,6 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         "hostile",
         "nothing left",
         "case",
-        "several",
         "folder",
         "file",
         "report",
@@ -205,13 +203,21 @@ def test_wrong_use_is_one_line_and_status_2(status_and_message: Call, arguments:
     [
         (("run", "--selekt", "x"), r"No such option.*--selekt.*--select.* see tokspec run --help"),
         (("runn",), r"No such command 'runn'.* see tokspec --help"),
-        (("show",), r"Missing argument 'CASE'; see tokspec show --help"),
+        (("dev", "coverag"), r"No such command 'coverag'.* see tokspec dev --help"),
+        (
+            ("cases", "--bundle", "x.json", "encode"),
+            r"--bundle writes all cases; leave out NAME, --exclude and --source; see tokspec cases --help",
+        ),
+        (
+            ("cases", "--format", "vocab.txt"),
+            r"--format is for --bundle; tokspec model writes one model; see tokspec cases --help",
+        ),
         (("run", "more"), r"Got unexpected extra argument \(more\); see tokspec run --help"),
         (("run", "--case-seconds", "soon"), r"Invalid value for '--case-seconds': 'soon' is not .*; see tokspec run --help"),
         (("run", "--case-seconds", "0"), r"Invalid value for '--case-seconds': 0\S* is not in the range x>0\S*; see tokspec run --help"),
         (("run", "--max-failures", "0"), r"Invalid value for '--max-failures': 0 is not in the range x>=1; see tokspec run --help"),
     ],
-    ids=["option", "command", "missing", "extra", "number", "seconds", "failures"],
+    ids=["option", "command", "of dev", "bundle", "format", "extra", "number", "seconds", "failures"],
 )  # fmt: skip
 def test_what_click_says_is_one_line_too(status_and_message: Call, arguments: tuple[str, ...], message: str) -> None:
     status, output, said = status_and_message(*arguments)
@@ -283,28 +289,43 @@ def test_a_fault_of_the_suite_is_never_status_1(status_and_message: Call, monkey
     ]
 
 
-def test_list_is_a_line_a_case(status_and_message: Call) -> None:
-    assert status_and_message("list", *ONE)[1] == """\
+def test_cases_are_a_line_each(status_and_message: Call) -> None:
+    assert status_and_message("cases", *ONE)[1] == """\
 one-word  encode  BPE-ENC-1
 no-word   encode  BPE-ENC-1, ERROR-1
 2 cases
 """  # fmt: skip
+    assert status_and_message("cases", *ONE, "no-*")[1] == "no-word  encode  BPE-ENC-1, ERROR-1\n1 case\n"
 
 
-def test_list_by_source_shows_what_each_prints(status_and_message: Call) -> None:
-    assert status_and_message("list", *ONE, "--source")[1] == f"""\
+@pytest.mark.parametrize(
+    ("verb", "successor"),
+    [
+        ("coverage", "dev coverage"),
+        ("list", "cases"),
+        ("power", "dev power"),
+        ("show", "cases NAME"),
+    ],
+)
+def test_a_verb_that_is_gone_names_its_successor(status_and_message: Call, verb: str, successor: str) -> None:
+    said = f"tokspec: tokspec {verb} is gone; use tokspec {successor}\n"
+    assert status_and_message(verb, "--whatever") == (2, "", said)
+
+
+def test_cases_by_source_show_what_each_prints(status_and_message: Call) -> None:
+    assert status_and_message("cases", *ONE, "--source")[1] == f"""\
 {SOURCE} (unigram): 1 printed result, 0 of them errata, in 1 case
   A chapter
     one-word
       /bpe_merge_order/single_pass/expect/tokens/1: equal "\\u202eug"
 """  # fmt: skip
-    nothing = status_and_message("list", *ONE, "--source", "--select", "no-word")
+    nothing = status_and_message("cases", *ONE, "--source", "no-word")
     assert nothing == (0, "none of these cases comes from a document\n", "")
 
 
-def test_show_is_the_whole_case(status_and_message: Call) -> None:
+def test_a_case_that_is_named_is_shown_whole(status_and_message: Call) -> None:
     clauses = load_specification().clauses
-    assert status_and_message("show", *ONE, "one-word")[1] == f"""\
+    assert status_and_message("cases", *ONE, "one-word")[1] == f"""\
 one-word  (one.yaml:5)
   The letters are merged, or not.
   BPE-ENC-1 (MUST) {clauses["BPE-ENC-1"].text}
@@ -320,14 +341,14 @@ one-word  (one.yaml:5)
   verified  hand: two letters
   run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word
 """  # fmt: skip
-    refused = status_and_message("show", *ONE, "no-*")[1].splitlines()
+    refused = status_and_message("cases", *ONE, "no-word")[1].splitlines()
     assert '  refused   "unknown_symbol"' in refused
 
 
-def test_show_of_a_clause_names_its_profiles_and_cases(status_and_message: Call) -> None:
+def test_a_clause_that_is_named_has_its_profiles_and_cases(status_and_message: Call) -> None:
     clause = load_specification().clauses["BPE-ENC-1"]
     assert (
-        status_and_message("show", *ONE, "BPE-ENC-1")[1]
+        status_and_message("cases", *ONE, "BPE-ENC-1")[1]
         == f"""\
 BPE-ENC-1 (MUST)  spec/04-bpe.md:{clause.line}
   {clause.text}
@@ -370,9 +391,9 @@ def test_every_command_explains_itself(name: str) -> None:
     assert undocumented == []
 
 
-@pytest.mark.parametrize("name", ["coverage", "report", "run", "smoke"])
-def test_commands_that_judge_name_their_exit_status(name: str) -> None:
-    assert "Exit status" in CliRunner().invoke(group, [name, "--help"]).output
+@pytest.mark.parametrize("names", [["dev", "coverage"], ["report"], ["run"], ["smoke"]])
+def test_commands_that_judge_name_their_exit_status(names: list[str]) -> None:
+    assert "Exit status" in CliRunner().invoke(group, [*names, "--help"]).output
 
 
 def environment(**changed: str) -> Mapping[str, str]:
@@ -397,12 +418,12 @@ def test_any_encoding_of_the_output_will_do(run: Run, encoding: str, dots: list[
 
 def test_the_poorest_locale_will_do(run: Run) -> None:
     poorest = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
-    finished = run("list", *ONE, "--source", env=poorest)
+    finished = run("cases", *ONE, "--source", env=poorest)
     assert (finished.returncode, finished.stderr) == (0, b"")
 
 
 def test_a_reader_that_goes_is_no_failure(run: Run) -> None:
-    pipe = f"{shlex.join(TOKSPEC)} list | head -n 1; echo ${{PIPESTATUS[0]}}"
+    pipe = f"{shlex.join(TOKSPEC)} cases | head -n 1; echo ${{PIPESTATUS[0]}}"
     finished = subprocess.run(["bash", "-c", pipe], capture_output=True, timeout=120)
     first, status = finished.stdout.decode().splitlines()
     assert (len(first.split()) >= 3, status, finished.stderr) == (True, "141", b"")

@@ -1,4 +1,4 @@
-"""What stands behind each clause, and how ``tokspec coverage`` prints it."""
+"""What stands behind each clause, and how ``tokspec dev coverage`` prints it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def specified(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def printed(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(tokspec, ["coverage", *arguments], standalone_mode=False, catch_exceptions=False)
+    result = CliRunner().invoke(tokspec, ["dev", "coverage", *arguments], standalone_mode=False, catch_exceptions=False)
     return result.return_value, result.output
 
 

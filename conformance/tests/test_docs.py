@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import configparser
 import re
 import shlex
 import subprocess
+import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
 from tokspec.cli import tokspec
@@ -16,6 +19,9 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+
+#: The pages whose commands are executed.
+MANUAL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = sorted(
     page
     for page in ROOT.rglob("*.md")
@@ -29,8 +35,8 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANYTHING = "…\n"
 
 
-def blocks(language: str) -> list[str]:
-    return [body for name, body in BLOCK.findall(README) if name == language]
+def blocks(page: Path, language: str) -> list[str]:
+    return [body for name, body in BLOCK.findall(page.read_text("utf-8")) if name == language]
 
 
 def commands(block: str) -> list[tuple[str, str]]:
@@ -40,7 +46,12 @@ def commands(block: str) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in found if output or command.startswith("tokspec ")]
 
 
-SESSIONS = [session for session in map(commands, blocks("console")) if session]
+SESSIONS = [
+    pytest.param(session, id=f"{page.name}: {session[0][0]}")
+    for page in MANUAL
+    for session in map(commands, blocks(page, "console"))
+    if session
+]
 
 
 def anchors(page: Path) -> set[str]:
@@ -56,15 +67,14 @@ def run(command: str, folder: Path) -> str:
     ).stdout
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     """An empty folder with the adapter that the README shows, and a model of the user's own."""
-    folder = tmp_path_factory.mktemp("newcomer")
-    (adapter,) = blocks("python")
-    (folder / "my_adapter.py").write_text(adapter, "utf-8")
+    (adapter,) = blocks(ROOT / "README.md", "python")
+    (tmp_path / "my_adapter.py").write_text(adapter, "utf-8")
     model = ROOT / "conformance" / "tests" / "data" / "recordings" / "tokenizer.json"
-    (folder / "tokenizer.json").write_bytes(model.read_bytes())
-    return folder
+    (tmp_path / "tokenizer.json").write_bytes(model.read_bytes())
+    return tmp_path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -78,8 +88,8 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("session", SESSIONS, ids=[session[0][0] for session in SESSIONS])
-def test_commands_print_what_the_readme_shows(session: list[tuple[str, str]], folder: Path) -> None:
+@pytest.mark.parametrize("session", SESSIONS)
+def test_commands_print_what_the_manual_shows(session: list[tuple[str, str]], folder: Path) -> None:
     for command, output in session:
         printed = run(command, folder)
         pattern = "".join(
@@ -88,42 +98,73 @@ def test_commands_print_what_the_readme_shows(session: list[tuple[str, str]], fo
         assert re.fullmatch(pattern, printed), printed
 
 
-#: The rows of the table of results: a command, and what its last line says after the name and the state.
-RESULTS = re.findall(r"^\| [^|]+ \| `(tokspec run[^`]*)` \| (\d[^|]+) \|$", README, re.MULTILINE)
+def mentioned(page: Path) -> list[str]:
+    """Return the commands of ours that a page mentions, in a line of their own or in the text."""
+    text = page.read_text("utf-8")
+    lines = re.findall(r"^(?: {4,}|\$ )(tokspec (?![^ ]*[:,]).+)$", text, re.MULTILINE)
+    inline = re.findall(r"`(tokspec [^`]+)`", text)
+    return [re.split(r"\s{2,}| \| | >> | && ", command)[0] for command in [*lines, *inline]]
 
 
-KNOWN = "conformance/tokspec/adapters"
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name != "CHANGELOG.md" and mentioned(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_commands_that_are_mentioned_exist(page: Path) -> None:
+    """Their verbs and options do; for what is executed, see above."""
+    for command in mentioned(page):
+        words = shlex.split(command)[1:]
+        found: click.Command = tokspec
+        while isinstance(found, click.Group) and words and not words[0].startswith("-") and words[0] != "COMMAND":
+            inner = found.get_command(click.Context(found), words.pop(0))
+            assert inner, command
+            found = inner
+        if not isinstance(found, click.Group):
+            # The option that ends a command in the text has no value.
+            found.make_parser(click.Context(found)).parse_args([*words, "VALUE"])
 
 
-def test_the_table_of_results_has_three_rows() -> None:
-    assert [command for command, _ in RESULTS] == [
-        "tokspec run",
-        f"tokspec run --impl tokenizers --known-failures {KNOWN}/huggingface.known-failures.yaml",
-        'tokspec run --cmd "node conformance/adapters/node/adapter.mjs"'
-        " --known-failures conformance/adapters/node/known-failures.yaml",
-    ]
+def test_extras_and_environments_that_are_mentioned_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    environments = configparser.ConfigParser(interpolation=None)
+    environments.read(ROOT / "tox.ini", "utf-8")
+    for page in [*MANUAL, ROOT / "CONTRIBUTING.md"]:
+        text = page.read_text("utf-8")
+        extras = {extra for group in re.findall(r"'\.\[([\w,-]+)\]'", text) for extra in group.split(",")}
+        assert extras <= {*project["optional-dependencies"]}
+        assert {f"testenv:{name}" for name in re.findall(r"`tox run -e ([\w-]+)`", text)} <= {*environments}
 
 
-@pytest.mark.parametrize(("command", "result"), RESULTS[:2], ids=[command for command, _ in RESULTS[:2]])
-def test_results_are_those_of_the_table(command: str, result: str) -> None:
-    assert run(command, ROOT).splitlines()[-1].endswith(f" conforms: {result}")
+def rows(text: str) -> list[str]:
+    """Return the rows of the table between the marks."""
+    return text.partition("<!-- matrix -->\n")[2].partition("<!-- end of matrix -->")[0].splitlines()
 
 
-@pytest.mark.interop
-def test_the_result_of_the_program_is_that_of_the_table() -> None:
-    command, result = RESULTS[2]
-    assert run(command, ROOT).splitlines()[-1].endswith(f" conforms: {result}")
+def test_the_results_of_the_readme_are_the_sums_of_those_by_chapter() -> None:
+    whole = [row.strip("|").split("|") for row in rows((ROOT / "docs" / "results.md").read_text("utf-8"))]
+    assert rows(README) == [f"|{'|'.join([*cells[:2], *cells[-4:]])}|" for cells in whole]
 
 
 @pytest.mark.interop
 def test_the_matrix_is_the_one_that_the_command_prints() -> None:
-    shown = README.partition("<!-- matrix -->\n")[2].partition("<!-- end of matrix -->")[0].splitlines()
+    shown = rows((ROOT / "docs" / "results.md").read_text("utf-8"))
     printed = run("tokspec matrix --format markdown", ROOT).splitlines()
     assert [row for row in printed if row.startswith("|") and row not in shown] == []
 
 
 def test_every_command_is_documented() -> None:
-    assert [name for name in tokspec.list_commands(None) if f"tokspec {name}" not in README] == []
+    manual = "".join(page.read_text("utf-8") for page in MANUAL)
+    context = click.Context(tokspec)
+    dev = tokspec.get_command(context, "dev")
+    assert isinstance(dev, click.Group)
+    names = [*tokspec.list_commands(context), *(f"dev {name}" for name in dev.list_commands(context))]
+    assert [name for name in names if f"tokspec {name}" not in manual] == []
+
+
+def test_every_page_is_in_the_list_of_pages() -> None:
+    listed = LINK.findall((ROOT / "docs" / "README.md").read_text("utf-8"))
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"} <= {*listed}
 
 
 def test_the_table_of_operations_is_that_of_the_schema() -> None:
@@ -134,5 +175,5 @@ def test_the_table_of_operations_is_that_of_the_schema() -> None:
 
 def test_the_example_of_the_fixtures_is_one() -> None:
     page = (ROOT / "fixtures" / "README.md").read_text("utf-8")
-    ((_, example),) = BLOCK.findall(page)
+    (_, example), *_ = BLOCK.findall(page)
     assert (ROOT / "fixtures" / "bpe" / "toy-encoding.yaml").read_text("utf-8").startswith(example)

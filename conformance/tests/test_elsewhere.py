@@ -92,7 +92,9 @@ def test_an_object_of_the_current_folder_meets_the_libraries_there(
 @pytest.mark.parametrize(
     ("name", "library"),
     [
+        ("curated-tokenizers", "curated_tokenizers"),
         ("ffbpe", "ffbpe"),
+        ("mistral-tekken", "mistral_common"),
         ("sentencepiece", "sentencepiece"),
         ("subword-nmt", "subword_nmt"),
         ("tiktoken", "tiktoken"),
@@ -100,6 +102,7 @@ def test_an_object_of_the_current_folder_meets_the_libraries_there(
         ("tokenizers", "tokenizers"),
         ("tokie", "tokie"),
         ("transformers-bert", "transformers"),
+        ("transformers-clvp", "transformers"),
     ],
 )
 def test_every_adapter_wants_its_library_there_and_nothing_else(bare: Path, name: str, library: str) -> None:

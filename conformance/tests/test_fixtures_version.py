@@ -135,7 +135,7 @@ def test_the_plugin_of_pytest_takes_a_version(pytester: pytest.Pytester) -> None
     done = pytester.runpytest_subprocess(*arguments, "--tokspec-fixtures-version", "0.0.1")
     done.stderr.fnmatch_lines(["ERROR: --tokspec-fixtures-version: no case is as old as 0.0.1"])
     done = pytester.runpytest_subprocess("--tokspec-fixtures-version", "0.1.0")
-    done.stderr.fnmatch_lines(["ERROR: no implementation is named; give --tokspec or --tokspec-cmd"])
+    done.stderr.fnmatch_lines(["ERROR: no implementation is named; give --tokspec"])
 
 
 def test_no_case_is_younger_than_the_suite() -> None:

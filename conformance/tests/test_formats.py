@@ -432,3 +432,11 @@ def test_the_formats_are_those_of_the_protocol() -> None:
     chapter = (specification_folder() / "10-protocol.md").read_text("utf-8")
     table = chapter.split("## Formats")[1].split("\n## ")[0]
     assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == list(FORMATS)
+
+
+@pytest.mark.parametrize("vocabulary", [["a", "a"], [["a", 0], ["a", 1]]])
+def test_a_token_listed_twice_has_no_place_in_an_object(vocabulary: list[Any]) -> None:
+    with pytest.raises(Unsupported) as caught:
+        write("tokenizer.json", {"type": "bpe", "vocabulary": vocabulary, "merges": []})
+    message = "unsupported: the vocabulary lists a token twice, and tokenizer.json has it as keys of an object"
+    assert str(caught.value) == message

@@ -249,11 +249,22 @@ def test_reading_back_gives_the_same_model(format: str) -> None:
             continue
         if format != "tokspec" or not has_surrogate(model):
             found, kept = read(format, written), KEPT[format](model)
+            if format.startswith("tokenizer.json"):
+                kept = without_defaults(kept)
             if "added_tokens" in kept and format.startswith("tokenizer.json"):
                 found, kept = with_one_kind_of_tokens(found), with_one_kind_of_tokens(kept)
             assert found == kept, case.id
             expressed += 1
     assert expressed >= EXPRESSED.get(format, 20)
+
+
+def without_defaults(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a file does not say apart from saying nothing: no cleanup, and multiples of nothing."""
+    silent = {"decoder": ("cleanup", False), "padding": ("pad_to_multiple_of", 0)}
+    return {
+        key: {name: each for name, each in value.items() if (name, each) != silent[key]} if key in silent else value
+        for key, value in model.items()
+    }
 
 
 def has_surrogate(model: Mapping[str, Any]) -> bool:

@@ -37,7 +37,9 @@ def test_every_extra_that_tests_need_is_there() -> None:
     singles = {"fuzz", "lint", "pytest"}  # part of the extra test, or among the environment's own packages
     # What the extra published has, in fixed versions.
     packages = {
+        "curated-tokenizers",
         "ffbpe",
+        "mistral-tekken",
         "sentencepiece",
         "subword-nmt",
         "tiktoken",
@@ -45,6 +47,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
         "tokenizers",
         "tokie",
         "transformers-bert",
+        "transformers-clvp",
     }
     assert extras.keys() - there - singles - packages == set()
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tokspec.adapters.registry import names_program
 from tokspec.cli import run_command_line
 from tokspec.suite.specification import load_specification
 from tokspec.templates import TEMPLATES
@@ -40,7 +41,7 @@ def _marks(name: str) -> list[pytest.MarkDecorator]:
 
 
 LANGUAGES = [pytest.param(name, marks=_marks(name)) for name in TOOLS]
-PROGRAMS = [pytest.param(name, marks=_marks(name)) for name in TOOLS if TEMPLATES[name].target[0] == "--cmd"]
+PROGRAMS = [pytest.param(name, marks=_marks(name)) for name in TOOLS if names_program(TEMPLATES[name].target)]
 
 
 def run(command: str, folder: Path, seconds: float = 120) -> tuple[int, str, str]:
@@ -107,28 +108,28 @@ tokspec smoke --impl adapter:Adapter  # does the adapter work?
 tokspec run --impl adapter:Adapter    # judge the tokenizer behind it
 """,
     "javascript": """\
-tokspec smoke --cmd "node adapter.mjs"  # does the adapter work?
-tokspec run --cmd "node adapter.mjs"    # judge the tokenizer behind it
+tokspec smoke --impl "node adapter.mjs"  # does the adapter work?
+tokspec run --impl "node adapter.mjs"    # judge the tokenizer behind it
 """,
     "c": """\
 cc -std=c99 -O2 -o adapter *.c  # build the adapter
-tokspec smoke --cmd ./adapter   # does the adapter work?
-tokspec run --cmd ./adapter     # judge the tokenizer behind it
+tokspec smoke --impl ./adapter   # does the adapter work?
+tokspec run --impl ./adapter     # judge the tokenizer behind it
 """,
     "go": """\
 go build -o adapter .          # build the adapter
-tokspec smoke --cmd ./adapter  # does the adapter work?
-tokspec run --cmd ./adapter    # judge the tokenizer behind it
+tokspec smoke --impl ./adapter  # does the adapter work?
+tokspec run --impl ./adapter    # judge the tokenizer behind it
 """,
     "rust": """\
 cargo build --release                       # build the adapter
-tokspec smoke --cmd target/release/adapter  # does the adapter work?
-tokspec run --cmd target/release/adapter    # judge the tokenizer behind it
+tokspec smoke --impl target/release/adapter  # does the adapter work?
+tokspec run --impl target/release/adapter    # judge the tokenizer behind it
 """,
     "java": """\
 mvn -q package                                      # build the adapter
-tokspec smoke --cmd "java -jar target/adapter.jar"  # does the adapter work?
-tokspec run --cmd "java -jar target/adapter.jar"    # judge the tokenizer behind it
+tokspec smoke --impl "java -jar target/adapter.jar"  # does the adapter work?
+tokspec run --impl "java -jar target/adapter.jar"    # judge the tokenizer behind it
 """,
 }
 
@@ -155,7 +156,7 @@ def test_the_readme_is_filled_in(language: str) -> None:
     shown = re.findall(r"^ {4}(\S.*)$", readme, re.MULTILINE)
     assert shown == commands(language) == [line.partition("  # ")[0].rstrip() for line in NEXT[language].splitlines()]
     assert f"`{FILES[language][0]}`, remove the `{TEMPLATES[language].marker}` before `encode`" in readme
-    assert "{" not in readme
+    assert re.findall(r"{\w+}", readme) == []
 
 
 def test_a_folder_is_named_unless_one_is_given(tmp_path: Path) -> None:
@@ -263,8 +264,8 @@ the adapter works; judge the tokenizer behind it: tokspec run OPTIONS
 
 
 def said(text: str, language: str) -> str:
-    option, value = TEMPLATES[language].target
-    return text.replace("LANGUAGE", NAMES[language]).replace("OPTIONS", f"{option} {shlex.quote(value)}")
+    options = f"--impl {shlex.quote(TEMPLATES[language].target)}"
+    return text.replace("LANGUAGE", NAMES[language]).replace("OPTIONS", options)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -337,7 +338,7 @@ class Program:
     """An adapter that runs; every reply is waited for before the next line is sent, so that it has to be flushed."""
 
     def __init__(self, folder: Path, language: str) -> None:
-        command = shlex.split(TEMPLATES[language].target[1])
+        command = shlex.split(TEMPLATES[language].target)
         self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def answer(self, line: str) -> Any:

@@ -26,7 +26,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.cli.browse import write_models
+from tokspec.cli.cases import write_models
 from tokspec.judge.known_failures import digest, read_known_failures
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge

@@ -127,6 +127,7 @@ def test_what_cannot_be_told_is_not_declared() -> None:
         "join_without_decoder",
         "metaspace_leading_space",
         "unknown_id",
+        "wordpiece_cleanup",
         "byte_fallback_invalid",
     ]
     told = {finding.choice: finding.options for finding in found.findings}

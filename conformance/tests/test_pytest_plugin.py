@@ -155,7 +155,7 @@ def test_without_an_option_nothing_is_collected_and_nothing_imported(repository:
 
 
 def test_cases_are_listed_without_starting_anything(repository: pytest.Pytester) -> None:
-    result = repository.runpytest("--tokspec-cmd", command(), "--collect-only", "-q", *ENCODING)
+    result = repository.runpytest("--tokspec", command(), "--collect-only", "-q", *ENCODING)
     assert result.outlines[:3] == ["tokspec::bpe-toy-encode-bug", "tokspec::bpe-toy-encode-pun", ""]
     assert result.outlines[3].startswith("2 tests collected in ")
     assert processes(repository) == []
@@ -178,7 +178,7 @@ def test_k_knows_ids_clauses_and_operations(repository: pytest.Pytester, express
 
 
 def test_a_failing_case_shows_its_report_and_nothing_of_our_code(repository: pytest.Pytester) -> None:
-    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING)
+    result = repository.runpytest("--tokspec", command(), *ENCODING)
     result.assert_outcomes(passed=1, failed=1)
     assert result.ret == 1
     shown = lines(result, "FAIL ", "===")
@@ -188,7 +188,7 @@ def test_a_failing_case_shows_its_report_and_nothing_of_our_code(repository: pyt
         line=shown[0].removeprefix("FAIL bpe-toy-encode-pun  (bpe/toy-encoding.yaml:").removesuffix(")"),
         clauses="\n".join(clauses).strip(),
         why=why.removeprefix("  why       "),
-        target=f"--cmd {shlex.quote(command())}",
+        target=f"--impl {shlex.quote(command())}",
     )
     assert "\n".join(shown) == expected
     assert summary(result) == ['FAILED tokspec::bpe-toy-encode-pun - fail: tokens[1]: expected "un", actual "u"']
@@ -198,7 +198,7 @@ def test_a_summary_in_continuous_integration_is_one_line_too(
     repository: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING)
+    result = repository.runpytest("--tokspec", command(), *ENCODING)
     assert lines(result, "FAILED ", "===") == [
         'FAILED tokspec::bpe-toy-encode-pun - fail: tokens[1]: expected "un", actual "u"'
     ]
@@ -206,7 +206,7 @@ def test_a_summary_in_continuous_integration_is_one_line_too(
 
 def test_what_is_not_offered_is_skipped_with_the_reason(repository: pytest.Pytester) -> None:
     select = ("--tokspec-select", "bpe-toy-train*")
-    result = repository.runpytest("--tokspec-cmd", command(), "-rs", *select)
+    result = repository.runpytest("--tokspec", command(), "-rs", *select)
     outcomes = result.parseoutcomes()
     assert list(outcomes) == ["skipped"]
     (line,) = summary(result)
@@ -216,7 +216,7 @@ def test_what_is_not_offered_is_skipped_with_the_reason(repository: pytest.Pytes
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
 def test_a_run_in_which_nothing_passes_is_no_pass(repository: pytest.Pytester, workers: list[str]) -> None:
-    result = repository.runpytest("--tokspec-cmd", command(), "--tokspec-select", "bpe-toy-train-3", *workers)
+    result = repository.runpytest("--tokspec", command(), "--tokspec-select", "bpe-toy-train-3", *workers)
     result.assert_outcomes(skipped=1)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["tokspec: no case passed, and a run that shows nothing is not a pass"])
@@ -233,7 +233,7 @@ def test_x_stops_and_lf_comes_back_to_what_failed(repository: pytest.Pytester) -
 
 
 def test_junit_names_the_case_and_holds_the_report(repository: pytest.Pytester) -> None:
-    repository.runpytest("--tokspec-cmd", command(), "--junitxml", "report.xml", *ENCODING)
+    repository.runpytest("--tokspec", command(), "--junitxml", "report.xml", *ENCODING)
     right, wrong = ElementTree.parse(repository.path / "report.xml").iter("testcase")
     assert (right.get("classname"), right.get("name"), list(right)) == ("tokspec", "bpe-toy-encode-bug", [])
     (failure,) = wrong
@@ -242,7 +242,7 @@ def test_junit_names_the_case_and_holds_the_report(repository: pytest.Pytester) 
 
 
 def test_workers_have_a_program_each(repository: pytest.Pytester) -> None:
-    result = repository.runpytest("--tokspec-cmd", command(), "-n", "2", "--tokspec-select", "bpe-toy-encode-*")
+    result = repository.runpytest("--tokspec", command(), "-n", "2", "--tokspec-select", "bpe-toy-encode-*")
     result.assert_outcomes(passed=2, failed=8)
     assert '  first     tokens[1]: expected "un", actual "u"' in result.outlines
     assert len(processes(repository)) == 3  # one of them to see whether it can be started at all
@@ -262,7 +262,7 @@ def test_a_program_that_cannot_be_asked_ends_pytest_with_a_line(
 ) -> None:
     result = repository.runpytest("--tokspec-cmd", command(*words), *ENCODING)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    again = f"try tokspec smoke --cmd {shlex.quote(command(*words))}"
+    again = f"try tokspec smoke --impl {shlex.quote(command(*words))}"
     assert result.errlines[0] == f"ERROR: {command(*words)}: cannot be asked: {problem}; {again}"
     assert len(processes(repository)) == 1
 
@@ -282,8 +282,8 @@ def test_a_program_that_cannot_be_asked_ends_pytest_with_a_line(
             "give its path, put it on the PATH, or install its interpreter",
         ),
         (["--tokspec", "reference", "--tokspec-cmd", "cat"], "--tokspec and --tokspec-cmd name two implementations; give one"),
-        (["--tokspec-cmd", "cat", "--tokspec-in-process"], "--tokspec-in-process is for --tokspec; a program has its own process"),
-        (["--tokspec-select", "BPE-*"], "no implementation is named; give --tokspec or --tokspec-cmd"),
+        (["--tokspec-cmd", "cat", "--tokspec-in-process"], "--tokspec-in-process is for adapters in Python; a program has its own process"),
+        (["--tokspec-select", "BPE-*"], "no implementation is named; give --tokspec"),
         (
             ["--tokspec", "reference", "--tokspec-select", "bpe-toy-encode-bog"],
             "--tokspec-select: 'bpe-toy-encode-bog' matches no case; "
@@ -310,7 +310,7 @@ def test_wrong_options_are_a_usage_error_in_one_line(
 
 def test_wrong_options_end_before_workers_start(repository: pytest.Pytester) -> None:
     result = repository.runpytest("--tokspec", "reference", "--tokspec-select", "qqqqqqqq", "-n", "2")
-    message = "--tokspec-select: 'qqqqqqqq' matches no case; `tokspec list` shows what there is"
+    message = "--tokspec-select: 'qqqqqqqq' matches no case; `tokspec cases` lists what there is"
     assert (result.ret, result.errlines) == (4, [f"ERROR: {message}", ""])
 
 
@@ -337,7 +337,7 @@ def test_known_failures_are_expected_to_fail(repository: pytest.Pytester) -> Non
     digest = hashlib.sha256(json.dumps(["fail", wrong], separators=(",", ":")).encode()).hexdigest()[:16]
     (repository.path / "known.yaml").write_text(KNOWN.format(digest=digest), "utf-8")
     listed = ("--tokspec-known-failures", "known.yaml")
-    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING, *listed, "-rx")
+    result = repository.runpytest("--tokspec", command(), *ENCODING, *listed, "-rx")
     result.assert_outcomes(passed=1, xfailed=1)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["XFAIL tokspec::bpe-toy-encode-pun - known failure: the n is for later"])
@@ -350,7 +350,7 @@ def test_what_is_not_offered_though_it_is_listed_fails(repository: pytest.Pytest
     listed = KNOWN.format(digest="0" * 16).replace("encode-pun", "train-3")
     (repository.path / "known.yaml").write_text(listed, "utf-8")
     select = ("--tokspec-select", "bpe-toy-train-3", "--tokspec-known-failures", "known.yaml")
-    result = repository.runpytest("--tokspec-cmd", command(), *ENCODING, *select)
+    result = repository.runpytest("--tokspec", command(), *ENCODING, *select)
     result.assert_outcomes(passed=1, failed=2)
     problem = "known.yaml:3: bpe-toy-train-3 is listed as failing, and is unsupported now; remove the entry"
     assert summary(result)[-1] == f"FAILED tokspec::bpe-toy-train-3 - Failed: {problem}"

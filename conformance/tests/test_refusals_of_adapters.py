@@ -35,6 +35,7 @@ FORMS = re.compile(
     r"|trains on one text"
     r"|counts the pairs of words, before any merge"
     r"|reserves memory for its target at once"
+    r"|does not know the option \w+ of \w+$"
 )
 
 PLAIN: Mapping[str, Any] = {

@@ -113,10 +113,10 @@ def test_case_counts() -> None:
         ("BPE-ENC-2", "'BPE-ENC-2' matches no case; did you mean BPE-ENC-3, BPE-ENC-1, BPE-TRAIN-7?"),
         ("clause:BPE-TRAIN-70", "'clause:BPE-TRAIN-70' matches no case; did you mean clause:BPE-TRAIN-7, clause:BPE-ENC-3, clause:BPE-ENC-1?"),
         ("operation:trian", "'operation:trian' matches no case; did you mean operation:train?"),
-        ("tag:bpe-toy-train", "'tag:bpe-toy-train' matches no case; `tokspec list` shows what there is"),
+        ("tag:bpe-toy-train", "'tag:bpe-toy-train' matches no case; `tokspec cases` lists what there is"),
         ("kind:encode", "'kind:encode' matches no case; did you mean encode, decode?"),
-        ("xyz", "'xyz' matches no case; `tokspec list` shows what there is"),
-        ("", "'' matches no case; `tokspec list` shows what there is"),
+        ("xyz", "'xyz' matches no case; `tokspec cases` lists what there is"),
+        ("", "'' matches no case; `tokspec cases` lists what there is"),
     ],
 )  # fmt: skip
 def test_a_pattern_that_matches_nothing_is_refused_with_the_nearest_names(pattern: str, expected: str) -> None:

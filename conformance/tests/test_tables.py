@@ -13,7 +13,7 @@ import pytest
 
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.cli.browse import show_command
+from tokspec.cli.cases import cases_command
 from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest
 from tokspec.judge.probe import probe
 from tokspec.judge.runner import Run, fail_at_start, run
@@ -290,7 +290,7 @@ def test_a_trivial_implementation_has_to_pass_every_row(tmp_path: Path) -> None:
 
 
 def test_it_is_shown_with_its_rows(table: Suite, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    show_command.main(["one-table", "--fixtures", str(tmp_path / "fixtures")], standalone_mode=False)
+    cases_command.main(["one-table", "--fixtures", str(tmp_path / "fixtures")], standalone_mode=False)
     shown = capsys.readouterr().out
     assert '  asked     #1 normalize {"text": "a"}\n  expected  {"text": "a"}\n' in shown
     assert '  asked     #2 normalize {"text": "b"}\n  one of    {"text": "b"}\n  one of    {"text": "B"}\n' in shown

@@ -5,6 +5,7 @@ Nothing else of the suite is imported until one of the options is given, or the 
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--tokspec",
         metavar="IMPLEMENTATION",
-        help="judge an installed implementation, or module:object, or either @ENVIRONMENT",
+        help='judge NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"',
     )
-    group.addoption("--tokspec-cmd", metavar="COMMAND", help="judge a program that speaks the protocol")
+    group.addoption("--tokspec-cmd", help=argparse.SUPPRESS)  # a program, too, whatever it looks like
     group.addoption("--tokspec-in-process", action="store_true", help="run it in this process, for a debugger")
     group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="take these cases only")
     group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="hold it to an option")
@@ -59,7 +60,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if option.tokspec is not None and option.tokspec_cmd is not None:
         raise pytest.UsageError("--tokspec and --tokspec-cmd name two implementations; give one")
     if option.tokspec_in_process and option.tokspec_cmd is not None:
-        raise pytest.UsageError("--tokspec-in-process is for --tokspec; a program has its own process")
+        raise pytest.UsageError("--tokspec-in-process is for adapters in Python; a program has its own process")
     if option.tokspec is not None or option.tokspec_cmd is not None:
         from tokspec.cli.pytest_items import Cases
 
@@ -67,7 +68,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if not hasattr(session.config, "workerinput"):
             session.config.pluginmanager.register(_Tally())
     elif any(getattr(option, f"tokspec_{name}") for name in _OTHERS):
-        raise pytest.UsageError("no implementation is named; give --tokspec or --tokspec-cmd")
+        raise pytest.UsageError("no implementation is named; give --tokspec")
 
 
 class _Tally:

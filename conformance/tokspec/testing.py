@@ -58,7 +58,7 @@ def differences(
 
     Args:
         adapter: a class or a function that makes one, asked in this process; or the name of an installed one,
-            ``module:Object``, or a command with a space in it, asked in a process of its own.
+            ``module:Object`` or "PROGRAM ARGS", asked in a process of its own.
         examples: how many models to draw, each with all that it is asked.
         seed: of the examples; the same finds the same.
         families: of models; the names of ``tokspec.fuzz.families.FAMILIES``.
@@ -106,7 +106,7 @@ def _clauses(names: Iterable[str]) -> tuple[str, ...]:
     for name in clauses:
         if name not in load_specification().clauses:
             question = did_you_mean(name, load_specification().clauses)
-            message = f"{name!r} is not a clause of the specification; {question}tokspec list names them"
+            message = f"{name!r} is not a clause of the specification; {question}tokspec cases names them"
             raise DataError(message, key="known")
     return clauses
 

@@ -49,7 +49,6 @@ class BpeEncoder:
         self._drops_first = (
             model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
         )
-        self._fuses = choices.bpe_unknown_run == "fused" if model.fuse_unk is None else model.fuse_unk  # BPE-ENC-10
         self._table = _MergeTable(model, choices)
         self._merged_parts = Cache(self._merge_part)
 
@@ -77,7 +76,7 @@ class BpeEncoder:
                 parts += [Part(name, byte_id, where) for name, byte_id in found]
             elif self._model.unknown_token is not None:
                 is_unknown = True
-                if was_unknown and self._fuses:  # BPE-ENC-7
+                if was_unknown and self._fuses_unknown():  # BPE-ENC-7
                     parts[-1] = parts[-1]._replace(last=where)
                 else:
                     unknown = unknown_token(self._model, symbols[begin], 0, 0)
@@ -90,6 +89,10 @@ class BpeEncoder:
             was_unknown = is_unknown
             begin += count
         return parts
+
+    def _fuses_unknown(self) -> bool:
+        is_wanted = self._model.fuse_unk  # BPE-ENC-10
+        return self._choices.bpe_unknown_run == "fused" if is_wanted is None else is_wanted
 
     def _symbols(self, piece: str) -> tuple[Sequence[str], Sequence[int]]:
         """Return the symbols of a piece, and the places of their characters."""
@@ -142,7 +145,7 @@ class _MergeTable:
         joined = (join_symbols(pair, model) for pair in model.merges) if prefixed else map("".join, model.merges)
         self._merged = [ids[token] for token in joined]
         self._has_turns = choices.bpe_merge_order == "single_pass"
-        self._takes_all_places = choices.bpe_merge_places == "all" and not self._has_turns  # BPE-ENC-11
+        self._takes_all_places = not self._has_turns and choices.bpe_merge_places == "all"  # BPE-ENC-11
         for rank, pair in enumerate(pairs) if len(ranks) < len(pairs) else ():
             self._later_ranks.setdefault(pair, []).append(rank)
 

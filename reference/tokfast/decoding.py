@@ -31,17 +31,18 @@ class Decoder:
     """
 
     def __init__(self, component: Component | None, pre_tokenizer: Component | None, choices: Choices) -> None:
+        if component is None:  # DEC-7
+            separator = "" if choices.join_without_decoder == "nothing" else " "
+            self._step: _Step = lambda tokens: [separator.join(tokens)]
+            return
         if choices.metaspace_leading_space == "as_put":  # DEC-META-2
             removes = puts_replacement(pre_tokenizer)
             choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
-        self._separator = "" if choices.join_without_decoder == "nothing" else " "  # DEC-7
-        self._step = None if component is None else _step(component, choices)
+        self._step = _step(component, choices)
 
     def join(self, tokens: Sequence[str]) -> str:
         """Join tokens, as :func:`tokref.decoding.join_tokens` does."""
-        if not tokens:  # DEC-2
-            return ""
-        return self._separator.join(tokens) if self._step is None else "".join(self._step(tokens))
+        return "".join(self._step(tokens)) if tokens else ""  # DEC-2
 
     def stream(self, tokens: Iterable[str]) -> list[str]:
         """Return what becomes known of the text with each token (DEC-STREAM-1)."""

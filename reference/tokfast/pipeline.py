@@ -64,7 +64,6 @@ class FastTokenizer:
         self.choices = choices
         self._normalizer = Normalizer(tokenizer.normalizer, choices)
         self._pre_tokenizer = PreTokenizer(tokenizer.pre_tokenizer, choices)
-        self._decoder = Decoder(tokenizer.decoder, tokenizer.pre_tokenizer, choices)
         self._ids = Cache(self._encode_piece_to_ids)
         self._pieces = Cache(self._encode_piece)
 
@@ -163,6 +162,10 @@ class FastTokenizer:
     @cached_property
     def _encoder(self) -> Encoder:
         return _ENCODERS[type(self.tokenizer.model)](self.tokenizer.model, self.choices)
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        return Decoder(self.tokenizer.decoder, self.tokenizer.pre_tokenizer, self.choices)
 
     @cached_property
     def _checks_tokens(self) -> bool:

@@ -137,24 +137,29 @@ class UnigramEncoder:
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
-        return [part.id for part in self.parts(piece)]
+        ids = [self._ids.get(piece[begin:end]) for begin, end in self._ranges(piece)]
+        return ids if None not in ids else [part.id for part in self.parts(piece)]
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
+        parts: list[Part] = []
+        for begin, end in self._ranges(piece):
+            text = piece[begin:end]
+            id = self._ids.get(text)
+            parts += [Part(text, id, range(begin, end))] if id is not None else self._unknown(piece, begin, end)
+        return parts
+
+    def _ranges(self, piece: str) -> list[tuple[int, int]]:
+        """Return the ranges of the tokens and of what is unknown."""
         unknown_cost = None if self._model.unknown_token is None else self._unknown_cost
         starts, costs = self._trie.best_path(piece, unknown_cost)
         if costs[-1] is None and self._without_token != "error":  # UNI-UNK-4
             unknown_cost = self._unknown_cost
             starts, costs = self._trie.best_path(piece, unknown_cost)
         if costs[-1] is None:  # UNI-UNK-3
-            return self._unknown(piece, 0, len(piece))
+            return [(0, len(piece))]
         ranges = follow_back(starts)
-        parts: list[Part] = []
-        for begin, end in ranges if unknown_cost is None else self._fuse_unknown(piece, ranges):
-            text = piece[begin:end]
-            id = self._ids.get(text)
-            parts += [Part(text, id, range(begin, end))] if id is not None else self._unknown(piece, begin, end)
-        return parts
+        return ranges if unknown_cost is None else self._fuse_unknown(piece, ranges)
 
     def _fuse_unknown(self, piece: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Make one range of unknown characters and unknown tokens that stand side by side (UNI-UNK-3)."""

@@ -19,10 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokspec.diff.models import summarize
-
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.diff.models import summarize
 from tokspec.formats.on_disk import content_of, save
 from tokspec.formats.user_model import read_user_model
 

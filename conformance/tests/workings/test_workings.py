@@ -124,7 +124,19 @@ def check(case: Case, program: Any) -> None:
 
 
 CLAIMED = [case for case in CASES.values() if named(case)]
-OTHERS = [case for case in CASES.values() if not named(case) and case.model.get("type") in PROGRAMS]
+#: What the programs do not know: pairs, what is put in or cut off, and the fields of an encoding that tell of it.
+NOT_KNOWN = re.compile(
+    "'(pair|add_special_tokens|skip_special_tokens|post_processor|truncation|padding|type_ids|special_tokens_mask|"
+    "attention_mask|word_ids|sequence_ids|overflowing)':"
+)
+
+
+def is_known(case: Case) -> bool:
+    asked = case.operation not in ("encode_batch", "decode_stream")
+    return asked and not NOT_KNOWN.search(repr((case.model, case.input, case.outcome)))
+
+
+OTHERS = [case for case in CASES.values() if not named(case) and case.model.get("type") in PROGRAMS and is_known(case)]
 
 
 @pytest.mark.parametrize("case", CLAIMED, ids=lambda case: case.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from tokspec.sessions.program import ProgramSession
 
 
-__all__ = ["FoundAdapter", "find", "find_reference", "known_names", "open_session"]
+__all__ = ["NAMES", "FoundAdapter", "find", "find_reference", "known_names", "names_program", "open_session"]
 
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
+
+#: How a user names an implementation, wherever one is named.
+NAMES = 'NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"'
 
 _REMEDY = "install what it needs in this environment"
 
@@ -114,6 +118,18 @@ def known_names() -> list[str]:
     True
     """
     return sorted({point.name for point in _announced()})
+
+
+def names_program(word: str) -> bool:
+    """Whether a word by which a user names an implementation is the command line of a program.
+
+    It is if it has a space or is a path; the folder of an environment, behind ``@``, does not count.
+
+    >>> [names_program(word) for word in ("node adapter.mjs", "./adapter", "tokenizers@old/venv", "mine:Adapter")]
+    [True, True, False, False]
+    """
+    name = word.partition("@")[0]
+    return " " in name or os.sep in name or (Path(word).is_file() and os.access(word, os.X_OK))
 
 
 def _announced() -> Iterable[EntryPoint]:

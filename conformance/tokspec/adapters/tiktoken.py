@@ -4,7 +4,8 @@ The library knows bytes. Tokens are reported in the byte alphabet of the fixture
 them; the pattern is the one that the library itself has for GPT-2.
 
 It cuts by any pattern, and tells its pieces to nobody. Where every piece that there could be is a token, it gives the
-pieces as tokens: so ``pre_tokenize`` asks it. What a pattern does not match it drops.
+pieces as tokens: so ``pre_tokenize`` asks it, and then by longer patterns where each piece stood. What a pattern does
+not match it drops.
 """
 
 from __future__ import annotations
@@ -82,7 +83,10 @@ def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
         ranks=ranks,
         special_tokens={
             **beside.get("special_tokens", {}),
-            **{content: token["id"] if "id" in token else ranks[to_bytes(content)] for content, token in added.items()},
+            **{
+                content: token["id"] if "id" in token else ranks[to_bytes(content) or b""]
+                for content, token in added.items()
+            },
         },
         pattern=pattern if beside["pre_tokenizer"]["use_regex"] else r"(?s:.+)",
         decodes=beside.get("decoder", {}).get("type") == "byte_level",
@@ -133,11 +137,11 @@ class TiktokenAdapter:
         Raises:
             Refusal: ``unknown_id`` for what is not in the vocabulary, and ``unsupported`` with the reason.
         """
-        if (operation == "pre_tokenize") != isinstance(model[0], str):
+        if (operation == "pre_tokenize") != isinstance(model, str):
             raise Unsupported("cuts by a pattern alone, and has no model without a vocabulary")
         if operation == "pre_tokenize":
             require_unicode(input)
-            return {"pieces": self._pieces(*model, input["text"])}
+            return {"pieces": self._pieces(model, input["text"])}
         encoding, ranks = model
         if operation == "encode":
             ids = encoding.encode(input["text"], allowed_special="all")
@@ -151,48 +155,38 @@ class TiktokenAdapter:
         except (KeyError, OverflowError) as error:
             raise Refusal("unknown_id", str(error)) from error
 
-    def _pieces(self, pattern: str, drops: bool, text: str) -> list[tuple[str, int, int]]:
+    def _pieces(self, pattern: str, text: str) -> list[tuple[str, int, int]]:
         if len(text) > _LONGEST:
             raise Unsupported(f"is asked for pieces of texts of at most {_LONGEST} characters")
+        places, at = [], 0
+        for piece in self._matches(f"(?:{pattern})|(?s:.)", text):
+            # What is matched by the pattern only, and not where it stands: it is asked whether that is here.
+            if self._matches(rf"(?<=\A(?s:.{{{at}}}))(?:{pattern})", text):
+                places.append((piece, at, at + len(piece)))
+            at += len(piece)
+        if [piece for piece, _, _ in places] != self._matches(pattern, text):
+            raise AssertionError("the places are not those of the pieces")
+        return places
+
+    def _matches(self, pattern: str, text: str) -> list[str]:
+        """Return the pieces of a text, all parts of which are tokens."""
         starts = range(len(text))
         parts = {text[start:end].encode() for start in starts for end in range(start + 1, len(text) + 1)}
         ranks = {part: rank for rank, part in enumerate(sorted(parts))}
         try:
             encoding = self._library.Encoding("pieces", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-        except ValueError as error:  # the library's expressions are others than the model's
+        except ValueError as error:  # its expressions are others than the model's
             raise Unsupported(f"does not read the pattern: {error}") from None
-        pieces = [part.decode() for part in encoding.decode_tokens_bytes(encoding.encode_ordinary(text))]
-        if not drops and "".join(pieces) != text:
-            raise Unsupported("drops what the pattern does not match")
-        first = _starts(pieces, text)
-        last = [len(text) - start - len(piece) for start, piece in _mirrored(pieces, text)]
-        if first != last:
-            raise Unsupported("drops what the pattern does not match, and does not say where a piece stood")
-        return [(piece, start, start + len(piece)) for piece, start in zip(pieces, first, strict=True)]
+        return [part.decode() for part in encoding.decode_tokens_bytes(encoding.encode_ordinary(text))]
 
 
-def _pattern(content: Mapping[str, Any]) -> tuple[str, bool]:
-    """Return the pattern of a model that consists of it, and whether it is to drop what is not matched."""
+def _pattern(content: Mapping[str, Any]) -> str:
+    """Return the pattern of a model that consists of it."""
     part = content.get("pre_tokenizer", {})
     drops = {"removed": True, "isolated": False}.get(part.get("behavior"))
     if content.keys() != {"pre_tokenizer"} or "regex" not in part.get("pattern", {}) or part["invert"] != drops:
         raise Unsupported("cuts by one pattern, whose matches are the pieces, and has no other stage")
-    return part["pattern"]["regex"], part["invert"]
-
-
-def _starts(pieces: list[str], text: str) -> list[int]:
-    """Say where the pieces of a text are, each as far to the left as it can be."""
-    starts, at = [], 0
-    for piece in pieces:
-        starts.append(text.index(piece, at))
-        at = starts[-1] + len(piece)
-    return starts
-
-
-def _mirrored(pieces: list[str], text: str) -> list[tuple[int, str]]:
-    """Say where they are in the text read backwards, the first piece first."""
-    backwards = [piece[::-1] for piece in reversed(pieces)]
-    return list(zip(reversed(_starts(backwards, text[::-1])), pieces, strict=True))
+    return str(part["pattern"]["regex"])
 
 
 def _id(encoding: Any, ranks: Ranks, token: str) -> Any:

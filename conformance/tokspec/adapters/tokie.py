@@ -41,8 +41,8 @@ _REASONS = {
     "Unigram vocab is empty": "invalid_model",
 }
 
-#: What the library does something about. It passes over what is not among them: of splits and templates it knows those of
-#: some published models, and the ids of a vocabulary have to be its places.
+#: What the library does something about. It passes over what is not among them: of splits and templates it knows those
+#: of some published models, and the ids of a vocabulary have to be its places.
 COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fallback")
 
 
@@ -109,7 +109,7 @@ class TokieAdapter:
             texts = [each["text"] for each in input["inputs"]]
             found = tokenizer.encode_batch(texts, add_special_tokens=adds)
             return {"encodings": [_encoding(each, names) for each in found]}
-        ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
+        ids: list[Any] = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
         if None in ids:
             raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
         if any(id >= 2**32 for id in ids):

@@ -8,7 +8,9 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -29,28 +31,32 @@ ALLOCATIONS = 50_000
 
 #: For each command the module of this package in which it is, and its name there.
 _COMMANDS = {
-    "cases": ("browse", "cases_command"),
-    "coverage": ("coverage", "coverage_command"),
+    "cases": ("cases", "cases_command"),
     "diff": ("diff", "diff_command"),
     "fuzz": ("fuzz", "fuzz_command"),
     "init": ("init", "init_command"),
-    "list": ("browse", "list_command"),
     "matrix": ("matrix", "matrix_command"),
     "model": ("model", "model_command"),
-    "power": ("power", "power_command"),
     "probe": ("probe", "probe_command"),
     "record": ("record", "record_command"),
     "report": ("report", "report_command"),
     "run": ("run", "run_command"),
-    "show": ("browse", "show_command"),
     "smoke": ("smoke", "smoke_command"),
+}
+_DEV_COMMANDS = {
+    "coverage": ("coverage", "coverage_command"),
+    "power": ("power", "power_command"),
 }
 
 #: Commands of earlier versions, and what does their work now.
 _GONE = {
     "check": "diff RECORDING IMPLEMENTATION",
     "compare": "diff A B",
+    "coverage": "dev coverage",
     "freeze": "record",
+    "list": "cases",
+    "power": "dev power",
+    "show": "cases NAME",
     "sweep": "diff A B FILES",
 }
 
@@ -58,14 +64,19 @@ _GONE = {
 class LazyGroup(click.Group):
     """Imports a command when it is wanted, so that none waits for what only another one needs."""
 
+    def __init__(self, *, modules: Mapping[str, tuple[str, str]], gone: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.modules = modules
+        self.gone = gone
+
     def list_commands(self, context: click.Context) -> list[str]:
         """Name the commands."""
-        return sorted({*_COMMANDS, *self.commands})
+        return sorted({*self.modules, *self.commands})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import a command."""
-        if name in _COMMANDS and name not in self.commands:
-            module, command = _COMMANDS[name]
+        if name in self.modules and name not in self.commands:
+            module, command = self.modules[name]
             self.add_command(getattr(import_module(f"tokspec.cli.{module}"), command), name)
         return super().get_command(context, name)
 
@@ -73,15 +84,21 @@ class LazyGroup(click.Group):
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant; for an unknown one all are imported, so that click names the nearest."""
-        if arguments[0] in _GONE:
-            raise DataError(f"tokspec {arguments[0]} is gone; use tokspec {_GONE[arguments[0]]}")
+        if arguments[0] in self.gone:
+            raise DataError(f"tokspec {arguments[0]} is gone; use tokspec {self.gone[arguments[0]]}")
         if self.get_command(context, arguments[0]) is None:
-            for name in _COMMANDS:
+            for name in self.modules:
                 self.get_command(context, name)
         return super().resolve_command(context, arguments)
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    modules=_COMMANDS,
+    gone=_GONE,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="tokspec")
 @click.pass_context
 def tokspec(context: click.Context) -> None:
@@ -92,6 +109,11 @@ def tokspec(context: click.Context) -> None:
     context.color = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+@tokspec.group("dev", cls=LazyGroup, modules=_DEV_COMMANDS, gone={}, short_help="Judge the suite itself.")
+def dev() -> None:
+    """Judge the suite itself; power needs a clone."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""``tokspec coverage``: which cases and which functions of the reference stand behind each clause."""
+"""``tokspec dev coverage``: which cases and which functions of the reference stand behind each clause."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _OPTIONS = [
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
     click.option("--only", metavar="FAMILY", help="Draw models of this family alone."),
     click.option(
-        "--against", metavar="NAME[@ENVIRONMENT]", help="Compare with this implementation instead of the reference."
+        "--against", metavar="IMPLEMENTATION", help="Compare with this one, named likewise, instead of the reference."
     ),
     click.option("--replay", multiple=True, type=_PATH, metavar="FOLDER", help="First ask what was saved there."),
     click.option("--save", "folder", type=_PATH, metavar="FOLDER", help="Write each finding there, as a fixture."),
@@ -78,7 +78,7 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
     \b
     tokspec fuzz --impl tokenizers                      for a minute
     tokspec fuzz --impl tokenizers --seed 7 --only bpe  models of one family, the same ones each time
-    tokspec fuzz --cmd "node adapter.mjs" --save found  keep what differs, as fixtures
+    tokspec fuzz --impl "node adapter.mjs" --save found keep what differs, as fixtures
 
     What differs is shrunk and shown once. What the implementation declares as a choice, or does not support, is not a
     finding.
@@ -150,9 +150,7 @@ class _Fuzzing:
             checker = self._checker(sessions)
             name = f"{checker.hello.name} {checker.hello.version}"
             if not (self.target.impl or self.target.program):
-                said = (
-                    f"no implementation is named: {name} is compared with {self.against or name}; give --impl or --cmd"
-                )
+                said = f"no implementation is named: {name} is compared with {self.against or name}; give --impl"
                 click.echo(visible(said), err=True)
             budget = self._budget()
             with _FuzzProgress(budget) as progress:
@@ -206,8 +204,7 @@ class _Fuzzing:
             judged = sessions.enter_context(closing(Side(self.target.open)))
             checker = Checker(judged, None, overridden)
         if self.against:
-            program = Target(*((None, self.against) if " " in self.against else (self.against, None)))
-            with _startable(program):
+            with _startable(Target.of(self.against)):
                 rival = sessions.enter_context(closing(Side(partial(open_side, self.against))))
                 effective_choices(rival.session.hello)
             checker.oracle = Rival(rival, checker.choices, self.against)

@@ -66,7 +66,6 @@ def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for row in rows:
         if row.run:
-            option = "--impl" if row.listed.impl else "--cmd"
-            came_from = origin("tokspec matrix", f"tokspec run {option} {row.listed.name!r}", fixtures)
+            came_from = origin("tokspec matrix", f"tokspec run --impl {row.listed.name!r}", fixtures)
             name = re.sub(r"[^\w.-]+", "-", f"{row.run.hello.name}-{row.run.hello.version}").strip("-")
             write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)))

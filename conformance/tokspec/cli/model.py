@@ -67,7 +67,7 @@ def _model(suite: Suite, name: str) -> Mapping[str, Any]:
     models |= {case.id: case.model for case in suite.cases.values()}
     if name not in models:
         near = get_close_matches(name, models, 3)
-        hint = f"did you mean {', '.join(near)}?" if near else "`tokspec list` shows the cases"
+        hint = f"did you mean {', '.join(near)}?" if near else "`tokspec cases` lists them"
         raise DataError(f"{name!r} is neither a case nor a model; {hint}")
     return models[name].content
 

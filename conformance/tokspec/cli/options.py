@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from tokspec.adapters.registry import find_reference, open_session
+from tokspec.adapters.registry import NAMES, find_reference, names_program, open_session
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.sessions.limits import Limits, adopt_orphans
@@ -20,6 +20,7 @@ from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
 
 __all__ = [
+    "PATTERNS",
     "Seconds",
     "Target",
     "choices_option",
@@ -33,6 +34,9 @@ __all__ = [
 
 #: The implementation that is judged when none is named.
 DEFAULT = "reference"
+
+#: What the patterns of --select and --exclude match.
+PATTERNS = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -50,6 +54,11 @@ class Target:
     in_process: bool = False
     confined: bool = False
 
+    @classmethod
+    def of(cls, word: str) -> Target:
+        """Return what a word names."""
+        return cls(None, word) if names_program(word) else cls(word, None)
+
     @property
     def name(self) -> str:
         """What to call it before it has said its own name."""
@@ -57,7 +66,8 @@ class Target:
 
     def arguments(self) -> str:
         """Write the options that name it again, for a command that reproduces a result."""
-        given = [("--impl", self.impl), ("--cmd", self.program)]
+        option = "--impl" if self.program and names_program(self.program) else "--cmd"
+        given = [("--impl", self.impl), (option, self.program)]
         words = "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
         return words + (" --in-process" if self.in_process else "") + self._limits()
 
@@ -97,7 +107,10 @@ class Target:
 
 
 def implementation_options(command: _Command) -> _Command:
-    """Add ``--impl`` and ``--cmd`` with the limits of a process, and pass them as one ``target``."""
+    """Add ``--impl`` with the limits of a process, and pass them as one ``target``.
+
+    ``--cmd`` is not shown: it names a program, too, whatever that looks like.
+    """
 
     @wraps(command)
     def with_target(
@@ -113,8 +126,10 @@ def implementation_options(command: _Command) -> _Command:
             raise click.UsageError("--impl and --cmd need a name or a command")
         if impl and program:
             raise click.UsageError("--impl and --cmd name two implementations; give one")
+        if impl and names_program(impl):
+            impl, program = None, impl
         if in_process and program:
-            raise click.UsageError("--in-process is for --impl; a program has its own process")
+            raise click.UsageError("--in-process is for adapters in Python; a program has its own process")
         limits = Limits(case_seconds, start_seconds, memory_mb=memory_mb)
         confined = limits != Limits() or others.get("fixtures") is not None
         return command(target=Target(impl, program, limits, in_process, confined), **others)
@@ -142,10 +157,10 @@ _SECONDS = Seconds(min=0, min_open=True)
 _TARGET = [
     click.option(
         "--impl",
-        metavar="NAME",
-        help="An installed implementation, or module:object; followed by @ENVIRONMENT, with the libraries there.",
+        metavar="IMPLEMENTATION",
+        help=f"{NAMES}.",
     ),
-    click.option("--cmd", "program", metavar="COMMAND", help='A program that speaks the protocol: "PROGRAM ARGS".'),
+    click.option("--cmd", "program", hidden=True, help="A program, whatever its name looks like."),
     click.option("--case-seconds", type=_SECONDS, default=10.0, show_default=True, help="Its time for a case."),
     click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
     click.option(
@@ -175,9 +190,10 @@ def limits_options(command: _Command) -> _Command:
 
 def selection_options(command: _Command) -> _Command:
     """Add ``--select`` and ``--exclude``."""
-    what = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
-    excluded = click.option("--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {what}")
-    patterns = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {what}")
+    excluded = click.option(
+        "--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {PATTERNS}"
+    )
+    patterns = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {PATTERNS}")
     return patterns(excluded(command))
 
 

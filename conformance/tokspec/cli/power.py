@@ -1,4 +1,4 @@
-"""``tokspec power``: which known faults the cases notice."""
+"""``tokspec dev power``: which known faults the cases notice."""
 
 from __future__ import annotations
 

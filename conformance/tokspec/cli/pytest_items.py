@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,7 +42,8 @@ class Cases(pytest.Collector):
 
     def __init__(self, options: Namespace, **others: Any) -> None:
         super().__init__(**others)
-        self.target = Target(options.tokspec, options.tokspec_cmd, in_process=options.tokspec_in_process)
+        named = Target(None, options.tokspec_cmd) if options.tokspec is None else Target.of(options.tokspec)
+        self.target = replace(named, in_process=options.tokspec_in_process)
         self.choices: Mapping[str, str] = parse_choices(tuple(options.tokspec_choice))
         suite = load_suite()
         self.version: str | None = options.tokspec_fixtures_version

@@ -66,6 +66,8 @@ def record_command(
 ) -> int:
     """Record what IMPLEMENTATION answers with a model of yours, to be compared with later by tokspec diff.
 
+    It is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS".
+
     \b
     tokspec record tokenizers --model tokenizer.json -o before.ndjson
     tokspec record tokenizers texts.jsonl --field body --model tokenizer.json -o before.ndjson.gz

@@ -81,7 +81,7 @@ def run_command(
     tokspec run --impl tokenizers                 an installed implementation
     tokspec run --impl tokenizers@old-venv        with the library of another virtual environment
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
-    tokspec run --cmd "node adapter.mjs"          a program in any language
+    tokspec run --impl "node adapter.mjs"         a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases
 
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.

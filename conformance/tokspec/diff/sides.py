@@ -9,14 +9,13 @@ protocol.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
-from tokspec.adapters.registry import find, open_session
+from tokspec.adapters.registry import find, names_program, open_session
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Refusal
 from tokspec.diff.models import digest, write_for
@@ -65,8 +64,7 @@ def parse_side(word: str) -> Side:
     """
     if is_recording(word):
         return Side(recording=read_recording(Path(word)))
-    is_program = " " in word or (Path(word).is_file() and os.access(word, os.X_OK))
-    return Side(command=word) if is_program else Side(impl=word)
+    return Side(command=word) if names_program(word) else Side(impl=word)
 
 
 def open_side(side: Side, limits: Limits) -> Session:

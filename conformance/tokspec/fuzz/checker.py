@@ -13,7 +13,7 @@ from typing import Any
 
 from tokspec.adapter import Adapter, Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.adapters.registry import open_session
+from tokspec.adapters.registry import names_program, open_session
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.fuzz.tolerance import Answers, allowed
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
@@ -107,7 +107,7 @@ def reference_with(choices: Mapping[str, str]) -> Session:
 
 
 def open_side(implementation: Callable[[], Adapter] | str) -> Session:
-    """Open an installed implementation, ``module:object``, or a command with a space in it; or what makes an adapter.
+    """Open what a word names, as on the command line, or what makes an adapter.
 
     An adapter that is made is asked in this process.
 
@@ -116,7 +116,7 @@ def open_side(implementation: Callable[[], Adapter] | str) -> Session:
     """
     if not isinstance(implementation, str):
         return InProcessSession(implementation())
-    return open_session(None, implementation) if " " in implementation else open_session(implementation, None)
+    return open_session(None, implementation) if names_program(implementation) else open_session(implementation, None)
 
 
 class Side:

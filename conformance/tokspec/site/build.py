@@ -205,8 +205,7 @@ class _Site:
         self.page("clauses.html", "clauses.html", "Clauses and cases", chapters=chapters)
 
     def implementation(self, judged: _Judged) -> None:
-        option = "--impl" if judged.row.listed.impl else "--cmd"
-        command = f"tokspec run {option} {_quoted(_public(judged.row.listed.name))}"
+        command = f"tokspec run --impl {_quoted(_public(judged.row.listed.name))}"
         view = _run_view(judged.run, command, judged.row.listed.known, judged.row.listed.engine)
         view["badges"] = list(self.badges(judged))
         self.page(f"implementation/{judged.file}.html", "implementation.html", judged.name, view=view)

@@ -87,4 +87,4 @@ def _nearest(cases: Iterable[Case], pattern: str) -> str:
     prefix, kinds, rest = _parsed(pattern)
     known = {name for case in cases for names in kinds for name in names(case)}
     close = [prefix + name for name in difflib.get_close_matches(rest, sorted(known), n=3, cutoff=0.5)]
-    return f"; did you mean {', '.join(close)}?" if close else "; `tokspec list` shows what there is"
+    return f"; did you mean {', '.join(close)}?" if close else "; `tokspec cases` lists what there is"

@@ -17,8 +17,8 @@ class Template:
     """An adapter that works as it is and offers nothing.
 
     ``files`` are paths within ``folder``, the first the one that its author edits; ``marker`` stands before the
-    operation that is shown but not offered; ``build`` is empty where nothing is built; ``target`` is the option that
-    names the adapter, with its value.
+    operation that is shown but not offered; ``build`` is empty where nothing is built; ``target`` names the
+    adapter.
     """
 
     language: str
@@ -27,7 +27,7 @@ class Template:
     files: tuple[str, ...]
     marker: str
     build: str
-    target: tuple[str, str]
+    target: str
     library: str
 
     def commands(self) -> list[tuple[str, str]]:
@@ -68,8 +68,7 @@ class Template:
         )
 
     def _target(self) -> str:
-        option, value = self.target
-        return f"{option} {_quoted(value)}"
+        return f"--impl {_quoted(self.target)}"
 
 
 def _quoted(value: str) -> str:
@@ -89,7 +88,7 @@ TEMPLATES: Mapping[str, Template] = {
         files=("adapter.py",),
         marker="#",
         build="",
-        target=("--impl", "adapter:Adapter"),
+        target="adapter:Adapter",
         library="install it in the same environment and import it.",
     ),
     "javascript": Template(
@@ -99,7 +98,7 @@ TEMPLATES: Mapping[str, Template] = {
         files=("adapter.mjs",),
         marker="//",
         build="",
-        target=("--cmd", "node adapter.mjs"),
+        target="node adapter.mjs",
         library="`npm install` it in this folder and import it.",
     ),
     "go": Template(
@@ -109,7 +108,7 @@ TEMPLATES: Mapping[str, Template] = {
         files=("adapter.go", "protocol.go", "go.mod"),
         marker="//",
         build="go build -o adapter .",
-        target=("--cmd", "./adapter"),
+        target="./adapter",
         library="`go get` it and import it.",
     ),
     "rust": Template(
@@ -119,7 +118,7 @@ TEMPLATES: Mapping[str, Template] = {
         files=("src/main.rs", "src/protocol.rs", "Cargo.toml"),
         marker="//",
         build="cargo build --release",
-        target=("--cmd", "target/release/adapter"),
+        target="target/release/adapter",
         library="name it under `[dependencies]` in `Cargo.toml`.",
     ),
     "java": Template(
@@ -129,7 +128,7 @@ TEMPLATES: Mapping[str, Template] = {
         files=("src/main/java/Adapter.java", "src/main/java/Protocol.java", "pom.xml"),
         marker="//",
         build="mvn -q package",
-        target=("--cmd", "java -jar target/adapter.jar"),
+        target="java -jar target/adapter.jar",
         library="name it under `<dependencies>` in `pom.xml`.",
     ),
     "c": Template(
@@ -139,7 +138,7 @@ TEMPLATES: Mapping[str, Template] = {
         files=("adapter.c", "protocol.h", "protocol.c", "json.c"),
         marker="//",
         build="cc -std=c99 -O2 -o adapter *.c",
-        target=("--cmd", "./adapter"),
+        target="./adapter",
         library="include its header, and add it to the first command.",
     ),
 }

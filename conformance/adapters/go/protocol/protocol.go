@@ -115,6 +115,9 @@ func (adapter Adapter[Model]) perform(asked request, models map[string]Model) (R
 		adapter.Hello["operations"] = slices.Sorted(maps.Keys(adapter.Operations)) // the same after every start (PROTO-6)
 		return adapter.Hello, nil
 	case "load":
+		if asked.Content == nil {
+			return nil, Unsupported("load needs a content")
+		}
 		model, err := adapter.Load(asked.Format, asked.Content)
 		if err == nil {
 			models[asked.Model] = model

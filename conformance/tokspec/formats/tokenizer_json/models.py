@@ -155,6 +155,8 @@ def write_model(model: Mapping[str, Any]) -> dict[str, Any]:
         Unsupported: it cannot be expressed.
     """
     ids, kind = ids_of(model), model.get("type", "bpe")
+    if len(ids) < len(model.get("vocabulary") or ()):
+        raise Unsupported(f"the vocabulary lists a token twice, and {FORMAT} has it as keys of an object")
     said = {**model, "type": kind, "vocabulary": ids, "merges": model.get("merges", [])}
     if kind == "unigram":
         unknown = model.get("unknown_token")

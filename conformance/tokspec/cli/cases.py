@@ -1,4 +1,4 @@
-"""``tokspec list``, ``show`` and ``cases``: what is in the suite."""
+"""``tokspec cases``: what is in the suite."""
 
 from __future__ import annotations
 
@@ -12,23 +12,68 @@ import click
 from tokspec import formats
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.cli.options import fixtures_option, selection_options
+from tokspec.cli.options import PATTERNS, fixtures_option
 from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import Clause, load_specification
 
-__all__ = ["cases_command", "list_command", "show_command", "write_models"]
+__all__ = ["cases_command", "write_models"]
 
 
-@click.command("list")
-@selection_options
-@fixtures_option
+@click.command("cases", short_help="List cases, show one, or write them all as one file.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {PATTERNS}")
 @click.option("--source", is_flag=True, help="Group by document and section, with what each prints.")
-def list_command(patterns: tuple[str, ...], excluded: tuple[str, ...], fixtures: Path | None, source: bool) -> None:
-    """List cases: id, operation, clauses."""
-    cases = select(load_suite(fixtures).cases.values(), patterns, excluded)
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write all cases as one JSON file.",
+)
+@click.option(
+    "--format",
+    "formats_",
+    type=click.Choice([*formats.FORMATS]),
+    multiple=True,
+    help="Put the models into the bundle in this format, too; may be repeated.",
+)
+@fixtures_option
+def cases_command(
+    names: tuple[str, ...],
+    excluded: tuple[str, ...],
+    source: bool,
+    bundle: Path | None,
+    formats_: tuple[str, ...],
+    fixtures: Path | None,
+) -> None:
+    """List cases, all or those of NAME, or show what NAME names.
+
+    \b
+    tokspec cases                               all, with operation and clauses
+    tokspec cases "bpe-*" decode                by id, clause, operation, tag or file; * is a wildcard
+    tokspec cases bpe-toy-encode-bug            one case: its clauses, model, input, outcome, and how to run it
+    tokspec cases BPE-ENC-1                     a clause: its rule, source, profiles and cases
+    tokspec cases --source                      which document prints what
+    tokspec cases --bundle cases.json           for runners in other languages
+    """
+    if bundle and (names or excluded or source):
+        raise click.UsageError("--bundle writes all cases; leave out NAME, --exclude and --source")
+    if formats_ and not bundle:
+        raise click.UsageError("--format is for --bundle; tokspec model writes one model")
+    suite = load_suite(fixtures)
+    if bundle:
+        write_bundle(bundle, suite, load_specification(), {name: write_models(suite, name) for name in formats_})
+        click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(bundle))}")
+        return
+    clauses = load_specification().clauses
+    if names and not source and not excluded and all(name in suite.cases or name in clauses for name in names):
+        for name in names:
+            said = _show_clause(clauses[name], suite) if name in clauses else _show(suite.cases[name], fixtures)
+            say(map(visible, said))
+        return
+    cases = _select(suite, names, excluded)
     if source:
         click.echo("\n\n".join(_by_source(cases)) or "none of these cases comes from a document")
         return
@@ -37,6 +82,18 @@ def list_command(patterns: tuple[str, ...], excluded: tuple[str, ...], fixtures:
     for case in cases:
         click.echo(f"{case.id:<{width}}  {case.operation:<{wide}}  {', '.join(case.clauses)}")
     click.echo(_count(len(cases), "case"))
+
+
+def _select(suite: Suite, names: Sequence[str], excluded: Sequence[str]) -> list[Case]:
+    """Return the cases of these names.
+
+    Raises:
+        DataError: there is none.
+    """
+    try:
+        return select(suite.cases.values(), names, excluded)
+    except DataError as error:
+        raise DataError(error.message, key="NAME" if error.key == "--select" else error.key) from None
 
 
 def _by_source(cases: Sequence[Case]) -> Iterator[str]:
@@ -77,30 +134,6 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
             yield f"      {entry['at'] or '/'}: {entry['relation']}{erratum}{printed}"
 
 
-@click.command("cases")
-@click.option(
-    "--bundle",
-    "file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    metavar="FILE",
-    help="Where to write it.",
-)
-@click.option(
-    "--format",
-    "names",
-    type=click.Choice([*formats.FORMATS]),
-    multiple=True,
-    help="Put the models into it in this format, too; may be repeated.",
-)
-@fixtures_option
-def cases_command(file: Path, names: tuple[str, ...], fixtures: Path | None) -> None:
-    """Write all cases as one JSON file, the bundle, for runners in other languages."""
-    suite = load_suite(fixtures)
-    write_bundle(file, suite, load_specification(), {name: write_models(suite, name) for name in names})
-    click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(file))}")
-
-
 def write_models(suite: Suite, format: str) -> dict[str, Any]:
     """Write every model of a suite in a format; of one that the format cannot express stands the reason.
 
@@ -116,43 +149,12 @@ def write_models(suite: Suite, format: str) -> dict[str, Any]:
     return written
 
 
-@click.command("show")
-@click.argument("case_id", metavar="CASE")
-@fixtures_option
-def show_command(case_id: str, fixtures: Path | None) -> None:
-    """Show a case: its clauses, model, input and outcome. The last line reproduces it.
-
-    CASE may be a clause: its rule, source and profiles, and which cases ask about it.
-    """
-    suite = load_suite(fixtures)
-    clause = load_specification().clauses.get(case_id)
-    say(map(visible, _show_clause(clause, suite) if clause else _show(_one(suite, case_id), fixtures)))
-
-
 def _show_clause(clause: Clause, suite: Suite) -> Iterator[str]:
     yield f"{clause.id} ({clause.level})  spec/{clause.chapter}.md:{clause.line}"
     yield f"  {clause.text}"
     yield f"  Source: {clause.source}"
     yield f"  Profiles: {', '.join(clause.profiles) or 'none'}"
     yield from (f"  {case.id}" for case in suite.cases.values() if clause.id in case.clauses)
-
-
-def _one(suite: Suite, wanted: str) -> Case:
-    """Return the case of this id; any other pattern will do that selects no more than one.
-
-    Raises:
-        DataError: it selects none, or several.
-    """
-    if wanted in suite.cases:
-        return suite.cases[wanted]
-    try:
-        found = select(suite.cases.values(), [wanted])
-    except DataError as error:
-        raise DataError(error.message, key="CASE") from None
-    if len(found) > 1:
-        listed = f"tokspec list --select {shlex.quote(wanted)}"
-        raise DataError(f"{wanted!r} matches {len(found)} cases; `{listed}` lists them, show one", key="CASE")
-    return found[0]
 
 
 def _show(case: Case, fixtures: Path | None) -> Iterator[str]:

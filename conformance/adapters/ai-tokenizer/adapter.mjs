@@ -1,0 +1,55 @@
+// An adapter for the npm package ai-tokenizer; written for version 1.0.6.
+//
+// Its class takes an encoding as the package carries them: tokens that are UTF-8 by their text, others by their bytes, in
+// order. Special tokens are found where they are allowed by their names; "all" finds none.
+
+import { readFileSync } from "node:fs";
+import { Tokenizer } from "ai-tokenizer";
+import { serve, text } from "../javascript/protocol.mjs";
+import { idsOf, readRanks, textOrBytes } from "../javascript/ranks.mjs";
+
+const library = JSON.parse(readFileSync(new URL("node_modules/ai-tokenizer/package.json", import.meta.url)));
+
+const hello = {
+  name: library.name,
+  version: library.version,
+  language: "JavaScript",
+  formats: ["vocab.tiktoken"],
+  encode_fields: ["tokens", "ids"],
+  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+  choices: {
+    bpe_pairs: "in_vocabulary",
+    bpe_merge_order: "lowest_rank",
+    bpe_unknown_without_token: "dropped_after_merging",
+    unknown_id: "skipped",
+  },
+  unicode: process.versions.unicode,
+};
+
+function load(content) {
+  const model = readRanks(content);
+  const decoder = Object.fromEntries(model.ranks.map(([, bytes, id]) => [id, textOrBytes(bytes)]));
+  const tokens = model.ranks.map(([, , id]) => [decoder[id], id]);
+  const tokenizer = new Tokenizer({
+    name: "fixture",
+    pat_str: model.pattern,
+    special_tokens: model.special,
+    stringEncoder: Object.fromEntries(tokens.filter(([token]) => typeof token === "string")),
+    binaryEncoder: tokens.filter(([token]) => typeof token !== "string").sort(([a], [b]) => Buffer.compare(a, b)),
+    decoder,
+  });
+  return { ...model, tokenizer, allowed: Object.keys(model.special) };
+}
+
+const operations = {
+  encode({ tokenizer, allowed, names }, input) {
+    const ids = tokenizer.encode(text(input.text), allowed);
+    return { tokens: ids.map((id) => names.get(id)), ids };
+  },
+
+  decode(model, input) {
+    return { text: model.tokenizer.decode(idsOf(model, input)) };
+  },
+};
+
+await serve(hello, load, operations);

@@ -1,0 +1,50 @@
+// What adapters of byte-level BPE by ranks share: the format vocab.tiktoken, and the names of tokens.
+
+import { need, text } from "./protocol.mjs";
+
+// The pattern of GPT-2, as tiktoken's encoding gpt2 has it, and that of a text which is not cut.
+export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+const WHOLE = "[^]+";
+
+// The characters that stand for the bytes of a token in the fixtures (PRE-BYTE-3).
+const isPrinted = (byte) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
+const others = [...Array(256).keys()].filter((byte) => !isPrinted(byte));
+const name = (bytes) =>
+  String.fromCodePoint(...[...bytes].map((byte) => (isPrinted(byte) ? byte : 0x100 + others.indexOf(byte))));
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+// The text of a token, or its bytes where they are not UTF-8.
+export function textOrBytes(bytes) {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return bytes;
+  }
+}
+
+// Take the content of the format apart: ranks as [base64, bytes, id], special tokens as an object, the pattern, and the
+// names of ids.
+export function readRanks({ files, beside }) {
+  need(!beside.normalizer, "has no normalizers");
+  need(!beside.pre_tokenizer.add_prefix_space, "puts no space before a text");
+  const special = beside.special_tokens ?? {};
+  const ranks = files["vocab.tiktoken"]
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => line.split(" "))
+    .map(([base64, id]) => [base64, Uint8Array.from(Buffer.from(base64, "base64")), Number(id)]);
+  const names = new Map(Object.entries(special).map(([token, id]) => [id, token]));
+  for (const [, bytes, id] of ranks) names.set(id, name(bytes));
+  const pattern = beside.pre_tokenizer.use_regex ? GPT2 : WHOLE;
+  return { ranks, special, pattern, names, decodes: beside.decoder?.type === "byte_level" };
+}
+
+// The ids that are to be decoded.
+export function idsOf({ names, decodes }, input) {
+  need(decodes, "decodes bytes, and puts no spaces between tokens");
+  const known = new Map([...names].map(([id, token]) => [token, id]));
+  const ids = input.ids ?? input.tokens.map((token) => known.get(text(token)));
+  need(!ids.includes(undefined), "decodes ids, and a token that is not in the vocabulary has none");
+  return ids;
+}

@@ -1,0 +1,40 @@
+// An adapter for the npm package tiktoken, the library in Rust compiled to WebAssembly; written for version 1.0.22.
+//
+// Its class takes a file of ranks, special tokens and a pattern. What it decodes is bytes.
+
+import { readFileSync } from "node:fs";
+import { Tiktoken } from "tiktoken";
+import { Refusal, serve, text } from "../javascript/protocol.mjs";
+import { idsOf, readRanks } from "../javascript/ranks.mjs";
+
+const library = JSON.parse(readFileSync(new URL("node_modules/tiktoken/package.json", import.meta.url)));
+
+const hello = {
+  name: "tiktoken-wasm",
+  version: library.version,
+  language: "Rust",
+  formats: ["vocab.tiktoken"],
+  encode_fields: ["tokens", "ids"],
+  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank" },
+};
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function load(content) {
+  const model = readRanks(content);
+  return { ...model, encoding: new Tiktoken(content.files["vocab.tiktoken"], model.special, model.pattern) };
+}
+
+const operations = {
+  encode({ encoding, names }, input) {
+    const ids = [...encoding.encode(text(input.text), "all")];
+    return { tokens: ids.map((id) => names.get(id)), ids };
+  },
+
+  decode(model, input) {
+    return { text: utf8.decode(model.encoding.decode(Uint32Array.from(idsOf(model, input)))) };
+  },
+};
+
+await serve(hello, load, operations);

@@ -1,0 +1,44 @@
+// An adapter for the npm package @microsoft/tiktokenizer; written for version 1.0.10.
+//
+// Its class takes ranks as a map of bytes, special tokens as a map of strings, and a pattern. Special tokens are found
+// where they are allowed by their names.
+
+import { readFileSync } from "node:fs";
+import tiktokenizer from "@microsoft/tiktokenizer";
+import { serve, text } from "../javascript/protocol.mjs";
+import { idsOf, readRanks } from "../javascript/ranks.mjs";
+
+const file = new URL("node_modules/@microsoft/tiktokenizer/package.json", import.meta.url);
+const library = JSON.parse(readFileSync(file));
+
+const hello = {
+  name: library.name,
+  version: library.version,
+  language: "JavaScript",
+  formats: ["vocab.tiktoken"],
+  encode_fields: ["tokens", "ids"],
+  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "skipped" },
+  unicode: process.versions.unicode,
+};
+
+function load(content) {
+  const model = readRanks(content);
+  const ranks = new Map(model.ranks.map(([, bytes, id]) => [bytes, id]));
+  const tokenizer = new tiktokenizer.TikTokenizer(ranks, new Map(Object.entries(model.special)), model.pattern);
+  const allowed = Object.keys(model.special);
+  return { ...model, tokenizer, allowed: allowed.length ? allowed : undefined };
+}
+
+const operations = {
+  encode({ tokenizer, allowed, names }, input) {
+    const ids = tokenizer.encode(text(input.text), allowed);
+    return { tokens: ids.map((id) => names.get(id)), ids };
+  },
+
+  decode(model, input) {
+    return { text: model.tokenizer.decode(idsOf(model, input)) };
+  },
+};
+
+await serve(hello, load, operations);

@@ -1,0 +1,3 @@
+module tokspec.example/engines
+
+go 1.23.0
