@@ -187,5 +187,5 @@ def test_a_program_that_dies_often_is_asked_less() -> None:
 def test_after_a_request_that_hangs_the_others_wait() -> None:
     made = Checker(Side(lambda: Scripted(Fault("timeout", "no reply within 1 s"))))
     asked = [("encode", {"text": "a" * number}) for number in range(1, 21)]
-    assert len(list(made.compare({"type": "bpe", "vocabulary": ["a"]}, asked))) == 8
-    assert len(list(made.compare({"type": "bpe", "vocabulary": ["a"]}, asked))) == 1
+    for _ in range(2):
+        assert len(list(made.compare({"type": "bpe", "vocabulary": ["a"]}, asked))) == 1

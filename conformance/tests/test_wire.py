@@ -205,3 +205,14 @@ def test_hello_with_a_wrong_value_is_a_fault(key: str, value: object, message: s
     with pytest.raises(AdapterFault) as error:
         parse_hello({**GREETING, key: value})
     assert (error.value.kind, error.value.message) == ("protocol", f"the answer to hello is wrong: {message}")
+
+
+def test_a_message_has_no_integer_beyond_those_of_a_double() -> None:
+    line = b'{"id":1,"ok":{"ids":[%d],"loss":0.1234567890123456789}}'
+    assert decode_line(line % (2**53 - 1), small=True)["ok"]["ids"] == [2**53 - 1]
+    assert decode_line(line % 2**53)["ok"]["ids"] == [2**53]
+    for number in (2**53, -(2**53)):
+        with pytest.raises(AdapterFault) as error:
+            decode_line(line % number, small=True)
+        said = f"a line holds the integer '{number}', which is beyond 2^53 - 1 (PROTO-7): "
+        assert (error.value.kind, error.value.message.startswith(said)) == ("protocol", True)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.diff.inputs import BadText, Reading, Text, kind_of, read_part, whole_file
+from tokspec.diff.inputs import BadText, Reading, Text, find_parts, kind_of, read_part, whole_file
 
 
 def told(file: Path, kind: str | None = None, **options: Any) -> list[str]:
@@ -107,6 +107,9 @@ def test_parquet_gives_a_column_and_says_which_rows_have_nothing(tmp_path: Path)
     (only,) = read_part(whole_file(file), Reading())
     assert isinstance(only, BadText)
     assert only.why.startswith("is no Parquet, or is cut off: ")
+    file.write_bytes(b"no table")
+    with pytest.raises(DataError, match=r"a\.parquet: is no Parquet: it does not begin with PAR1; say what it is with"):
+        list(find_parts(str(file), None, 1 << 20))
 
 
 def test_the_kind_is_told_by_the_name_and_a_missing_file_is_an_error(tmp_path: Path) -> None:

@@ -378,13 +378,21 @@ def _arrow() -> tuple[Any, Any]:
 
 
 def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterator[Part]:
-    """Put groups of rows together until they have about so many bytes; a file that is no Parquet is one part."""
+    """Put groups of rows together until they have about so many bytes; a file that is cut off is one part.
+
+    Raises:
+        DataError: it is no Parquet at all.
+    """
     arrow, parquet = _arrow()
     whole = Part(path, size, tag, "parquet")
     with closing(_open(whole)) as stream:
         try:
             table = parquet.ParquetFile(stream).metadata
         except arrow.ArrowInvalid:
+            stream.seek(0)
+            if stream.read(4) not in (b"PAR1", b"PARE"):
+                message = "is no Parquet: it does not begin with PAR1; say what it is with --as"
+                raise DataError(message, path) from None
             yield whole
             return
         sizes = [table.row_group(group).total_byte_size for group in range(table.num_row_groups)]

@@ -35,7 +35,7 @@ AGAIN = "another answer when it is asked again"
 _MODELS = 3000
 
 #: How many requests are asked at once at first; the number grows while nothing hangs.
-_FIRST_PIECE, _PIECE = 8, 1024
+_FIRST_PIECE, _PIECE = 1, 1024
 
 #: Requests of an operation and a type of model become rare after so many deaths of the program by them.
 _DEATHS = 5

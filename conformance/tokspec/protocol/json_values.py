@@ -31,6 +31,9 @@ DIGITS = 300
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(rb"[0-9]{300}")
+
+#: What may be an integer beyond 2^53 - 1, which has 16 digits.
+_LARGE_NUMBER = re.compile(rb"[0-9]{16}")
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _json = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode  # json.dumps would make one for every line
@@ -74,8 +77,10 @@ def to_hex_form(value: Any) -> Any:
     return value
 
 
-def decode_line(line: bytes, values: float = VALUES) -> dict[str, Any]:
+def decode_line(line: bytes, values: float = VALUES, *, small: bool = False) -> dict[str, Any]:
     """Read one line of so many values at most; the byte-safe form of strings becomes the string.
+
+    With ``small``, its integers have to be those that a message may have (PROTO-7).
 
     Raises:
         AdapterFault: ``protocol``, if the line is anything but one proper JSON object.
@@ -90,7 +95,7 @@ def decode_line(line: bytes, values: float = VALUES) -> dict[str, Any]:
     if len(line) > values and _values(line) > values and _values(_STRING.sub(b"", line)) > values:
         raise AdapterFault("protocol", f"a line holds more than {values} values: {quote(line)}")
     try:
-        value = _read(line)
+        value = _read(line, small)
     except AdapterFault as fault:
         raise AdapterFault("protocol", f"{fault.message}: {quote(line)}") from None
     except UnicodeDecodeError as error:
@@ -107,17 +112,18 @@ def decode_line(line: bytes, values: float = VALUES) -> dict[str, Any]:
     return value
 
 
-def _read(line: bytes) -> Any:
+def _read(line: bytes, small: bool) -> Any:
     text = line.decode("utf-8")
     is_long = len(line) > DIGITS and _LONG_NUMBER.search(line) is not None
-    if not is_long and line[:1] == b"{" and _is_flat(value := _decode_flat(text), line):
+    is_large = small and _LARGE_NUMBER.search(line) is not None
+    if not is_long and not is_large and line[:1] == b"{" and _is_flat(value := _decode_flat(text), line):
         return value
     return json.loads(
         text,
         object_pairs_hook=_object,
         parse_constant=_refuse_constant,
         parse_float=_float,
-        parse_int=_integer if is_long else None,
+        parse_int=_small_integer if is_large else _integer if is_long else None,
     )
 
 
@@ -178,6 +184,15 @@ def _integer(text: str) -> int:
     if len(text) > DIGITS:
         raise AdapterFault("protocol", f"a line holds a number of {len(text)} digits")
     return int(text)
+
+
+def _small_integer(text: str) -> int:
+    number = _integer(text)
+    if abs(number) >= 2**53:
+        raise AdapterFault(
+            "protocol", f"a line holds the integer {quote(text, 20)}, which is beyond 2^53 - 1 (PROTO-7)"
+        )
+    return number
 
 
 _decode_flat = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float).decode

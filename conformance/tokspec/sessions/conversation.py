@@ -173,7 +173,7 @@ class Conversation:
             raise AdapterFault("crash", self._process.describe_end()) from None
         except LineTooLong:
             raise AdapterFault("protocol", f"a line is longer than {self._limits.reply_bytes} bytes") from None
-        return self._attribute(decode_line(line), line)
+        return self._attribute(decode_line(line, small=True), line)
 
     def _attribute(self, message: Mapping[str, Any], line: bytes) -> tuple[Item, Reply]:
         number = message.get("id")

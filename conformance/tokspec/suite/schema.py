@@ -146,7 +146,20 @@ def _message(error: jsonschema_rs.ValidationError) -> str:
     if hasattr(error.kind, "options") and isinstance(error.instance, str):
         value = _shortened(json.dumps(error.instance))
         return f"{value} is none of the values; {_suggestion(error.instance, error.kind.options)}"
+    if error.kind.name == "falseSchema":
+        return f"{_shortened(json.dumps(error.instance))} has no place here; leave it out"
+    if hasattr(error.kind, "context"):
+        return _shortened(_of_alternatives(error.kind.context, len(error.instance_path)))
     return _shortened(error.message)
+
+
+def _of_alternatives(alternatives: list[list[jsonschema_rs.ValidationError]], depth: int) -> str:
+    """Say what a value lacks for each of the forms that it may have, or that it has several of them."""
+    if not all(alternatives):
+        return "has more than one of the forms that it may have; keep one"
+    said = (("/".join(map(str, each[0].instance_path[depth:])), _message(each[0])) for each in alternatives)
+    faults = dict.fromkeys(f"{place}: {message}" if place else message for place, message in said)
+    return f"has none of the forms that it may have: {'; or '.join(faults)}"
 
 
 def _suggestion(key: str, known: list[str]) -> str:
