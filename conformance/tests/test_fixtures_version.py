@@ -9,6 +9,7 @@ import pytest
 
 import tokspec
 import tokspec.cli.run
+import tokspec.suite.fixtures
 import tokspec.suite.selection
 from tokspec.suite.fixtures import load_suite
 
@@ -73,7 +74,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> Callable
     """Judge letters by these fixtures in a suite of version 0.10.0; give the status and the last line of output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for module in (tokspec.suite.selection, tokspec.cli.run):
+    for module in (tokspec.suite.selection, tokspec.suite.fixtures, tokspec.cli.run):
         monkeypatch.setattr(module, "__version__", "0.10.0")
     (tmp_path / "letters.py").write_text(LETTERS, "utf-8")
     (tmp_path / "known.yaml").write_text(REMOVED, "utf-8")

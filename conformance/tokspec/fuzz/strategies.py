@@ -317,7 +317,7 @@ def examples(
     ... @given(examples(["bpe"], ["decode"]))
     ... def test_my_decoder(example):
     ...     for operation, input in example.requests:
-    ...         assert input.keys() <= {"tokens", "ids"}
+    ...         assert input.keys() <= {"tokens", "ids", "skip_special_tokens"}
     >>> test_my_decoder()
     """
     return _examples(tuple(families), frozenset(operations))
