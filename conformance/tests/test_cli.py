@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import tokspec.cli
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.adapters.registry import NAMES, known_names
+from tokspec.adapters.registry import NAMES, usable_names
 from tokspec.cli import tokspec as group
 from tokspec.cli.progress import ProgressBar
 from tokspec.suite.specification import load_specification
@@ -148,7 +148,7 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         (("run", "--impl", "reference", "--cmd", "cat"), "--impl and --cmd name two implementations; give one; see tokspec run --help"),
         (
             ("run", *ONE, "--impl", "tokenisers"),
-            f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(known_names())}; "
+            f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(usable_names())}; "
             "or give module:object, or a command",
         ),
         (

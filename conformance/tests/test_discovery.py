@@ -12,7 +12,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.adapters.registry import find, find_reference, known_names, open_session
+from tokspec.adapters.registry import find, find_reference, known_names, open_session, usable_names
 from tokspec.base.errors import DataError
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.program import ProgramSession
@@ -69,7 +69,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(DataError) as error:
         find("tokenisers")
     assert str(error.value) == (
-        f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(known_names())}; "
+        f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(usable_names())}; "
         "or give module:object, or a command"
     )
 
@@ -78,7 +78,7 @@ def test_an_unknown_name_near_none_is_answered_with_all() -> None:
     with pytest.raises(DataError) as error:
         find("\x1b[2J")
     assert str(error.value) == (
-        f"\\x1b[2J: is not installed; installed are {', '.join(known_names())}; or give module:object, or a command"
+        f"\\x1b[2J: is not installed; installed are {', '.join(usable_names())}; or give module:object, or a command"
     )
 
 

@@ -120,6 +120,11 @@ def known_names() -> list[str]:
     return sorted({point.name for point in _announced()})
 
 
+def usable_names() -> list[str]:
+    """Return the names of the installed adapters whose libraries are there too, sorted."""
+    return sorted({point.name for point in _announced() if not any(map(_is_missing, _requirements(point)))})
+
+
 def names_program(word: str) -> bool:
     """Whether a word by which a user names an implementation is the command line of a program.
 
@@ -229,9 +234,7 @@ def _words(command: str) -> list[str]:
 
 
 def _unknown(name: str) -> str:
-    announced = list(_announced())
-    question = did_you_mean(name, {point.name for point in announced})
-    known = sorted({point.name for point in announced if not any(map(_is_missing, _requirements(point)))})
+    question, known = did_you_mean(name, known_names()), usable_names()
     return (
         f"is not installed; {question}installed are {', '.join(known) or 'none'}; or give module:object, or a command"
     )
