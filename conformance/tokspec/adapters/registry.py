@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from tokspec.sessions.program import ProgramSession
 
 
-__all__ = ["NAMES", "FoundAdapter", "find", "find_reference", "known_names", "names_program", "open_session"]
+__all__ = [
+    "NAMES",
+    "FoundAdapter",
+    "find",
+    "find_reference",
+    "known_names",
+    "names_program",
+    "open_session",
+    "usable_names",
+]
 
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
