@@ -374,11 +374,6 @@ def ask(find: Callable[[str, str], SPANS], asked: Sequence[Question]) -> Result:
 
 # The page
 
-CL100K = (  # tiktoken 0.14.0, tiktoken_ext/openai_public.py
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|"
-    r"\s*[\r\n]|\s+(?!\S)|\s"
-)
-
 
 @dataclass(frozen=True)
 class Row:
@@ -421,10 +416,6 @@ def rows() -> tuple[list[Row], list[Row]]:
             published.append(make_row(case.id, label, patterns, [*questions(case), *others]))
         elif patterns:
             constructs.append(make_row(case.id, f"{label} {code(patterns[-1])}", patterns, [*questions(case)]))
-    content = {"pre_tokenizer": {"type": "split", "pattern": {"regex": CL100K}, "behavior": "isolated"}}
-    published.insert(
-        2, make_row("cl100k", "cl100k, from tiktoken 0.14.0", [CL100K], [*ask_about_texts(content, cases)])
-    )
     return published, constructs
 
 
