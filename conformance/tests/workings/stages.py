@@ -1,4 +1,4 @@
-"""The stages around a model, letter by letter: special tokens, NFKC and NFC, pre-tokenizers, words of a corpus.
+"""The stages around a model, letter by letter: special tokens, normalizers, pre-tokenizers, words of a corpus.
 
 A text is a list of letters ``(character, start, end)`` that remember where they stand in the input; an added letter has
 no place. It covers what the recomputed cases use and raises `NotCovered` for anything else.
@@ -75,6 +75,8 @@ def span_of(letters: Sequence[Letter]) -> list[int] | None:
 def normalize(letters: Piece, normalizer: Mapping[str, Any] | None) -> Piece:
     if normalizer is None:
         return letters
+    if normalizer["type"] == "bert":
+        return normalize_for_bert(letters, normalizer)
     if normalizer["type"] not in ("nfc", "nfkc"):
         raise NotCovered(normalizer["type"])
     runs: list[Piece] = []
@@ -95,6 +97,46 @@ def normalize(letters: Piece, normalizer: Mapping[str, Any] | None) -> Piece:
     if text_of(done) != unicodedata.normalize(normalizer["type"].upper(), text_of(letters)):
         raise NotCovered("letters that compose with what is no mark")
     return done
+
+
+#: The blocks that BERT's own program names, as its comments have them.
+IDEOGRAPHS = [
+    *(range(0x4E00, 0xA000), range(0x3400, 0x4DC0), range(0x20000, 0x2A6E0), range(0x2A700, 0x2B740)),
+    *(range(0x2B740, 0x2B820), range(0x2B820, 0x2CEB0), range(0xF900, 0xFB00), range(0x2F800, 0x2FA20)),
+]
+
+
+def normalize_for_bert(letters: Piece, stage: Mapping[str, Any]) -> Piece:
+    """Clean, set ideographs apart, strip accents and lower, each letter in its own place."""
+    lowers = stage.get("lowercase", True)
+    strips = stage.get("strip_accents")
+    if stage.get("clean_text", True):
+        kept = [letter for letter in letters if not is_removed(letter[0])]
+        letters = [
+            (" ", *place) if c in "\t\n\r" or unicodedata.category(c)[0] == "Z" else (c, *place) for c, *place in kept
+        ]
+    if stage.get("handle_chinese_chars", True):
+        letters = [part for letter in letters for part in apart(letter)]
+    if lowers if strips is None else strips:
+        decomposed = [(part, *place) for c, *place in letters for part in unicodedata.normalize("NFD", c)]
+        if text_of(decomposed) != unicodedata.normalize("NFD", text_of(letters)):
+            raise NotCovered("marks that are put in order")
+        letters = [letter for letter in decomposed if unicodedata.category(letter[0]) != "Mn"]
+    if lowers:
+        if "Σ" in text_of(letters):
+            raise NotCovered("final_sigma")
+        letters = [(part, *place) for c, *place in letters for part in c.lower()]
+    return letters
+
+
+def is_removed(character: str) -> bool:
+    is_control = unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs") and character not in "\t\n\r"
+    return is_control or character == "\ufffd"
+
+
+def apart(letter: Letter) -> list[Letter]:
+    space: Letter = (" ", None, None)
+    return [space, letter, space] if any(ord(letter[0]) in block for block in IDEOGRAPHS) else [letter]
 
 
 # Pre-tokenization
@@ -184,6 +226,8 @@ def cut(piece: Piece, stage: Mapping[str, Any] | None, at_start: bool) -> list[P
         return [piece]
     assert stage is not None
     if name == "sequence":
+        if at_start and piece[0][1] is None:
+            raise NotCovered("an added letter that may be dropped before the first text")
         pieces = [piece]
         for inner in stage["pre_tokenizers"]:
             first, cuts = at_start, []

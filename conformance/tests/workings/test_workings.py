@@ -40,7 +40,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 #: What the programs leave to notes by hand: other stages, and words too long for naive loops.
 NOT_COVERED = {
-    *("normalize", "decode", "nfd", "nfkd", "bert", "lowercase", "strip_accents", "final_sigma"),
+    *("normalize", "decode", "nfd", "nfkd", "lowercase", "strip_accents", "final_sigma"),
     *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token", "merge_outside_vocabulary"),
     *("decode_stream", "encode_batch"),
     *("added_tokens", "vocabulary_ids", "post_processor", "truncation", "padding", "pair", "add_special_tokens"),
@@ -49,6 +49,8 @@ NOT_COVERED = {
     *("split", "digits", "punctuation", "whitespace", "char_delimiter_split"),
     "a run of marks that only partly composes",
     "letters that compose with what is no mark",
+    "marks that are put in order",
+    "an added letter that may be dropped before the first text",
     "a word too long for naive loops",
 }
 
