@@ -14,8 +14,8 @@ from tokspec.protocol.messages import Answer, Reply
 
 __all__ = ["LONGEST", "Extract", "truncate_difference", "truncate_reply"]
 
-#: Bytes of an answer that is kept whole, as JSON in ASCII. The longest right one of the suite has 9 kB.
-LONGEST = 32 * 1024
+#: Bytes of an answer that is kept whole, as JSON in ASCII. The longest right one of the suite has 16 kB.
+LONGEST = 64 * 1024
 
 #: Bytes that a byte of a value may have in JSON, as ``marshal`` writes it without references: those of an escape.
 _BYTES = 6
@@ -31,8 +31,8 @@ class Extract(Answer):
 
     Two answers that differ have extracts that differ.
 
-    >>> str(truncate_reply(Answer({"tokens": ["a" * 40_000]})))[:40]
-    'in 40015 bytes that begin \\'{"tokens":["a'
+    >>> str(truncate_reply(Answer({"tokens": ["a" * 80_000]})))[:40]
+    'in 80015 bytes that begin \\'{"tokens":["a'
     """
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ def truncate_reply(reply: Reply) -> Reply:
 def truncate_difference(difference: Difference) -> Difference:
     """Return what is kept of a difference from a longer answer: the beginning of a long value, as a text, and of a key.
 
-    >>> truncate_difference(Difference(("tokens", 0), "b", "a" * 40_000)).actual[-4:]
+    >>> truncate_difference(Difference(("tokens", 0), "b", "a" * 80_000)).actual[-4:]
     'aa …'
     """
     *before, last = difference.path
