@@ -23,7 +23,6 @@ __all__ = ["TokieAdapter"]
 #: The options that the library takes, measured with version 0.1.4.
 CHOICES = {
     "bpe_pairs": "in_vocabulary",
-    "bpe_unknown_without_token": "dropped_after_merging",
     "merge_outside_vocabulary": "ignored",
     "duplicate_token": "last_place",
     "join_without_decoder": "nothing",
