@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokspec.base.display import compact, visible
+from tokspec.base.display import compact
 from tokspec.base.errors import DataError
-from tokspec.base.files import write_whole
 from tokspec.fuzz.checker import Question, Side, outcome_of, reference_with
 from tokspec.fuzz.findings import Finding
 from tokspec.fuzz.tolerance import Costs, close, costs_of
@@ -26,11 +24,9 @@ from tokspec.protocol.messages import Answer, Refused
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
+from tokspec.suite.writing import FoundCase, write_case
 
-__all__ = ["UNVERIFIED", "case_id", "read_cases", "read_questions", "refuse_unwritable", "right_by_choice", "save"]
-
-#: What stands where a person is to say how the right answer was found.
-UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
+__all__ = ["case_id", "read_cases", "read_questions", "refuse_unwritable", "right_by_choice", "save"]
 
 Outcome = Mapping[str, Any]
 
@@ -38,21 +34,23 @@ Outcome = Mapping[str, Any]
 def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str = "the reference") -> Path:
     """Write a finding into a file of its own; ``who`` is the implementation that differs from the oracle.
 
-    What is to be written is read first, alone, by the loader of fixtures.
-
     Raises:
         DataError: it cannot be written, or does not read as it is meant.
     """
-    case = case_id(finding)
-    file = folder / f"{case}.yaml"
-    text = _fixture(case, finding, who, _trim(outcome, finding.kind), oracle)
-    _check(text, file, finding.question)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
-    write_whole(file, text)
-    return file
+    question = finding.question
+    rule = load_specification().clauses[finding.clause].text
+    case = FoundCase(
+        id=case_id(finding),
+        about=f"Found by tokspec fuzz; not verified yet. {rule}",
+        source=f"{who} was found to answer otherwise than {oracle}.",
+        clauses=[finding.clause],
+        why=f"NOT VERIFIED: {who} {_given(finding)}. Say here what the case shows.",
+        model=question.model,
+        operation=question.operation,
+        input=question.input,
+        outcome=_trim(outcome, finding.kind),
+    )
+    return write_case(case, folder)
 
 
 def refuse_unwritable(folder: Path) -> None:
@@ -93,32 +91,6 @@ def case_id(finding: Finding) -> str:
     return f"fuzz-{finding.clause.lower()}-{digits}"
 
 
-def _fixture(case: str, finding: Finding, who: str, outcome: Outcome, oracle: str) -> str:
-    """Write the file of one finding."""
-    question = finding.question
-    rule = load_specification().clauses[finding.clause].text
-    model = [
-        f"      {key}: {_vocabulary(value) if key == 'vocabulary' else _value(value)}"
-        for key, value in question.model.items()
-    ]
-    lines = [
-        f"about: {_text(f'Found by tokspec fuzz; not verified yet. {rule}')}",
-        "source:",
-        f"  - rule: {_text(f'{who} was found to answer otherwise than {oracle}.')}",
-        "cases:",
-        f"  - id: {_text(case)}",
-        f"    clauses: [{_text(finding.clause)}]",
-        f"    why: {_text(f'NOT VERIFIED: {who} {_given(finding)}. Say here what the case shows.')}",
-        *(["    model:", *model] if model else ["    model: {}"]),
-        f"    operation: {_text(question.operation)}",
-        f"    input: {_value(dict(question.input))}",
-        *_outcome(outcome, "    "),
-        f"    tags: [{_text('unverified')}]",
-        f"    verified_by: [{_text(UNVERIFIED)}]",
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def _given(finding: Finding, longest: int = 200) -> str:
     """Say what the implementation did, in short: the field that differs, or how it ended."""
     reply, result = finding.result.reply, finding.result
@@ -128,66 +100,6 @@ def _given(finding: Finding, longest: int = 200) -> str:
     if isinstance(reply, Refused):
         return f"refuses it as {reply.reason}"
     return f"comes to {result.verdict.value}: {result.detail[:longest]}"
-
-
-def _outcome(outcome: Outcome, indent: str) -> Iterator[str]:
-    """Write an outcome, the options of a choice one below the other."""
-    ((key, value),) = outcome.items()
-    if key != "by_choice":
-        yield f"{indent}{key}: {_value(value)}"
-        return
-    ((name, options),) = value.items()
-    yield f"{indent}by_choice:"
-    yield f"{indent}  {name}:"
-    for option, inner in options.items():
-        yield f"{indent}    {_text(option)}:"
-        yield from _outcome(inner, indent + "      ")
-
-
-def _text(text: str) -> str:
-    return compact(visible(text))
-
-
-def _value(value: Any) -> str:
-    """Write a value on one line, as the strict loader takes it."""
-    if isinstance(value, str):
-        is_lone = any("\ud800" <= character <= "\udfff" for character in value)
-        return f"{{hex: {_hex(value)}}}" if is_lone else compact(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)}: {_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, float) and "e" in (written := repr(value)) and "." not in written:
-        return written.replace("e", ".0e")
-    return compact(value)
-
-
-def _key(key: str) -> str:
-    return key if key.isidentifier() and key.isascii() and len(key) > 3 else compact(key)
-
-
-def _hex(text: str) -> str:
-    """Return the bytes of a text's UTF-8, with surrogates like any other code point (PROTO-2)."""
-    return compact(text.encode("utf-8", "surrogatepass").hex())
-
-
-def _vocabulary(tokens: Sequence[str]) -> str:
-    """Write tokens; what is listed again is written as bytes, because the schema wants items that differ."""
-    seen = set[str]()
-    written = []
-    for token in tokens:
-        written.append(f"{{hex: {_hex(token)}}}" if token in seen else _value(token))
-        seen.add(token)
-    return f"[{', '.join(written)}]"
-
-
-def _check(text: str, file: Path, question: Question) -> None:
-    """Read a text as the loader of fixtures will read it from a file."""
-    with TemporaryDirectory() as trial:
-        write_whole(Path(trial, file.name), text)
-        case = load_suite(Path(trial)).cases[file.stem]
-    if (case.model.content, case.operation, case.input) != (question.model, question.operation, question.input):
-        raise DataError("does not read as it was meant; this is a fault of the suite itself", str(file))
 
 
 def read_questions(folder: Path) -> list[Question]:
