@@ -4,7 +4,8 @@
 // rank, as a string where it is UTF-8 and as bytes where not, the pattern and the special tokens.
 
 import { readFileSync } from "node:fs";
-import { need, Refusal, serve, text } from "../javascript/protocol.mjs";
+import { Refusal, serve, text } from "../javascript/protocol.mjs";
+import { idsOf, readRanks, textOrBytes } from "../javascript/ranks.mjs";
 
 // The library has one decoder for all its encodings, which keeps bytes that a call leaves incomplete. So that no request
 // has what is left of the one before, each gets a decoder as it is when the library is new.
@@ -39,39 +40,16 @@ const hello = {
   unicode: process.versions.unicode,
 };
 
-// The characters that stand for the bytes of a token in the fixtures (PRE-BYTE-3).
-const isPrinted = (byte) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
-const others = [...Array(256).keys()].filter((byte) => !isPrinted(byte));
-const name = (bytes) =>
-  String.fromCodePoint(...bytes.map((byte) => (isPrinted(byte) ? byte : 0x100 + others.indexOf(byte))));
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function rawRank(bytes) {
-  try {
-    return utf8.decode(Uint8Array.from(bytes));
-  } catch {
-    return bytes;
-  }
-}
-
-function load({ files, beside }) {
-  need(!beside.normalizer, "has no normalizers");
-  need(!beside.pre_tokenizer.add_prefix_space, "puts no space before a text");
-  const special = new Map(Object.entries(beside.special_tokens ?? {}));
-  const [ranks, names] = [[], new Map([...special].map(([token, id]) => [id, token]))];
-  for (const line of files["vocab.tiktoken"].split("\n").filter(Boolean)) {
-    const [base64, id] = line.split(" ");
-    const bytes = [...Buffer.from(base64, "base64")];
-    ranks[Number(id)] = rawRank(bytes);
-    names.set(Number(id), name(bytes));
-  }
+function load(content) {
+  const model = readRanks(content);
+  const ranks = [];
+  for (const [, bytes, id] of model.ranks) ranks[id] = textOrBytes(bytes);
   const encoding = new GptEncoding({
     bytePairRankDecoder: ranks,
-    tokenSplitRegex: beside.pre_tokenizer.use_regex ? R50K_TOKEN_SPLIT_REGEX : /[^]+/gu,
-    specialTokensEncoder: special,
+    tokenSplitRegex: content.beside.pre_tokenizer.use_regex ? R50K_TOKEN_SPLIT_REGEX : /[^]+/gu,
+    specialTokensEncoder: new Map(Object.entries(model.special)),
   });
-  return { encoding, names, decodes: beside.decoder?.type === "byte_level" };
+  return { ...model, encoding };
 }
 
 // The library's errors have no type of their own; these say what is a refusal.
@@ -95,13 +73,10 @@ const operations = {
     return { tokens: ids.map((id) => names.get(id)), ids };
   },
 
-  decode({ encoding, names, decodes }, input) {
-    need(decodes, "decodes bytes, and puts no spaces between tokens");
-    const known = new Map([...names].map(([id, token]) => [token, id]));
-    const ids = input.ids ?? input.tokens.map((token) => known.get(text(token)));
-    need(!ids.includes(undefined), "decodes ids, and a token that is not in the vocabulary has none");
+  decode(model, input) {
+    const ids = idsOf(model, input);
     for (const renew of renewals) renew();
-    return { text: translated(() => encoding.decode(ids)) };
+    return { text: translated(() => model.encoding.decode(ids)) };
   },
 };
 
