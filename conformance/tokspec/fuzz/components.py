@@ -243,7 +243,8 @@ def _draw_component(draw: Draw, components: tuple[Component, ...], depth: int) -
     component = pick(draw, components)
     part: dict[str, Any] = {"type": component.type} if component.type else {}
     if component.members:
-        part[component.members] = draw(st.lists(_stage(component.stage, depth - 1), max_size=3)) if depth else []
+        members = draw(st.lists(_stage(component.stage, depth - 1), max_size=3)) if depth else []
+        part[component.members] = _fitting(members) if component.stage == "post_processor" else members
     ways = [*component.required.items()]
     ways += [(key, (_ABSENT, *values)) for key, values in component.parameters.items()]
     size = 1
@@ -255,6 +256,19 @@ def _draw_component(draw: Draw, components: tuple[Component, ...], depth: int) -
         if values[place] is not _ABSENT:
             part[key] = values[place]
     return part
+
+
+def _fitting(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out each post-processor that puts in tokens behind the first such, which nothing specifies.
+
+    Clauses: POST-SEQUENCE-1.
+    """
+    first = next((part for part in members if _puts_in_tokens(part)), None)
+    return [part for part in members if part is first or not _puts_in_tokens(part)]
+
+
+def _puts_in_tokens(part: Mapping[str, Any]) -> bool:
+    return part["type"] in ("template", "bert", "roberta") or bool(part.get("post_processors"))
 
 
 _OPTIONAL = {stage: maybe(_stage(stage), last) for stage, last in STAGES.items()}
