@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from tokspec import __version__
 from tokspec.adapter import Hello
@@ -38,7 +38,7 @@ from tokspec.diff.texts import suite_texts, texts_hash, texts_of_special_tokens
 from tokspec.formats.on_disk import format_of
 from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.judge.verdicts import Verdict, effective_choices
-from tokspec.protocol.messages import Answer, Refused
+from tokspec.protocol.messages import Answer, Refused, Reply
 from tokspec.report.matrix import Listed
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
@@ -153,15 +153,18 @@ class Vocabularies:
                 self.missing[one.name] = error.message
         self._choices = {side.impl: effective_choices(hello) for side, hello in self.sides.values()}
 
-    def compare(self, jobs: int, advance: Callable[[], object] = lambda: None) -> list[Column]:
-        """Return all cells, and compute those that are missing, of so many files at once."""
+    def compare(self, jobs: int, advance: Callable[[bool], object] = lambda is_new: None) -> list[Column]:
+        """Return all cells, and compute those that are missing, of so many files at once.
+
+        ``advance`` is called for each, and told whether it was missing.
+        """
         (self.folder / _CELLS).mkdir(exist_ok=True)
         by_size = sorted(self.formats, key=lambda file: -file.stat().st_size)  # what takes longest is not last
         with ThreadPoolExecutor(jobs) as executor:
             columns = dict(zip(by_size, executor.map(lambda file: self._column(file, advance), by_size), strict=True))
         return [columns[file] for file in self.formats]
 
-    def _column(self, file: Path, advance: Callable[[], object]) -> Column:
+    def _column(self, file: Path, advance: Callable[[bool], object]) -> Column:
         name, format = file.name.partition(".")[0], self.formats[file]
         choices = self._choices.get(_LIBRARIES.get(format, _OTHER_LIBRARY), {})
         told = [file, *sorted(self.folder.glob(f"{name}.beside.*"))]
@@ -174,6 +177,8 @@ class Vocabularies:
         }
         fault = ""
         missing = [who for who, path in kept.items() if not path.exists()]
+        for _ in range(len(kept) - len(missing)):
+            advance(False)
         if missing:
             try:
                 model = read_user_model(file)
@@ -186,7 +191,7 @@ class Vocabularies:
             asked.ask(cell, *self.sides[who])
             cell.seconds = round(time.monotonic() - start, 1)
             _write(kept[who], cell)
-            advance()
+            advance(True)
         return Column(name, format, {who: _read(path) for who, path in kept.items() if path.exists()}, fault)
 
 
@@ -232,7 +237,7 @@ class _Asked:
                 return format, self.model.write(format)
         lacks = [name for name in needed_components(self.model.neutral) if not covers(hello.components, name)]
         if lacks:
-            raise Unsupported(f"does not load {self.model.format}, and does not know {', '.join(lacks)}")
+            raise Unsupported(f"loads no {self.model.format}, and does not know {', '.join(lacks)}")
         for format in hello.formats:
             if format not in self.written:
                 try:
@@ -245,7 +250,7 @@ class _Asked:
 
     def _compare(self, cell: Cell, asker: Asker) -> None:
         tally, units, deadline = Tally(), (self.unit, unit_of(asker)), time.monotonic() + _CELL_SECONDS
-        offered = [name for name in (*asker.hello.encode_fields, *(["text"] * ("decode" in asker.operations)))]
+        offered = (*asker.hello.encode_fields, *(("text",) if "decode" in asker.operations else ()))
         cell.texts = len(self.records)
         for start in range(0, len(self.records), _BATCH):
             batch = self.records[start : start + _BATCH]
@@ -259,9 +264,9 @@ class _Asked:
                     for _ in self.records[start:]:
                         cell.add(name, agrees=False)
                 break
-            refused = [reply for found in replies for reply in found.values() if isinstance(reply, Refused)]
+            refused = [reply for found in replies for reply in found.values() if _is_of_model(reply)]
             if not start and len(refused) == sum(map(len, replies)):
-                raise DataError(f"refuses every text as {refused[0].reason}: {refused[0].message}")
+                raise DataError(f"does not load it: {refused[0].message or 'gives no reason'}")
             for record, found in zip(batch, replies, strict=True):
                 outcomes = [
                     compare_replies(name, input_of(name, record) or {}, record.replies[name], found[name], units)
@@ -282,6 +287,10 @@ def _asker(session: Session, model: UserModel) -> Asker:
     if "encode" not in asker.operations:
         raise DataError("does not offer encode")
     return asker
+
+
+def _is_of_model(reply: Reply) -> TypeGuard[Refused]:
+    return isinstance(reply, Refused) and reply.reason in ("unsupported", "invalid_model")
 
 
 def _cause(group: Group) -> dict[str, Any]:

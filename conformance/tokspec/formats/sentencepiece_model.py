@@ -145,7 +145,8 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
-    pieces, spaces = pieces_of(model, FORMAT, *_LATER), spaces_of(model, FORMAT, "precompiled")
+    spaces = spaces_of(model, FORMAT, "precompiled")
+    pieces = pieces_of(model, FORMAT, *_LATER)  # which takes long, and is of no use where spaces cannot be said
     message = _message()
     for id, piece in enumerate(pieces):
         kind = message.SentencePiece.Type.Value(piece.kind)
