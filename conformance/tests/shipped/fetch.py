@@ -53,15 +53,13 @@ def file_of(row: Row, folder: Path) -> Path:
 
 
 def beside_of(row: Row) -> dict[str, Any]:
-    """Return what is told beside a file of ranks: its pattern, and its special tokens with their ids."""
-    told, named = row["beside"], row["beside"].get("special_tokens", {})
-    if isinstance(named, Mapping):
-        return {"pattern": told["pattern"], "special_tokens": dict(named)}
-    names = [name for each in named for name in _names(each)]
-    return {
-        "pattern": told["pattern"],
-        "special_tokens": {name: told["first_id"] + at for at, name in enumerate(names)},
-    }
+    """Return what is told beside a file of ranks: its pattern, its special tokens with their ids, and more."""
+    told = dict(row["beside"])
+    first, named = told.pop("first_id", 0), told.pop("special_tokens", {})
+    if not isinstance(named, Mapping):
+        names = [name for each in named for name in _names(each)]
+        named = {name: first + at for at, name in enumerate(names)}
+    return {**told, "special_tokens": dict(named)}
 
 
 def _names(name: str) -> Iterator[str]:
