@@ -154,7 +154,9 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
-    pieces, spaces = pieces_of(model, FORMAT, *_LATER), spaces_of(model, FORMAT, "precompiled", "sentencepiece")
+    # spaces first: pieces take long, and are of no use where spaces cannot be said
+    spaces = spaces_of(model, FORMAT, "precompiled", "sentencepiece")
+    pieces = pieces_of(model, FORMAT, *_LATER)
     message = _message()
     for id, piece in enumerate(pieces):
         kind = message.SentencePiece.Type.Value(piece.kind)
