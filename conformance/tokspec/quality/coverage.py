@@ -1,4 +1,4 @@
-"""Clauses, cases and the reference's functions, held together both ways, and the operations in which cases ask a clause.
+"""Clauses, cases and the reference's functions, held together both ways; and by which operations a clause is asked.
 
 A rule that is asked by an inspection operation alone does not hold an implementation that only trains, encodes and
 decodes. So each clause has *doors*: the operations of a user in which it could be seen broken. Each door has a case, or
@@ -52,8 +52,7 @@ REASONS: Mapping[tuple[str, str], str] = {
 
 @dataclass(frozen=True)
 class ClauseRow:
-    """A clause, the ids of the cases that name it, the functions of the reference that implement it, and how many of
-    its cases ask each operation."""
+    """A clause, the ids of its cases, the functions of the reference that implement it, and its cases by operation."""
 
     clause: Clause
     cases: Sequence[str]
