@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tokspec.adapter import Hello
 from tokspec.base.display import compact, did_you_mean, shorten
-from tokspec.formats import FORMATS
+from tokspec.formats import FORMATS, READERS
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite import schema
@@ -57,7 +57,7 @@ def _operations(hello: Hello) -> Step:
 
 
 def _formats(hello: Hello) -> Step:
-    unknown = [name for name in hello.formats if name not in FORMATS]
+    unknown = [name for name in hello.formats if name not in FORMATS and name not in READERS]
     if unknown or not hello.formats:
         near = did_you_mean(unknown[0], FORMATS) if unknown else ""
         wrong = f"{', '.join(unknown)}: cannot be written; {near}".rstrip("; ") if unknown else "none is named"
