@@ -21,6 +21,7 @@ from tokspec.suite.fixtures import load_suite
 __all__ = ["model_command"]
 
 _file = click.Path(path_type=Path)
+_formats = click.Choice([*dict.fromkeys((*FORMATS, *READERS))])
 
 
 @click.command("model", short_help="Write the model of a case to a file, or read one.")
@@ -28,7 +29,7 @@ _file = click.Path(path_type=Path)
 @click.option(
     "--format",
     "format",
-    type=click.Choice([*FORMATS, *(READERS.keys() - FORMATS)]),
+    type=_formats,
     help="The format; --read tells it by the name.",
 )
 @click.option("-o", "--output", "output", type=_file, metavar="FILE", help="Write there, or into this folder.")
