@@ -19,7 +19,7 @@ from tokfast.values import Cache, Part, byte_tokens
 from tokref.bpe import BpeTraining, Target, join_symbols, split_piece
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.values import Bpe, Pair, Words, number_tokens, unknown_token
+from tokref.values import Bpe, Pair, Words, all_tokens, number_tokens, unknown_token
 
 __all__ = ["BpeEncoder", "train_bpe"]
 
@@ -43,8 +43,10 @@ class BpeEncoder:
     def __init__(self, model: Bpe, choices: Choices) -> None:
         self._model = model
         self._choices = choices
-        self._ids = model.vocabulary
+        self._ids = {token: id for token, id in model.vocabulary.items() if token not in model.unused}
+        self._all_ids = all_tokens(model)
         self._tokens = {id: token for token, id in model.vocabulary.items()}
+        self._unused = {model.vocabulary[token] for token in model.unused}
         self._has_affixes = bool(model.continuing_prefix or model.end_of_word_suffix)
         self._drops_first = (
             model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
@@ -105,7 +107,7 @@ class BpeEncoder:
         return (left if self._has_affixes else "".join(left)), known
 
     def _byte_tokens(self, character: str) -> list[tuple[str, int]]:
-        return byte_tokens(character, self._ids) if self._model.byte_fallback else []
+        return byte_tokens(character, self._all_ids) if self._model.byte_fallback else []
 
     def _merge(self, symbols: Sequence[str]) -> Merged:
         if isinstance(symbols, str) and len(symbols) > LONG:
@@ -116,12 +118,24 @@ class BpeEncoder:
         return self._merge_part(symbols)
 
     def _merge_part(self, symbols: Sequence[str]) -> Merged:
-        return self._table.merge([*map(self._ids.get, symbols)])
+        merged = self._table.merge(symbols)
+        if self._unused and any(id in self._unused for id, _ in merged):
+            return [part for id, count in merged for part in self._split_unused(id, count)]
+        return merged
+
+    def _split_unused(self, id: int | None, count: int) -> Merged:
+        """Replace an unused token by what merging makes of its characters without it (SP-UNUSED-2)."""
+        if id is None or id not in self._unused:
+            return [(id, count)]
+        if count == 1:
+            return [(None, 1)]
+        parts = _MergeTable(self._model.without(self._tokens[id]), self._choices).merge(self._tokens[id])
+        return [part for id, count in parts for part in self._split_unused(id, count)]
 
     @cached_property
     def _neighbors(self) -> set[str]:
         """Every two characters that stand side by side in a token."""
-        return {*map("".join, chain.from_iterable(map(pairwise, self._ids)))}
+        return {*map("".join, chain.from_iterable(map(pairwise, self._model.vocabulary)))}
 
 
 class _MergeTable:
@@ -131,7 +145,8 @@ class _MergeTable:
         self._model = model
         self._ids = ids = model.vocabulary
         self._later_ranks: dict[_Pair, list[int]] = {}  # of a merge that is listed more than once, all, rising
-        if choices.bpe_pairs == "in_vocabulary":
+        is_any_pair = choices.bpe_pairs == "in_vocabulary" if model.any_pair is None else model.any_pair
+        if is_any_pair:
             self._tokens = {id: token for token, id in ids.items()}
             self._rank_of: Callable[[_Pair], int | None] = self._id_of_both
             self._merged: Sequence[int] = range(max(ids.values(), default=0) + 1)  # a rank is an id
@@ -149,9 +164,12 @@ class _MergeTable:
         for rank, pair in enumerate(pairs) if len(ranks) < len(pairs) else ():
             self._later_ranks.setdefault(pair, []).append(rank)
 
-    def merge(self, ids: list[int | None]) -> Merged:
-        """Merge the symbols of these ids; None is merged with nothing (BPE-ENC-6)."""
+    def merge(self, symbols: Sequence[str]) -> Merged:
+        """Merge symbols; one that is not in the vocabulary is merged with nothing (BPE-ENC-6; but SP-PAIR-1)."""
         rank_of, merged = self._rank_of, self._merged
+        ids: list[int | None] = [*map(self._ids.get, symbols)]
+        if self._model.any_pair and None in ids:
+            ids = [-1 - ord(symbol) if id is None else id for symbol, id in zip(symbols, ids, strict=True)]
         size = len(ids)
         ends = list(range(1, size + 1))  # of the token that starts at a place
         starts = list(range(-1, size))  # of the token that ends at a place
@@ -184,7 +202,8 @@ class _MergeTable:
         tokens: list[tuple[int | None, int]] = []
         place = 0
         while place < size:
-            tokens.append((ids[place], ends[place] - place))
+            id = ids[place]
+            tokens.append((None if id is not None and id < 0 else id, ends[place] - place))
             place = ends[place]
         return tokens
 
@@ -192,7 +211,8 @@ class _MergeTable:
         """Return the id of the token that two make together."""
         if pair[0] is None or pair[1] is None:
             return None
-        return self._ids.get(join_symbols((self._tokens[pair[0]], self._tokens[pair[1]]), self._model))
+        left, right = (chr(-1 - id) if id < 0 else self._tokens[id] for id in (pair[0], pair[1]))
+        return self._ids.get(join_symbols((left, right), self._model))
 
 
 def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choices: Choices) -> BpeTraining:

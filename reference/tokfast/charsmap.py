@@ -28,14 +28,15 @@ class CharacterMapNormalizer:
 
     def apply(self, text: str) -> str:
         """Return the text with all replacements (NORM-MAP-2)."""
-        return "".join([output for output, _, _ in self._rewrite(text)])
+        return "".join([output for output, _, _ in self.steps(text)])
 
     def align(self, piece: Piece) -> Piece:
         """Return the same of a text with spans (NORM-MAP-4)."""
-        aligned = AlignedText(piece.text, tuple(piece.spans_of_characters())).rewrite(self._rewrite(piece.text))
+        aligned = AlignedText(piece.text, tuple(piece.spans_of_characters())).rewrite(self.steps(piece.text))
         return piece._replace(text=aligned.text, spans=aligned.spans)
 
-    def _rewrite(self, text: str) -> list[Step]:
+    def steps(self, text: str) -> list[Step]:
+        """Return what becomes of each stretch of a text, as :meth:`tokref.charsmap.CharacterMap.steps` does."""
         steps: list[Step] = []
         place, size, pairs = 0, len(text), self._pairs
         while place < size:

@@ -18,6 +18,7 @@ import regex
 
 from tokfast.charsmap import CharacterMapNormalizer
 from tokfast.patterns import compile_any, find_matches, replace_matches
+from tokfast.sentencepiece import SentencePieceNormalizer
 from tokfast.values import Cache, Piece, cover
 from tokref.alignment import AlignedText, Span
 from tokref.choices import Choices
@@ -194,6 +195,7 @@ _MOVING: Mapping[str, Callable[..., _Step]] = {
     "prepend": _Prepend,
     "strip": _Strip,
     "precompiled": CharacterMapNormalizer,
+    "sentencepiece": SentencePieceNormalizer,
 }
 
 

@@ -18,6 +18,7 @@ from tokfast.bpe import BpeEncoder
 from tokfast.decoding import Decoder
 from tokfast.normalization import Normalizer
 from tokfast.pre_tokenization import PreTokenizer, write_bytes, write_piece
+from tokfast.sentencepiece import SymbolEncoder
 from tokfast.unigram import UnigramEncoder
 from tokfast.values import Cache, Encoder, Part, Piece, cover
 from tokfast.wordpiece import WordLevelEncoder, WordPieceEncoder
@@ -161,7 +162,9 @@ class FastTokenizer:
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return _ENCODERS[type(self.tokenizer.model)](self.tokenizer.model, self.choices)
+        model = self.tokenizer.model
+        encoder = _ENCODERS[type(model)](model, self.choices)
+        return SymbolEncoder(encoder, model) if isinstance(model, Bpe | Unigram) and model.symbols else encoder
 
     @cached_property
     def _decoder(self) -> Decoder:

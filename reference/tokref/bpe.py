@@ -15,7 +15,7 @@ from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.pre_tokenization import utf_8
-from tokref.values import Bpe, Pair, Token, Unigram, Words, number_tokens, unknown_token
+from tokref.values import Bpe, Pair, Token, Unigram, Words, all_tokens, number_tokens, unknown_token
 
 __all__ = [
     "BpeTraining",
@@ -30,6 +30,7 @@ __all__ = [
     "merge_pair",
     "merge_symbols",
     "split_piece",
+    "split_unused",
     "train_bpe",
 ]
 
@@ -168,13 +169,15 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     tokens: list[Token] = []
     begin = 0
     is_run = False  # whether the character before became the unknown token
-    for symbol in merge_symbols(symbols, model, choices):
+    for symbol in split_unused(merge_symbols(symbols, model, choices), model, choices):
         end = begin + 1  # BPE-AFFIX-4: spans count characters
         while end < len(symbols) and join_symbols(symbols[begin:end], model) != symbol:  # so many were merged
             end += 1
         start, stop = piece.span(begin, end)
         was_run, is_run = is_run, False
-        if symbol in model.vocabulary:  # TERM-2: tokens are equal when their code points are
+        if (
+            symbol in model.vocabulary and symbol not in model.unused
+        ):  # TERM-2: tokens are equal when their code points are
             tokens.append(Token(symbol, model.vocabulary[symbol], start, stop))
         elif found := byte_tokens(piece, begin, model):  # BPE-BYTES-1
             tokens += found
@@ -224,9 +227,10 @@ def byte_tokens(piece: AlignedText, place: int, model: Bpe | Unigram) -> list[To
     ['<0xC3>', '<0xA9>']
     """
     names = [f"<0x{byte:02X}>" for byte in utf_8(piece.text[place])] if model.byte_fallback else []
-    if any(name not in model.vocabulary for name in names):
+    vocabulary = all_tokens(model) if names else {}
+    if any(name not in vocabulary for name in names):
         return []
-    return [Token(name, model.vocabulary[name], *piece.span(place, place + 1)) for name in names]  # BPE-BYTES-3
+    return [Token(name, vocabulary[name], *piece.span(place, place + 1)) for name in names]  # BPE-BYTES-3
 
 
 def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]:
@@ -238,7 +242,8 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
     >>> merge_symbols(["a", "b", "c"], model, Choices())
     ['a', 'bc']
     """
-    if choices.bpe_pairs == "listed" and choices.bpe_merge_order == "single_pass":
+    is_any_pair = _merges_any_pair(model, choices)
+    if not is_any_pair and choices.bpe_merge_order == "single_pass":
         for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
             symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]  # BPE-ENC-4
         return symbols
@@ -249,15 +254,37 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
             return symbols
         _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
         pair = (symbols[place], symbols[place + 1])
-        if choices.bpe_merge_places == "all" and choices.bpe_pairs == "listed":  # BPE-ENC-11
+        if choices.bpe_merge_places == "all" and not is_any_pair:  # BPE-ENC-11
             symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]
             continue
         symbols = [*symbols[:place], join_symbols(pair, model), *symbols[place + 2 :]]
 
 
+def split_unused(symbols: Sequence[str], model: Bpe, choices: Choices) -> list[str]:
+    """Replace each unused token by what merging makes of its characters without it (SP-UNUSED-2).
+
+    >>> model = Bpe({"a": 0, "b": 1, "ab": 2}, (("a", "b"),), unused=frozenset(["ab"]))
+    >>> split_unused(["ab", "a"], model, Choices())
+    ['a', 'b', 'a']
+    """
+    found: list[str] = []
+    for symbol in symbols:
+        if symbol in model.unused and len(symbol) > 1:
+            found += split_unused(merge_symbols([*symbol], model.without(symbol), choices), model, choices)
+        else:
+            found.append(symbol)
+    return found
+
+
+def _merges_any_pair(model: Bpe, choices: Choices) -> bool:
+    return choices.bpe_pairs == "in_vocabulary" if model.any_pair is None else model.any_pair  # SP-PAIR-1
+
+
 def _rank(pair: Pair, model: Bpe, choices: Choices) -> int | None:
     """Return the rank of a pair, or None if it may not be merged (BPE-ENC-2)."""
-    if choices.bpe_pairs == "in_vocabulary":
+    if model.any_pair:  # SP-PAIR-1
+        return model.vocabulary.get(join_symbols(pair, model))
+    if _merges_any_pair(model, choices):
         is_known = pair[0] in model.vocabulary and pair[1] in model.vocabulary
         return model.vocabulary.get(join_symbols(pair, model)) if is_known else None
     return model.merges.index(pair) if pair in model.merges else None  # of a merge listed twice, the first rank

@@ -14,7 +14,7 @@ from tokref.patterns import find_matches
 from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
 from tokref.values import Component
 
-__all__ = ["join_tokens"]
+__all__ = ["BYTE_TOKEN", "decode_parts", "decode_run", "join_tokens"]
 
 
 def join_tokens(tokens: Sequence[str], decoder: Component | None, choices: Choices) -> str:
@@ -92,18 +92,22 @@ def decode_bytes(tokens: Sequence[str], choices: Choices) -> list[str]:
         if match:
             run += bytes([int(match[1], 16)])
             continue
-        parts += [_text_of(run, choices)] if run else []
+        parts += [decode_run(run, choices)] if run else []
         parts.append(token)
         run = b""
-    return parts + ([_text_of(run, choices)] if run else [])
+    return parts + ([decode_run(run, choices)] if run else [])
 
 
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 """A token that stands for a byte (BYTES-1)."""
 
 
-def _text_of(run: bytes, choices: Choices) -> str:
-    """Decode a run of bytes (DEC-FALLBACK-2)."""
+def decode_run(run: bytes, choices: Choices) -> str:
+    """Decode a run of bytes (DEC-FALLBACK-2).
+
+    >>> decode_run(b"\xc3\xa9\xc3", Choices())
+    '���'
+    """
     try:
         return run.decode("utf-8")
     except UnicodeDecodeError:
@@ -167,6 +171,43 @@ def decode_suffix(tokens: Sequence[str], choices: Choices, suffix: str) -> list[
     return [token.replace(suffix, "" if place == last else " ") for place, token in enumerate(tokens)]
 
 
+def decode_pieces(
+    tokens: Sequence[str],
+    choices: Choices,
+    add_dummy_prefix: bool,
+    remove_extra_whitespaces: bool,
+    unk_surface: str,
+    control: Sequence[str] = (),
+    byte: Sequence[str] = (),
+    unknown_token: str | None = None,
+) -> list[str]:
+    """Make a text of tokens by their kinds (SP-DEC-1 to SP-DEC-4).
+
+    >>> decode_pieces(["<s>", "▁a", "▁b", "<unk>"], Choices(), True, True, " ⁇ ", ["<s>"], (), "<unk>")
+    ['a b ⁇ ']
+    """
+    text, run = "", b""
+    removes = add_dummy_prefix or remove_extra_whitespaces
+    for token in tokens:
+        match = BYTE_TOKEN.fullmatch(token) if token in byte else None
+        if match:
+            run += bytes([int(match[1], 16)])
+            continue
+        text, run = text + decode_run(run, choices), b""  # SP-DEC-4
+        if token == unknown_token:  # SP-DEC-3
+            text += unk_surface
+        elif token not in control:  # SP-DEC-1
+            if removes and not text and token.startswith(MARK):  # SP-DEC-2
+                token = token.removeprefix(MARK)
+                removes = remove_extra_whitespaces
+            text += token.replace(MARK, " ")
+    return [text + decode_run(run, choices)]
+
+
+MARK = "▁"
+"""The character that stands for a space in SentencePiece."""
+
+
 def clean_up(text: str) -> str:
     """Take out spaces before punctuation and contractions, one kind after the other (DEC-WP-3)."""
     for old, new in CLEANUP:
@@ -197,5 +238,6 @@ DECODERS: Mapping[str, Callable[..., list[str]]] = {
     "strip": strip_each,
     "replace": replace_in_each,
     "bpe": decode_suffix,
+    "sentencepiece": decode_pieces,
     "sequence": decode_in_order,
 }

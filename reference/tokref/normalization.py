@@ -19,6 +19,7 @@ from tokref.alignment import AlignedText, Step
 from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
 from tokref.patterns import find_matches
+from tokref.sentencepiece import mark_spaces
 from tokref.values import Component
 
 __all__ = ["lowercase", "normalize", "strip_marks"]
@@ -218,5 +219,6 @@ NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
     "prepend": prepend,
     "strip": strip,
     "precompiled": apply_map,
+    "sentencepiece": mark_spaces,
     "sequence": apply_in_order,
 }

@@ -21,8 +21,21 @@ from tokref.lengths import pad, truncate
 from tokref.normalization import normalize
 from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import pre_tokenize, puts_replacement
+from tokref.sentencepiece import split_at_symbols
 from tokref.unigram import encode_unigram
-from tokref.values import AddedToken, Bpe, EncodedToken, Encoding, Token, Tokenizer, WordLevel, WordPiece, Words
+from tokref.values import (
+    AddedToken,
+    Bpe,
+    EncodedToken,
+    Encoding,
+    Model,
+    Token,
+    Tokenizer,
+    Unigram,
+    WordLevel,
+    WordPiece,
+    Words,
+)
 from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
 
@@ -201,12 +214,19 @@ def _added(token: AddedToken, found: AlignedText) -> Piece:
 def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Piece]:
     pieces: list[Piece] = []
     for piece in pre_tokenize(text, tokenizer.pre_tokenizer, choices):
-        pieces.append(Piece(_encode_piece(piece, tokenizer, choices)))  # ENC-1, UNI-ENC-1: each on its own
+        pieces.append(Piece(_encode_piece(piece, tokenizer.model, choices)))  # ENC-1, UNI-ENC-1: each on its own
     return pieces
 
 
-def _encode_piece(piece: AlignedText, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
-    model = tokenizer.model
+def _encode_piece(piece: AlignedText, model: Model | None, choices: Choices) -> list[Token]:
+    if isinstance(model, Bpe | Unigram) and model.symbols:
+        tokens: list[Token] = []
+        for part, is_symbol in split_at_symbols(piece, model.symbols):  # SP-SYMBOL-1
+            if is_symbol:
+                tokens.append(Token(part.text, model.reserved[part.text], *part.span(0, len(part.text))))
+            else:
+                tokens += _encode_piece(part, replace(model, symbols=()), choices)
+        return tokens
     if isinstance(model, Bpe):
         return encode_bpe(piece, model, choices)
     if isinstance(model, WordPiece):

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 from tokref.bpe import Target, join_symbols
 from tokref.charsmap import CharacterMap, read_map
 from tokref.choices import Choices
+from tokref.decoding import BYTE_TOKEN
 from tokref.errors import InputError, brief
 from tokref.patterns import compile_pattern
 from tokref.pipeline import count_words
@@ -32,6 +33,7 @@ from tokref.values import (
     WordLevel,
     WordPiece,
     Words,
+    all_tokens,
     number_tokens,
 )
 
@@ -55,6 +57,9 @@ LARGEST_ID = 2**32 - 1
 
 DEEPEST = 100
 """How many levels of lists and objects a component may have: reading and applying it go down by recursion."""
+
+PIECE_TYPES = ("control", "user_defined", "unused", "byte")
+"""The types that a token may have, besides the ordinary one and that of the unknown token (SP-TYPE-1)."""
 
 BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
 """What becomes of the matches at which a text is cut (PRE-SPLIT-2 to PRE-SPLIT-5)."""
@@ -85,8 +90,12 @@ def from_mapping(content: Mapping[str, Any], choices: Choices = Choices()) -> To
         return Tokenizer(added_tokens=added_tokens, **stages)
     if not isinstance(kind, str) or kind not in _MODELS:
         _refuse(f"type {brief(kind)} is unknown; give one of {', '.join(_MODELS)}")
+    types = _read_piece_types(given.pop("piece_types", {}))
     model = _MODELS[kind](given, choices)
-    added_tokens = _add_ids((*special_tokens, *stages.pop("added_tokens", ())), model.vocabulary)
+    if types:
+        model = _reserve(model, types)
+    _tell_types(stages, model, types)
+    added_tokens = _add_ids((*special_tokens, *stages.pop("added_tokens", ())), all_tokens(model))
     return Tokenizer(model, added_tokens=added_tokens, **stages)
 
 
@@ -325,6 +334,7 @@ def _bpe(given: Mapping[str, Any], choices: Choices) -> Bpe:
         "ignore_merges": read_boolean,
         "continuing_prefix": read_text,
         "end_of_word_suffix": read_text,
+        "any_pair": read_boolean,
     }
     model = Bpe(**_read_keys("a bpe model", given, readers))
     merges: list[tuple[str, str]] = []
@@ -393,6 +403,62 @@ def _wordlevel(given: Mapping[str, Any], choices: Choices) -> WordLevel:
         "unknown_token": read_text,
     }
     return WordLevel(**_read_keys("a wordlevel model", given, readers))
+
+
+def _read_piece_types(value: Any) -> dict[str, tuple[str, ...]]:
+    """Return the tokens of each type that is not the ordinary one (SP-TYPE-1)."""
+    readers = dict.fromkeys(PIECE_TYPES, _read_tokens)
+    return {
+        key: tokens
+        for key, tokens in _read_keys("piece_types", read_mapping("piece_types", value), readers).items()
+        if tokens
+    }
+
+
+def _reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
+    """Take out of the vocabulary what is not found in a text by its place there (SP-TYPE-2)."""
+    if not isinstance(model, Bpe | Unigram):
+        _refuse("piece_types are for models of the types bpe and unigram")
+    kinds: dict[str, str] = {}
+    for kind, tokens in types.items():
+        for token in tokens:
+            if token in kinds or token == model.unknown_token:  # SP-TYPE-1
+                _refuse(f"{token!r} has two types of pieces, {kinds.get(token, 'unknown')} and {kind}")
+            if token not in model.vocabulary:
+                _refuse(f"the {kind} piece {token!r} is not in the vocabulary")
+            if not token:
+                _refuse(f"a {kind} piece is empty")
+            if kind == "byte" and not BYTE_TOKEN.fullmatch(token):
+                _refuse(f"the byte piece {token!r} is not of the form <0x41>")
+            kinds[token] = kind
+    found = ("unused",) if isinstance(model, Bpe) else ()
+    names = [token for token, kind in kinds.items() if kind not in found]
+    names += [model.unknown_token] if model.unknown_token in model.vocabulary else []
+    reserved = {token: model.vocabulary[token] for token in names}
+    left = {token: id for token, id in model.vocabulary.items() if token not in reserved}
+    symbols = types.get("user_defined", ())
+    if isinstance(model, Unigram):
+        weights = {token: weight for token, weight in model.weights.items() if token in left}
+        return replace(model, weights=weights, ids=left, symbols=symbols, reserved=reserved)
+    merges = tuple(pair for pair in model.merges if {*pair, join_symbols(pair, model)} <= left.keys())
+    unused = frozenset(types.get("unused", ()))
+    return replace(model, vocabulary=left, merges=merges, symbols=symbols, unused=unused, reserved=reserved)
+
+
+def _tell_types(stages: dict[str, Any], model: Model, types: Mapping[str, tuple[str, ...]]) -> None:
+    """Tell SentencePiece's normalizer and decoder which types the tokens have (SP-NORM-2, SP-DEC-1)."""
+    told = {
+        "normalizer": {"symbols": types.get("user_defined", ())},
+        "decoder": {
+            "control": types.get("control", ()),
+            "byte": types.get("byte", ()),
+            "unknown_token": model.unknown_token,
+        },
+    }
+    for stage, parameters in told.items():
+        component = stages.get(stage)
+        if component is not None and component.type == "sentencepiece":
+            stages[stage] = replace(component, parameters={**component.parameters, **parameters})
 
 
 _MODELS: Mapping[str, Callable[[Mapping[str, Any], Choices], Model]] = {
@@ -609,6 +675,13 @@ _NORMALIZERS: Mapping[str, Mapping[str, _Parameter]] = {
     "prepend": {"prefix": _Parameter(_NEEDED, read_text)},
     "strip": {"left": _Parameter(True, read_boolean), "right": _Parameter(True, read_boolean)},
     "precompiled": {"charsmap": _Parameter(_NEEDED, _read_map)},
+    "sentencepiece": {
+        "charsmap": _Parameter(CharacterMap((), b""), _read_map),
+        "add_dummy_prefix": _Parameter(True, read_boolean),
+        "remove_extra_whitespaces": _Parameter(True, read_boolean),
+        "escape_whitespaces": _Parameter(True, read_boolean),
+        "treat_whitespace_as_suffix": _Parameter(False, read_boolean),
+    },
     "sequence": {"normalizers": _Parameter(_NEEDED, _read_components(_read_normalizer))},
 }
 
@@ -652,6 +725,11 @@ _DECODERS: Mapping[str, Mapping[str, _Parameter]] = {
     },
     "replace": {"pattern": _Parameter(_NEEDED, _read_pattern), "content": _Parameter(_NEEDED, read_text)},
     "bpe": {"suffix": _Parameter(_NEEDED, read_text)},
+    "sentencepiece": {
+        "add_dummy_prefix": _Parameter(True, read_boolean),
+        "remove_extra_whitespaces": _Parameter(True, read_boolean),
+        "unk_surface": _Parameter(" ⁇ ", read_text),
+    },
     "sequence": {"decoders": _Parameter(_NEEDED, _read_components(_read_decoder))},
 }
 

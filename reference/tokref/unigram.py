@@ -285,7 +285,7 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     was_unknown = False
     for begin, end in _follow_back(best, size):
         text = piece.text[begin:end]
-        is_unknown = unknown_cost is not None and (text not in vocabulary or text == model.unknown_token)
+        is_unknown = unknown_cost is not None and (text not in costs or text == model.unknown_token)
         if is_unknown and was_unknown:  # UNI-UNK-3: one with the unknown token before it
             ranges[-1] = ranges[-1][0], end
         else:
@@ -294,7 +294,7 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     tokens: list[Token] = []
     for begin, end in ranges:
         text = piece.text[begin:end]
-        if text in vocabulary:
+        if text in costs:
             tokens.append(Token(text, vocabulary[text], *piece.span(begin, end)))
         else:
             tokens += _unknown(piece, begin, end, model, choices)

@@ -7,7 +7,7 @@ plain ones and refuses those that contradict themselves, so no chapter checks a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from tokref.errors import InputError
@@ -28,6 +28,7 @@ __all__ = [
     "WordLevel",
     "WordPiece",
     "Words",
+    "all_tokens",
     "number_tokens",
 ]
 
@@ -85,7 +86,12 @@ def number_tokens(tokens: Iterable[str]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Bpe:
-    """A Byte-Pair Encoding model (``spec/04-bpe.md``). ``merges`` stand in the order of their ranks."""
+    """A Byte-Pair Encoding model (``spec/04-bpe.md``). ``merges`` stand in the order of their ranks.
+
+    ``vocabulary`` has what may stand in a text. Where tokens are of several types (``spec/15-sentencepiece.md``),
+    ``reserved`` has the others: ``symbols``, the user-defined ones, and what is never found. ``unused`` tokens are in
+    ``vocabulary``, as they are merged.
+    """
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     merges: tuple[Pair, ...] = ()
@@ -95,6 +101,17 @@ class Bpe:
     ignore_merges: bool = False
     continuing_prefix: str = ""
     end_of_word_suffix: str = ""
+    any_pair: bool | None = None
+    symbols: tuple[str, ...] = ()
+    unused: frozenset[str] = frozenset()
+    reserved: Mapping[str, int] = field(default_factory=dict)
+
+    def without(self, token: str) -> Bpe:
+        """Return the model without a token of its vocabulary, and without the merges that make it."""
+        vocabulary = {text: id for text, id in self.vocabulary.items() if text != token}
+        return replace(
+            self, vocabulary=vocabulary, merges=tuple(pair for pair in self.merges if "".join(pair) != token)
+        )
 
 
 @dataclass(frozen=True)
@@ -109,14 +126,19 @@ class WordPiece:
 
 @dataclass(frozen=True)
 class Unigram:
-    """A Unigram model (``spec/06-unigram.md``). ``kind`` says what the weight of each token is (UNI-MODEL-1)."""
+    """A Unigram model (``spec/06-unigram.md``). ``kind`` says what the weight of each token is (UNI-MODEL-1).
+
+    ``symbols`` and ``reserved`` are those of :class:`Bpe`; unused tokens are never found.
+    """
 
     weights: Mapping[str, float] = field(default_factory=dict)
     kind: Literal["frequency", "log_probability"] = "frequency"
     unknown_token: str | None = None
     byte_fallback: bool = False
     ids: Mapping[str, int] | None = field(default=None, repr=False)
-    """The ids, where they are not the positions: of a model that lists a token twice (TERM-10)."""
+    """The ids, where they are not the positions: of a model that lists a token twice (TERM-10), or reserves some."""
+    symbols: tuple[str, ...] = ()
+    reserved: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def vocabulary(self) -> Mapping[str, int]:
@@ -202,8 +224,18 @@ class Tokenizer:
     @property
     def vocabulary(self) -> Mapping[str, int]:
         """The tokens of the model and the added ones, with their ids (TERM-9, ADDED-13)."""
-        of_model = self.model.vocabulary if self.model is not None else {}
+        of_model = all_tokens(self.model) if self.model is not None else {}
         return {**of_model, **{token.content: token.id for token in self.added_tokens if token.id is not None}}
+
+
+def all_tokens(model: Model) -> Mapping[str, int]:
+    """Return the tokens of a model with their ids, and among them those that are not found in a text.
+
+    >>> all_tokens(Bpe({"a": 1}, reserved={"<s>": 0}))
+    {'a': 1, '<s>': 0}
+    """
+    reserved = model.reserved if isinstance(model, Bpe | Unigram) else {}
+    return {**model.vocabulary, **reserved} if reserved else model.vocabulary
 
 
 def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:
@@ -215,7 +247,8 @@ def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:
     token = model.unknown_token
     if token is None:
         raise InputError("unknown_symbol", f"{symbols!r} is unknown and the model has no unknown token")
-    if token not in model.vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2, WL-2
+    vocabulary = all_tokens(model)
+    if token not in vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2, WL-2
         message = f"{symbols!r} is unknown and the unknown token {token!r} is not in the vocabulary"
         raise InputError("unknown_symbol", message)
-    return Token(token, model.vocabulary[token], start, end)
+    return Token(token, vocabulary[token], start, end)

@@ -1,0 +1,128 @@
+"""SentencePiece: its normalizer, and its user-defined symbols (``spec/15-sentencepiece.md``).
+
+The normalizer maps characters and then makes marks of spaces, over the whole text: nothing is cut into pieces.
+User-defined symbols are found before all else. Unused tokens are split where BPE merges, and the decoder stands beside
+the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tokref.alignment import AlignedText, Step
+from tokref.charsmap import CharacterMap
+from tokref.choices import Choices
+from tokref.decoding import MARK
+
+__all__ = ["longest_symbol", "mark_spaces", "mark_steps", "split_at_symbols"]
+
+
+def mark_spaces(
+    text: AlignedText, choices: Choices, charsmap: CharacterMap, symbols: Sequence[str] = (), **flags: bool
+) -> AlignedText:
+    """Map characters, then drop spaces, put in a mark and make marks of spaces (SP-NORM-1).
+
+    >>> flags = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
+    >>> flags["treat_whitespace_as_suffix"] = False
+    >>> mark_spaces(AlignedText.from_input(" a  b"), Choices(), CharacterMap((), b""), **flags).text
+    '▁a▁b'
+    """
+    return text.rewrite(mark_steps(_map_characters(text.text, charsmap, symbols), **flags))
+
+
+def mark_steps(
+    steps: Sequence[Step],
+    add_dummy_prefix: bool,
+    remove_extra_whitespaces: bool,
+    escape_whitespaces: bool,
+    treat_whitespace_as_suffix: bool,
+) -> list[Step]:
+    """Drop spaces, put in a mark, and make marks of spaces, in a text of which characters are mapped.
+
+    >>> mark_steps([("a", 0, 1), (" ", 1, 2), (" ", 2, 3), ("b", 3, 4)], False, True, True, False)
+    [('a', 0, 1), ('▁', 1, 3), ('b', 3, 4)]
+    """
+    mark = MARK if escape_whitespaces else " "
+    if remove_extra_whitespaces:  # SP-NORM-4
+        first = next((place for place, step in enumerate(steps) if step[0] != " "), len(steps))
+        steps = steps[first:]
+    if not steps:  # SP-NORM-5
+        return []
+    begin = steps[0][1]
+    kept = _join_runs(steps) if remove_extra_whitespaces else list(steps)
+    if add_dummy_prefix and not treat_whitespace_as_suffix:  # SP-NORM-5
+        kept.insert(0, (" ", begin, begin))
+    kept = [(output.replace(" ", mark), start, end) for output, start, end in kept]  # SP-NORM-3
+    if remove_extra_whitespaces:  # SP-NORM-4
+        kept = _drop_last(kept, mark)
+    if add_dummy_prefix and treat_whitespace_as_suffix:  # SP-NORM-6
+        end = kept[-1][2] if kept else begin
+        kept.append((mark, end, end))
+    return kept
+
+
+def _map_characters(text: str, charsmap: CharacterMap, symbols: Sequence[str]) -> list[Step]:
+    """Replace what the character map has, but keep every user-defined symbol as it is (SP-NORM-2)."""
+    steps: list[Step] = []
+    place = 0
+    while place < len(text):
+        symbol = longest_symbol(text, place, symbols)
+        length, replacement = charsmap.longest(text, place) if not symbol else (0, "")
+        if length:
+            steps.append((replacement, place, place + length))
+        else:
+            steps += [(text[at], at, at + 1) for at in range(place, place + len(symbol or text[place]))]
+        place += length or len(symbol or text[place])
+    return steps
+
+
+def _join_runs(steps: Iterable[Step]) -> list[Step]:
+    """Drop every space behind a space or at the start; what is left of a run covers all of it (SP-NORM-4)."""
+    kept: list[Step] = []
+    is_after_space = True
+    for output, begin, end in steps:
+        left = output.lstrip(" ") if is_after_space else output
+        if left:
+            kept.append((left, begin, end))
+            is_after_space = left.endswith(" ")
+        elif output and kept:
+            kept[-1] = kept[-1][0], kept[-1][1], end
+    return kept
+
+
+def _drop_last(steps: Sequence[Step], mark: str) -> list[Step]:
+    """Drop the marks at the end of the text (SP-NORM-4)."""
+    kept = list(steps)
+    while kept and kept[-1][0].endswith(mark):
+        output, begin, end = kept.pop()
+        output = output.removesuffix(mark)
+        kept += [(output, begin, end)] if output else []
+    return kept
+
+
+def longest_symbol(text: str, place: int, symbols: Sequence[str]) -> str:
+    """Return the longest user-defined symbol that stands at a place, or nothing (SP-SYMBOL-1).
+
+    >>> longest_symbol("xab", 1, ["a", "ab"])
+    'ab'
+    """
+    return max((symbol for symbol in symbols if text.startswith(symbol, place)), key=len, default="")
+
+
+def split_at_symbols(piece: AlignedText, symbols: Sequence[str]) -> Iterator[tuple[AlignedText, bool]]:
+    """Cut a piece into user-defined symbols and what stands between them (SP-SYMBOL-1); True says that it is a symbol.
+
+    >>> [part.text for part, _ in split_at_symbols(AlignedText.from_input("xabab"), ["ab"])]
+    ['x', 'ab', 'ab']
+    """
+    begin = place = 0
+    while place < len(piece.text):
+        symbol = longest_symbol(piece.text, place, symbols)
+        if symbol:
+            if begin < place:
+                yield piece.cut(begin, place), False
+            yield piece.cut(place, place + len(symbol)), True
+            begin = place + len(symbol)
+        place += len(symbol) or 1
+    if begin < len(piece.text):
+        yield piece.cut(begin, len(piece.text)), False
