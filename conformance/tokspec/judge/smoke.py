@@ -230,6 +230,8 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_UNIGRAM, {"ids": [3]}),
         (_BYTES, {"ids": [0, 4]}),
     ),
+    "decode_bytes": ((_BYTES, {"ids": [0, 4]}),),
+    "decode_with_offsets": ((_BYTES, {"ids": [0, 4]}),),
     "train": (
         (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),
         (_BARE_WORDPIECE, {"corpus": _CORPUS, "vocabulary_size": 5}),
