@@ -10,7 +10,7 @@ It cannot express, and the writer refuses as ``unsupported``:
 * a model that is not BPE, or has no vocabulary;
 * a pre-tokenizer that is not byte-level, or does not end in one that is: tokens are bytes;
 * an unknown token: there is none among bytes;
-* a token that is empty or has a character outside the byte alphabet, unless it is special;
+* a token that has a character outside the byte alphabet, unless it is special;
 * merges that do not follow from the ranks: every token of two or more bytes must be the product of one merge at most,
   the one that the tokens of lower ids leave of it, and merges must be listed in the order of their products' ids.
 
@@ -81,7 +81,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     special = model.get("special_tokens", [])
     ids = ids_of(model)
     ordinary = [token for token in tokens_of(model) if token not in special]
-    lines = [f"{b64encode(_bytes(token)).decode('ascii')} {ids[token]}\n" for token in ordinary]
+    lines = [f"{b64encode(_bytes(token)).decode('ascii') or _EMPTY} {ids[token]}\n" for token in ordinary]
     refuse_other_merges(ordinary, model.get("merges", []), FORMAT)
     told = without(model, "vocabulary", "merges", "special_tokens")
     if special:
@@ -97,7 +97,7 @@ def _makes_bytes(part: Mapping[str, Any]) -> bool:
 
 def _bytes(token: str) -> bytes:
     found = to_bytes(token)
-    if not found:
+    if found is None:
         raise Unsupported(f"{FORMAT} holds bytes, and {token!r} stands for none")
     return found
 
