@@ -145,10 +145,15 @@ class _MergeTable:
         self._model = model
         self._ids = ids = model.vocabulary
         self._later_ranks: dict[_Pair, list[int]] = {}  # of a merge that is listed more than once, all, rising
-        is_any_pair = choices.bpe_pairs == "in_vocabulary" if model.any_pair is None else model.any_pair
-        if is_any_pair:
+        self._ranks: dict[str, int] = {}  # of the tokens of a model with scores
+        if model.scores is not None:
+            falling = {score: rank for rank, score in enumerate(sorted({*model.scores.values()}, reverse=True))}
+            self._ranks = {token: falling[score] for token, score in model.scores.items()}
+        if model.scores is not None or choices.bpe_pairs == "in_vocabulary":
             self._tokens = {id: token for token, id in ids.items()}
             self._rank_of: Callable[[_Pair], int | None] = self._id_of_both
+            if self._ranks:
+                self._rank_of = self._rank_of_both
             self._merged: Sequence[int] = range(max(ids.values(), default=0) + 1)  # a rank is an id
             self._has_turns = self._takes_all_places = False
             return
@@ -165,10 +170,10 @@ class _MergeTable:
             self._later_ranks.setdefault(pair, []).append(rank)
 
     def merge(self, symbols: Sequence[str]) -> Merged:
-        """Merge symbols; one that is not in the vocabulary is merged with nothing (BPE-ENC-6; but SP-PAIR-1)."""
+        """Merge symbols; one that is not in the vocabulary is merged with nothing (BPE-ENC-6; but SP-SCORE-1)."""
         rank_of, merged = self._rank_of, self._merged
         ids: list[int | None] = [*map(self._ids.get, symbols)]
-        if self._model.any_pair and None in ids:
+        if self._ranks and None in ids:
             ids = [-1 - ord(symbol) if id is None else id for symbol, id in zip(symbols, ids, strict=True)]
         size = len(ids)
         ends = list(range(1, size + 1))  # of the token that starts at a place
@@ -187,7 +192,8 @@ class _MergeTable:
                     continue  # one of the two was merged since; what stands there now was put in by itself
                 right = ends[left]
                 end = ends[right]
-                ids[left], ends[left], starts[end] = merged[rank], end, left
+                made = merged[rank] if not self._ranks else self._id_of_both((ids[left], ids[right]))
+                ids[left], ends[left], starts[end] = made, end, left
                 ranks[left] = ranks[right] = None
                 for first, second in ((starts[left], left), (left, end)):
                     if first < 0 or second == size:
@@ -206,6 +212,11 @@ class _MergeTable:
             tokens.append((None if id is not None and id < 0 else id, ends[place] - place))
             place = ends[place]
         return tokens
+
+    def _rank_of_both(self, pair: _Pair) -> int | None:
+        """Return the rank that the score of the token that two make together has (SP-SCORE-1)."""
+        id = self._id_of_both(pair)
+        return None if id is None else self._ranks[self._tokens[id]]
 
     def _id_of_both(self, pair: _Pair) -> int | None:
         """Return the id of the token that two make together."""

@@ -20,7 +20,8 @@ class SentencePieceNormalizer:
     """SentencePiece's normalizer, prepared for many texts.
 
     >>> flags = dict.fromkeys(("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"), True)
-    >>> SentencePieceNormalizer(Choices(), CharacterMap((), b""), treat_whitespace_as_suffix=False, **flags).apply(" a  b")
+    >>> flags["treat_whitespace_as_suffix"] = False
+    >>> SentencePieceNormalizer(Choices(), CharacterMap((), b""), **flags).apply(" a  b")
     '▁a▁b'
     """
 

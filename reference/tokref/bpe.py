@@ -242,8 +242,8 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
     >>> merge_symbols(["a", "b", "c"], model, Choices())
     ['a', 'bc']
     """
-    is_any_pair = _merges_any_pair(model, choices)
-    if not is_any_pair and choices.bpe_merge_order == "single_pass":
+    is_listed = model.scores is None and choices.bpe_pairs == "listed"
+    if is_listed and choices.bpe_merge_order == "single_pass":
         for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
             symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]  # BPE-ENC-4
         return symbols
@@ -254,7 +254,7 @@ def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]
             return symbols
         _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
         pair = (symbols[place], symbols[place + 1])
-        if choices.bpe_merge_places == "all" and not is_any_pair:  # BPE-ENC-11
+        if choices.bpe_merge_places == "all" and is_listed:  # BPE-ENC-11
             symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]
             continue
         symbols = [*symbols[:place], join_symbols(pair, model), *symbols[place + 2 :]]
@@ -276,15 +276,12 @@ def split_unused(symbols: Sequence[str], model: Bpe, choices: Choices) -> list[s
     return found
 
 
-def _merges_any_pair(model: Bpe, choices: Choices) -> bool:
-    return choices.bpe_pairs == "in_vocabulary" if model.any_pair is None else model.any_pair  # SP-PAIR-1
-
-
-def _rank(pair: Pair, model: Bpe, choices: Choices) -> int | None:
+def _rank(pair: Pair, model: Bpe, choices: Choices) -> float | None:
     """Return the rank of a pair, or None if it may not be merged (BPE-ENC-2)."""
-    if model.any_pair:  # SP-PAIR-1
-        return model.vocabulary.get(join_symbols(pair, model))
-    if _merges_any_pair(model, choices):
+    if model.scores is not None:  # SP-SCORE-1: the highest score has the lowest rank
+        score = model.scores.get(join_symbols(pair, model))
+        return None if score is None else -score
+    if choices.bpe_pairs == "in_vocabulary":
         is_known = pair[0] in model.vocabulary and pair[1] in model.vocabulary
         return model.vocabulary.get(join_symbols(pair, model)) if is_known else None
     return model.merges.index(pair) if pair in model.merges else None  # of a merge listed twice, the first rank

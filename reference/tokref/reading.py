@@ -317,6 +317,17 @@ def _read_merges(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((read_text(left), read_text(right)) for left, right in map(_read_pair, read_list(value)))
 
 
+def _read_scores(value: Any) -> list[float]:
+    return [read_number(score) for score in read_list(value)]
+
+
+def _zip_scores(scores: Sequence[float], vocabulary: Mapping[str, int]) -> dict[str, float]:
+    """Give every token of a vocabulary its score (SP-SCORE-2)."""
+    if len(scores) != len(vocabulary):
+        _refuse(f"there are {len(scores)} scores, and {len(vocabulary)} tokens")
+    return dict(zip(vocabulary, scores, strict=True))
+
+
 def _read_weights(value: Any) -> list[tuple[str, float]]:
     return [(read_text(token), read_number(weight)) for token, weight in map(_read_pair, read_list(value))]
 
@@ -334,9 +345,12 @@ def _bpe(given: Mapping[str, Any], choices: Choices) -> Bpe:
         "ignore_merges": read_boolean,
         "continuing_prefix": read_text,
         "end_of_word_suffix": read_text,
-        "any_pair": read_boolean,
+        "scores": _read_scores,
     }
-    model = Bpe(**_read_keys("a bpe model", given, readers))
+    found = _read_keys("a bpe model", given, readers)
+    if "scores" in found:
+        found["scores"] = _zip_scores(found["scores"], found.get("vocabulary", {}))
+    model = Bpe(**found)
     merges: list[tuple[str, str]] = []
     for left, right in model.merges:  # BPE-MODEL-3
         product = join_symbols((left, right), model)
@@ -420,11 +434,12 @@ def _reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
     if not isinstance(model, Bpe | Unigram):
         _refuse("piece_types are for models of the types bpe and unigram")
     kinds: dict[str, str] = {}
+    vocabulary = model.vocabulary
     for kind, tokens in types.items():
         for token in tokens:
             if token in kinds or token == model.unknown_token:  # SP-TYPE-1
                 _refuse(f"{token!r} has two types of pieces, {kinds.get(token, 'unknown')} and {kind}")
-            if token not in model.vocabulary:
+            if token not in vocabulary:
                 _refuse(f"the {kind} piece {token!r} is not in the vocabulary")
             if not token:
                 _refuse(f"a {kind} piece is empty")
@@ -433,16 +448,19 @@ def _reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
             kinds[token] = kind
     found = ("unused",) if isinstance(model, Bpe) else ()
     names = [token for token, kind in kinds.items() if kind not in found]
-    names += [model.unknown_token] if model.unknown_token in model.vocabulary else []
-    reserved = {token: model.vocabulary[token] for token in names}
-    left = {token: id for token, id in model.vocabulary.items() if token not in reserved}
+    names += [model.unknown_token] if model.unknown_token in vocabulary else []
+    reserved = {token: vocabulary[token] for token in names}
+    left = {token: id for token, id in vocabulary.items() if token not in reserved}
     symbols = types.get("user_defined", ())
     if isinstance(model, Unigram):
         weights = {token: weight for token, weight in model.weights.items() if token in left}
         return replace(model, weights=weights, ids=left, symbols=symbols, reserved=reserved)
     merges = tuple(pair for pair in model.merges if {*pair, join_symbols(pair, model)} <= left.keys())
     unused = frozenset(types.get("unused", ()))
-    return replace(model, vocabulary=left, merges=merges, symbols=symbols, unused=unused, reserved=reserved)
+    scores = None if model.scores is None else {token: model.scores[token] for token in left}
+    return replace(
+        model, vocabulary=left, merges=merges, scores=scores, symbols=symbols, unused=unused, reserved=reserved
+    )
 
 
 def _tell_types(stages: dict[str, Any], model: Model, types: Mapping[str, tuple[str, ...]]) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "initial_vocabulary",
     "loss_increase",
     "loss_increases",
+    "nbest",
     "prune_step",
     "ranked_substrings",
     "segment",
@@ -148,6 +149,24 @@ def segmentations(word: str, model: Unigram) -> list[Segmentation]:
     """
     probabilities = token_probabilities(model)
     return [Segmentation(tokens, _multiply(tokens, probabilities)) for tokens in _ways(word, model)]
+
+
+def nbest(word: str, model: Unigram, size: int) -> list[tuple[str, ...]]:
+    """Return the most probable segmentations of a word, the most probable first (UNI-NBEST-1).
+
+    Raises:
+        InputError: ``no_segmentation``.
+
+    >>> nbest("aa", Unigram({"a": 3, "aa": 1}), 1)
+    [('a', 'a')]
+    """
+    if size < 1:  # UNI-NBEST-2
+        raise InputError("invalid_input", f"{size} is no number of segmentations; give one from 1")
+    costs = token_costs(model)
+    ways = _ways(word, model)
+    if not ways:  # UNI-UNK-2
+        raise InputError("no_segmentation", f"{word!r} cannot be written with the tokens of the vocabulary")
+    return sorted(ways, key=lambda tokens: sum(costs[token] for token in tokens))[:size]
 
 
 def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:

@@ -101,7 +101,7 @@ class Bpe:
     ignore_merges: bool = False
     continuing_prefix: str = ""
     end_of_word_suffix: str = ""
-    any_pair: bool | None = None
+    scores: Mapping[str, float] | None = None
     symbols: tuple[str, ...] = ()
     unused: frozenset[str] = frozenset()
     reserved: Mapping[str, int] = field(default_factory=dict)
@@ -109,9 +109,9 @@ class Bpe:
     def without(self, token: str) -> Bpe:
         """Return the model without a token of its vocabulary, and without the merges that make it."""
         vocabulary = {text: id for text, id in self.vocabulary.items() if text != token}
-        return replace(
-            self, vocabulary=vocabulary, merges=tuple(pair for pair in self.merges if "".join(pair) != token)
-        )
+        merges = tuple(pair for pair in self.merges if "".join(pair) != token)
+        scores = None if self.scores is None else {text: self.scores[text] for text in vocabulary}
+        return replace(self, vocabulary=vocabulary, merges=merges, scores=scores)
 
 
 @dataclass(frozen=True)

@@ -462,6 +462,11 @@ def _token_probabilities(request: ReferenceRequest) -> Result:
     return {"probabilities": unigram.token_probabilities(request.model)}
 
 
+def _nbest(request: ReferenceRequest) -> Result:
+    found = unigram.nbest(request.text("word"), request.model, request.number("nbest_size"))
+    return {"segmentations": [list(tokens) for tokens in found]}
+
+
 def _segmentations(request: ReferenceRequest) -> Result:
     found = unigram.segmentations(request.text("word"), request.model)
     return {"segmentations": [[list(tokens), probability] for tokens, probability in found]}
@@ -511,6 +516,7 @@ ReferenceAdapter.operations = {  # None stands for any model, and for none at al
     "initial_vocabulary": {Unigram: _initial_vocabulary},
     "token_probabilities": {Unigram: _token_probabilities},
     "segmentations": {Unigram: _segmentations},
+    "nbest": {Unigram: _nbest},
     "viterbi": {Unigram: _viterbi},
     "segment": {Unigram: _segment},
     "loss": {Unigram: _loss},

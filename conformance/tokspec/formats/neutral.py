@@ -38,6 +38,13 @@ __all__ = [
 _NORMALIZERS: Mapping[str, Mapping[str, Any]] = {
     "bert": {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
     "strip": {"left": True, "right": True},
+    "sentencepiece": {
+        "charsmap": "",
+        "add_dummy_prefix": True,
+        "remove_extra_whitespaces": True,
+        "escape_whitespaces": True,
+        "treat_whitespace_as_suffix": False,
+    },
 }
 _PRE_TOKENIZERS: Mapping[str, Mapping[str, Any]] = {
     "byte_level": {"add_prefix_space": False, "use_regex": True},
@@ -53,6 +60,7 @@ _POST_PROCESSORS: Mapping[str, Mapping[str, Any]] = {
 _DECODERS: Mapping[str, Mapping[str, Any]] = {
     "metaspace": {"replacement": "▁"},
     "wordpiece": {"prefix": "##"},
+    "sentencepiece": {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "unk_surface": " ⁇ "},
 }
 #: The defaults that ``spec/05-wordpiece.md`` gives in its prose, and the documents' kind of weights.
 _MODELS: Mapping[str, Mapping[str, Any]] = {

@@ -1,7 +1,9 @@
 """``sentencepiece.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
 
-The normalizer is the identity, a character map, or for white-space split a map of white space to U+0020; pre-tokenizers
-are what SentencePiece does with spaces. Special tokens are user-defined pieces. A model without an unknown token has
+A model with the normalizer ``sentencepiece`` is written as it is, with its types of pieces, and a file beside which
+nothing is told is read as such a model. Of other models the normalizer is the identity, a character map, or for
+white-space split a map of white space to U+0020, and pre-tokenizers are what SentencePiece does with spaces. Special
+tokens are user-defined pieces. A model without an unknown token has
 the piece ``<unk>`` after its last, or ``<no unknown token>`` if it has a token of that name: its id in a result means
 an unknown symbol. Scores are the weights as numbers of 32 bits; those of a BPE model are its ids, negative. Told beside
 the file are the type, the unknown token, the special tokens and the decoder; where nothing is, it is ``metaspace``.
@@ -64,7 +66,9 @@ __all__ = [
 
 FORMAT = "sentencepiece.model"
 _TYPES = {"UNIGRAM": "unigram", "BPE": "bpe"}
-_KINDS = ("NORMAL", "UNKNOWN", "USER_DEFINED", "BYTE")
+_KINDS = ("NORMAL", "UNKNOWN", "CONTROL", "USER_DEFINED", "BYTE", "UNUSED")
+#: The types of pieces, as a model says them.
+_PIECE_TYPES = {"control": "CONTROL", "user_defined": "USER_DEFINED", "unused": "UNUSED", "byte": "BYTE"}
 
 #: The tokens of byte fallback.
 BYTES = [f"<0x{byte:02X}>" for byte in range(0x100)]
@@ -87,7 +91,10 @@ WHITE_SPACE = decompress(
 )
 
 #: Components that the format has a place for, but not the one of llama.cpp.
-_LATER = ("normalizer/precompiled", "model/bpe/byte_fallback", "model/unigram/byte_fallback")
+_LATER = (
+    *("normalizer/precompiled", "normalizer/sentencepiece", "decoder/sentencepiece", "model/bpe/scores"),
+    *("model/bpe/byte_fallback", "model/unigram/byte_fallback", "model/bpe/piece_types", "model/unigram/piece_types"),
+)
 
 #: SentencePiece wants an unknown token. One of these stands after the last token of a model that has none.
 _USUAL_UNKNOWN, NO_UNKNOWN = "<unk>", "<no unknown token>"
@@ -112,6 +119,7 @@ class Spaces:
     add_dummy_prefix: bool = False
     remove_extra_whitespaces: bool = False
     escape_whitespaces: bool = False
+    treat_whitespace_as_suffix: bool = False
 
 
 _MARKED = {"type": "metaspace", "replacement": MARK}
@@ -145,7 +153,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
-    pieces, spaces = pieces_of(model, FORMAT, *_LATER), spaces_of(model, FORMAT, "precompiled")
+    pieces, spaces = pieces_of(model, FORMAT, *_LATER), spaces_of(model, FORMAT, "precompiled", "sentencepiece")
     message = _message()
     for id, piece in enumerate(pieces):
         kind = message.SentencePiece.Type.Value(piece.kind)
@@ -159,14 +167,18 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     message.trainer_spec.byte_fallback = model.get("byte_fallback", False)
     message.normalizer_spec.name = "identity"
     for key, value in asdict(spaces).items():
-        setattr(message.normalizer_spec, key, value)
-    if spaces.remove_extra_whitespaces:
-        message.normalizer_spec.name = "user_defined"
-        message.normalizer_spec.precompiled_charsmap = WHITE_SPACE
+        of = message.trainer_spec if key == "treat_whitespace_as_suffix" else message.normalizer_spec
+        setattr(of, key, value)
+    charsmap = WHITE_SPACE if spaces.remove_extra_whitespaces else b""
     if "normalizer" in model:
+        charsmap = b64decode(model["normalizer"]["charsmap"])
+    if charsmap:
         message.normalizer_spec.name = "user_defined"
-        message.normalizer_spec.precompiled_charsmap = b64decode(model["normalizer"]["charsmap"])
+        message.normalizer_spec.precompiled_charsmap = charsmap
     told = {key: model[key] for key in TOLD if key in model}
+    if _is_sentencepiece(model.get("normalizer")):
+        message.trainer_spec.unk_surface = model.get("decoder", {}).get("unk_surface", message.trainer_spec.unk_surface)
+        told["normalizer"] = {key: value for key, value in model["normalizer"].items() if key != "charsmap"}
     return pack({FORMAT: message.SerializeToString(deterministic=True)}, told)
 
 
@@ -193,8 +205,53 @@ def read(content: Any) -> dict[str, Any]:
         raise DataError("is no model of SentencePiece", FORMAT) from None
     for key, value in _uncovered(message):
         raise DataError(f"is {value}, which the specification does not cover", FORMAT, key=key)
-    told = beside(content, {"decoder": {"type": "metaspace"}})
+    told = beside(content)
+    if "normalizer" in told or not told:
+        found = _as_it_is(message, "type" in told and "unknown_token" not in told)
+        return {**found, **told, "normalizer": {**told.get("normalizer", {}), **found["normalizer"]}}
+    for key, value in _unsaid(message):
+        raise DataError(f"is {value}, which is not what is told beside the file", FORMAT, key=key)
     return {**_model(message, "type" in told and "unknown_token" not in told), **_stages(message), **told}
+
+
+def _as_it_is(message: Any, has_no_unknown: bool) -> dict[str, Any]:
+    """Return the model that a file says, with SentencePiece's own normalizer, types of pieces, and decoder."""
+    types: dict[str, list[str]] = {key: [] for key in _PIECE_TYPES}
+    names = {value: key for key, value in _PIECE_TYPES.items()}
+    for piece in message.pieces:
+        kind = message.SentencePiece.Type.Name(piece.type)
+        if kind in names:
+            types[names[kind]].append(piece.piece)
+    model = _model(message, has_no_unknown)
+    model.pop("special_tokens", None)
+    if model["type"] == "bpe":
+        del model["merges"]
+        model.update(scores=[piece.score for piece in message.pieces][: len(model["vocabulary"])], fuse_unk=True)
+    if any(types.values()):
+        model["piece_types"] = {key: tokens for key, tokens in types.items() if tokens}
+    said = {field.name: getattr(message.normalizer_spec, field.name) for field in fields(Spaces)[:3]}
+    suffix = message.trainer_spec.treat_whitespace_as_suffix
+    charsmap = b64encode(message.normalizer_spec.precompiled_charsmap).decode("ascii")
+    normalizer = {"type": "sentencepiece", "charsmap": charsmap, **said, "treat_whitespace_as_suffix": suffix}
+    decoder = {"type": "sentencepiece", **{key: said[key] for key in ("add_dummy_prefix", "remove_extra_whitespaces")}}
+    surface = {"unk_surface": message.trainer_spec.unk_surface}
+    return {**model, "normalizer": normalizer, "decoder": {**decoder, **surface}}
+
+
+def _is_sentencepiece(normalizer: Mapping[str, Any] | None) -> bool:
+    return normalizer is not None and normalizer["type"] == "sentencepiece"
+
+
+def _unsaid(message: Any) -> Iterator[tuple[str, str]]:
+    """Return the keys and values for which models with a pre-tokenizer have no place."""
+    if message.trainer_spec.treat_whitespace_as_suffix:
+        yield "trainer_spec.treat_whitespace_as_suffix", "true"
+    if _has_map(message) and message.normalizer_spec.remove_extra_whitespaces:
+        yield "normalizer_spec.precompiled_charsmap", "a character map, with runs of spaces made one"
+    for index, piece in enumerate(message.pieces):
+        kind = message.SentencePiece.Type.Name(piece.type)
+        if kind in ("CONTROL", "UNUSED"):
+            yield f"pieces[{index}].type", f"{kind} ({piece.piece!r})"
 
 
 def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
@@ -203,12 +260,8 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
     kind = trainer.ModelType.Name(trainer.model_type)
     if kind not in _TYPES:
         yield "trainer_spec.model_type", kind
-    if trainer.treat_whitespace_as_suffix:
-        yield "trainer_spec.treat_whitespace_as_suffix", "true"
     if message.denormalizer_spec.precompiled_charsmap:
         yield "denormalizer_spec.precompiled_charsmap", "a character map"
-    if _has_map(message) and message.normalizer_spec.remove_extra_whitespaces:
-        yield "normalizer_spec.precompiled_charsmap", "a character map, with runs of spaces made one"
     for index, piece in enumerate(message.pieces):
         if not isinstance(piece.piece, str):  # protobuf's way with bytes that are not UTF-8
             raise DataError("is not UTF-8", FORMAT, key=f"pieces[{index}].piece")
@@ -228,8 +281,8 @@ def _stages(message: Any) -> dict[str, Any]:
     """Return the character map and the pre-tokenizer, which does not split where a piece goes across a mark."""
     charsmap = b64encode(message.normalizer_spec.precompiled_charsmap).decode("ascii")
     normalizer = {"normalizer": {"type": "precompiled", "charsmap": charsmap}} if _has_map(message) else {}
-    spaces = Spaces(*(getattr(message.normalizer_spec, field.name) for field in fields(Spaces)))
-    said = ", ".join(f"{key} {str(value).lower()}" for key, value in asdict(spaces).items())
+    spaces = Spaces(*(getattr(message.normalizer_spec, field.name) for field in fields(Spaces)[:3]))
+    said = ", ".join(f"{key} {str(value).lower()}" for key, value in [*asdict(spaces).items()][:3])
     part = _PRE_TOKENIZERS.get(spaces, {})
     normal = message.SentencePiece.Type.Value("NORMAL")
     crossing = [piece.piece for piece in message.pieces if piece.type == normal and MARK in piece.piece[1:]]
@@ -286,6 +339,12 @@ def spaces_of(model: Mapping[str, Any], format: str, *normalizers: str) -> Space
     Spaces(add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False)
     """
     part = model.get("pre_tokenizer")
+    if "sentencepiece" in normalizers and _is_sentencepiece(model.get("normalizer")):
+        if part is not None:
+            raise Unsupported(
+                f"{format} makes marks of spaces in the normalizer, and this model has a pre-tokenizer too"
+            )
+        return Spaces(**{field.name: model["normalizer"][field.name] for field in fields(Spaces)})
     spaces = _spaces(part)
     if "normalizer" in model and model["normalizer"]["type"] not in normalizers:
         what = " other than a character map" if normalizers else ""
@@ -351,18 +410,23 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
     tokens, special = tokens_of(model), model.get("special_tokens", [])
     unknown = model.get("unknown_token")
     kinds = {**dict.fromkeys(tokens, "NORMAL"), **dict.fromkeys(special, "USER_DEFINED")}
+    types = model.get("piece_types")
+    for key, of_type in (types or {}).items():
+        kinds |= dict.fromkeys(of_type, _PIECE_TYPES[key])
     if model.get("byte_fallback"):
-        _refuse_missing_bytes(tokens, format)
+        _refuse_missing_bytes(tokens if types is None else types.get("byte", ()), format)
         kinds |= dict.fromkeys(BYTES, "BYTE")
     if unknown is not None:
         kinds[unknown] = "UNKNOWN"
     if unknown in special:
         raise Unsupported(f"{format} never finds the unknown token in a text, and here {unknown!r} is special too")
     _refuse_tokens(kinds, tokens, format)
-    if model["type"] == "bpe":
+    if model["type"] == "bpe" and "scores" not in model:
         ordinary = [token for token in tokens if kinds[token] == "NORMAL"]
         refuse_other_merges(ordinary, model.get("merges", []), format)
-        scores = [-float(id) for id in range(len(tokens))]
+    if model["type"] == "bpe":
+        given = model.get("scores", range(0, -len(tokens), -1))
+        scores = [_score(token, score, format) for token, score in zip(tokens, given, strict=True)]
     else:
         scores = [_score(token, weight, format) for token, weight in log_probabilities(model, format)]
     pieces = [Piece(token, score, kinds[token]) for token, score in zip(tokens, scores, strict=True)]

@@ -29,8 +29,10 @@ _PARAMETERS: Mapping[str, Mapping[str, Any]] = {
         "byte_fallback": False,
         "continuing_prefix": "",
         "end_of_word_suffix": "",
+        "scores": None,
+        "piece_types": None,
     },
-    "model/unigram": {"byte_fallback": False},
+    "model/unigram": {"byte_fallback": False, "piece_types": None},
     "decoder/metaspace": {"prepend_scheme": "always"},
     "decoder/wordpiece": {"cleanup": False},
 }
