@@ -43,7 +43,9 @@ class SentencePieceNormalizer:
         steps: list[Step] = []
         for part, symbol in self._symbols.split(Piece(text, 0, None, True)):
             places = range(part.start, part.start + len(part.text))
-            if symbol is not None or self._map is None:
+            if symbol is not None:
+                steps.append((part.text, part.start, part.start + len(part.text)))
+            elif self._map is None:
                 steps += [(character, place, place + 1) for place, character in zip(places, part.text, strict=True)]
             else:
                 mapped = self._map.steps(part.text)

@@ -175,9 +175,7 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
             end += 1
         start, stop = piece.span(begin, end)
         was_run, is_run = is_run, False
-        if (
-            symbol in model.vocabulary and symbol not in model.unused
-        ):  # TERM-2: tokens are equal when their code points are
+        if symbol in model.vocabulary and symbol not in model.unused:  # TERM-2: equal code points; SP-UNUSED-1
             tokens.append(Token(symbol, model.vocabulary[symbol], start, stop))
         elif found := byte_tokens(piece, begin, model):  # BPE-BYTES-1
             tokens += found

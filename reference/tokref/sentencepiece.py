@@ -67,12 +67,11 @@ def _map_characters(text: str, charsmap: CharacterMap, symbols: Sequence[str]) -
     place = 0
     while place < len(text):
         symbol = longest_symbol(text, place, symbols)
-        length, replacement = charsmap.longest(text, place) if not symbol else (0, "")
-        if length:
-            steps.append((replacement, place, place + length))
-        else:
-            steps += [(text[at], at, at + 1) for at in range(place, place + len(symbol or text[place]))]
-        place += length or len(symbol or text[place])
+        length, output = (len(symbol), symbol) if symbol else charsmap.longest(text, place)
+        if not length:
+            length, output = 1, text[place]
+        steps.append((output, place, place + length))
+        place += length
     return steps
 
 

@@ -50,7 +50,14 @@ _DECODERS: tuple[Mapping[str, Any], ...] = (
     },
 )
 _COMPONENTS = (
-    *("normalizer/precompiled", "model/bpe/fuse_unk", "model/bpe/byte_fallback", "model/unigram/byte_fallback"),
+    *("normalizer/precompiled", "normalizer/sentencepiece", "decoder/sentencepiece", "model/bpe/scores"),
+    *(
+        "model/bpe/piece_types",
+        "model/unigram/piece_types",
+        "model/bpe/fuse_unk",
+        "model/bpe/byte_fallback",
+        "model/unigram/byte_fallback",
+    ),
     *("decoder/sequence", "decoder/replace", "decoder/byte_fallback", "decoder/fuse", "decoder/strip"),
 )
 _NO_SPACES: Mapping[str, bool] = dict.fromkeys(
@@ -73,7 +80,7 @@ class SentencePieceAdapter:
             name="sentencepiece",
             version=version("sentencepiece"),
             language="C++",
-            operations=("normalize", "encode", "decode"),
+            operations=("normalize", "encode", "decode", "nbest"),
             formats=("sentencepiece.model", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids", "spans"),
@@ -89,10 +96,13 @@ class SentencePieceAdapter:
         """
         if format == "tokspec":
             part = content.get("normalizer", {})
-            if "type" in content or part.get("type") not in (*_NORMALIZERS, "precompiled"):
-                raise Unsupported("has no such model, and of normalizers alone NFKC and character maps")
+            if "type" in content or part.get("type") not in (*_NORMALIZERS, "precompiled", "sentencepiece"):
+                raise Unsupported("has no such model, and of normalizers alone NFKC, character maps and its own")
+            if part["type"] == "sentencepiece" and part["treat_whitespace_as_suffix"]:
+                raise Unsupported("puts a mark behind the text with a model only")
+            spaces = {key: part.get(key, value) for key, value in _NO_SPACES.items()}
             of = {"model_proto": _with_map(part["charsmap"])} if "charsmap" in part else {"rule_name": part["type"]}
-            return _loaded(lambda: self._library.SentencePieceNormalizer(**of, **_NO_SPACES)), content
+            return _loaded(lambda: self._library.SentencePieceNormalizer(**of, **spaces)), content
         proto = b64decode(content["files"]["sentencepiece.model"]["base64"])
         processor = _loaded(lambda: self._library.SentencePieceProcessor(model_proto=proto))
         return processor, content.get("beside", _AS_IN_THE_FILE)
@@ -105,11 +115,13 @@ class SentencePieceAdapter:
         """
         require_unicode(input)
         library, beside = model
-        if isinstance(library, self._library.SentencePieceNormalizer) != (operation == "normalize"):
-            raise Unsupported("normalizes without a model, and needs one for all else")
+        if isinstance(library, self._library.SentencePieceNormalizer) and operation != "normalize":
+            raise Unsupported("needs a model for all but normalizing")
         if operation == "normalize":
+            if "type" in beside and "normalizer" not in beside:
+                raise Unsupported("makes marks of spaces when it normalizes with a model")
             return {"text": library.normalize(input["text"])}
-        return (_encode if operation == "encode" else _decode)(library, beside, input)
+        return _OPERATIONS[operation](library, beside, input)
 
 
 def _loaded(load: Callable[[], Any]) -> Any:
@@ -139,8 +151,15 @@ def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
     return {"tokens": tokens, "ids": found["ids"], "spans": found["offsets"]}
 
 
+def _nbest(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    found = processor.nbest_encode(input["word"], nbest_size=input["nbest_size"], out_type=int)
+    if any(processor.unk_id() in ids for ids in found):
+        raise Unsupported("writes every word, with its unknown token where it has to")
+    return {"segmentations": [[processor.id_to_piece(id) for id in ids] for ids in found]}
+
+
 def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
-    if beside.get("decoder") not in _DECODERS:
+    if beside.get("decoder") not in _DECODERS and beside.get("decoder", {}).get("type") != "sentencepiece":
         raise Unsupported(f"decodes {MARK!r} as a space, whatever the model")
     if "tokens" in input:
         return {"text": processor.decode_pieces(list(input["tokens"]))}
@@ -152,3 +171,6 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         return {"text": processor.decode(list(input["ids"]))}
     except IndexError as error:
         raise Refusal("unknown_id", str(error)) from error
+
+
+_OPERATIONS = {"encode": _encode, "decode": _decode, "nbest": _nbest}

@@ -45,6 +45,7 @@ from tokspec.formats.neutral import (
     is_weight,
     log_probabilities,
     refuse_components,
+    refuse_ids,
     refuse_untrained,
     tokens_of,
 )
@@ -153,7 +154,9 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
-    pieces, spaces = pieces_of(model, FORMAT, *_LATER), spaces_of(model, FORMAT, "precompiled", "sentencepiece")
+    # spaces first: pieces take long, and are of no use where spaces cannot be said
+    spaces = spaces_of(model, FORMAT, "precompiled", "sentencepiece")
+    pieces = pieces_of(model, FORMAT, *_LATER)
     message = _message()
     for id, piece in enumerate(pieces):
         kind = message.SentencePiece.Type.Value(piece.kind)
@@ -412,7 +415,11 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
     kinds = {**dict.fromkeys(tokens, "NORMAL"), **dict.fromkeys(special, "USER_DEFINED")}
     types = model.get("piece_types")
     for key, of_type in (types or {}).items():
+        if contradicted := [token for token in of_type if kinds.get(token) != "NORMAL" or token == unknown]:
+            raise Unsupported(f"{format} has one type for each token, and here {contradicted[0]!r} is not so")
         kinds |= dict.fromkeys(of_type, _PIECE_TYPES[key])
+    if types and types.get("byte") and not model.get("byte_fallback"):
+        raise Unsupported(f"{format} has tokens of bytes only where it falls back to them")
     if model.get("byte_fallback"):
         _refuse_missing_bytes(tokens if types is None else types.get("byte", ()), format)
         kinds |= dict.fromkeys(BYTES, "BYTE")
@@ -426,6 +433,12 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
         refuse_other_merges(ordinary, model.get("merges", []), format)
     if model["type"] == "bpe":
         given = model.get("scores", range(0, -len(tokens), -1))
+        if len(given) != len(tokens):
+            raise Unsupported(
+                f"{format} has a score for each token, and this model {len(given)} for {len(tokens)} tokens"
+            )
+        if "scores" in model:
+            refuse_ids(model, format)
         scores = [_score(token, score, format) for token, score in zip(tokens, given, strict=True)]
     else:
         scores = [_score(token, weight, format) for token, weight in log_probabilities(model, format)]
