@@ -165,7 +165,7 @@ class Vocabularies:
         return [columns[file] for file in self.formats]
 
     def _column(self, file: Path, advance: Callable[[bool], object]) -> Column:
-        name, format = file.name.partition(".")[0], self.formats[file]
+        name, format = file.stem, self.formats[file]
         choices = self._choices.get(_LIBRARIES.get(format, _OTHER_LIBRARY), {})
         told = [file, *sorted(self.folder.glob(f"{name}.beside.*"))]
         read = [FORMAT, __version__, sha256(b"".join(each.read_bytes() for each in told)).hexdigest(), choices]
