@@ -434,7 +434,9 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
     if model["type"] == "bpe":
         given = model.get("scores", range(0, -len(tokens), -1))
         if len(given) != len(tokens):
-            raise Unsupported(f"{format} has a score for each token, and this model {len(given)} for {len(tokens)} tokens")
+            raise Unsupported(
+                f"{format} has a score for each token, and this model {len(given)} for {len(tokens)} tokens"
+            )
         if "scores" in model:
             refuse_ids(model, format)
         scores = [_score(token, score, format) for token, score in zip(tokens, given, strict=True)]
