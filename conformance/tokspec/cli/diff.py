@@ -18,13 +18,18 @@ from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
-from tokspec.cli.options import choices_option, limits_options, parse_choices
+from tokspec.cli.options import (
+    choices_option,
+    files_of_implementation,
+    limits_options,
+    parse_choices,
+    refuse_outputs,
+)
 from tokspec.cli.progress import ProgressBar
-from tokspec.cli.run import refuse_one_file
 from tokspec.diff.answers import Asker
 from tokspec.diff.compare import compare_cases, compare_records, default_inputs, unit_of
 from tokspec.diff.engines import ENGINES, Progress, count_processors, run_units
-from tokspec.diff.inputs import FIELD, KINDS, Reading
+from tokspec.diff.inputs import FIELD, KINDS, Reading, files_of_texts
 from tokspec.diff.minimize import Minimizer, Small
 from tokspec.diff.models import compare_models, compare_summaries, parts_of, summarize
 from tokspec.diff.recording import Recording, find_model
@@ -35,7 +40,7 @@ from tokspec.diff.tally import Tally
 from tokspec.diff.texts import MADE
 from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
 from tokspec.formats import READERS
-from tokspec.formats.user_model import UserModel, read_user_model
+from tokspec.formats.user_model import UserModel, files_of_model, read_user_model
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices
 from tokspec.report.ndjson import ndjson, origin
@@ -170,8 +175,6 @@ class _Diff:
         for file in self.reports:
             if file.suffix not in (".ndjson", ".md"):
                 raise DataError("does not say by its end what to write; give .ndjson or .md", str(file), key="--report")
-        named = {f"--report {file}": file for file in self.reports}
-        refuse_one_file({**named, "--junit": self.junit_file, "--known-failures": self.ratchet.file})
         if self.files and self._recordings:
             raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
         if self.a == self.b and self.model_b is None:
@@ -180,6 +183,17 @@ class _Diff:
             raise click.UsageError("FILES need --model FILE")
         if self.address is not None and self.engine == "local":
             raise DataError("is for --engine dask or ray", key="--address")
+        named = {f"--report {file}": file for file in self.reports}
+        refuse_outputs(
+            {**named, "--junit": self.junit_file, "--known-failures": self.ratchet.file},
+            {
+                "A": files_of_implementation(self.a),
+                "B": files_of_implementation(self.b),
+                "--model": files_of_model(self.model, self.format),
+                "--model-b": files_of_model(self.model_b, self.format),
+                "FILES": files_of_texts(self.files),
+            },
+        )
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:

@@ -10,6 +10,7 @@ import click
 from tokspec.base.display import terminal_width, wrap
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
+from tokspec.cli.options import refuse_outputs
 from tokspec.judge.diagnosis import group_failures
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
@@ -48,6 +49,7 @@ def report_command(
     Exit status: 0 if every run conforms, 1 if one does not; with --compare 1 if something is new or lost. A report
     that was cut off is refused with 2.
     """
+    refuse_outputs({"--output": output, "--html": html}, {"FILE": files})
     reports = [read_report(file) for file in files]
     if compare:
         return _compare(reports, form, output)

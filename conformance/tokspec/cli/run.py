@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,10 +19,13 @@ from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     Target,
     choices_option,
+    files_of_fixtures,
+    files_of_implementation,
     fixtures_option,
     fixtures_version_option,
     implementation_options,
     parse_choices,
+    refuse_outputs,
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
@@ -38,7 +41,7 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version, select
 
-__all__ = ["refuse_one_file", "run_command"]
+__all__ = ["run_command"]
 
 
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
@@ -87,8 +90,14 @@ def run_command(
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
     ratchet = Ratchet.of(known_failures, update)
-    refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
     judging = Judging(ratchet=ratchet, **options)
+    refuse_outputs(
+        {"--known-failures": ratchet.file, "--report": report, "--junit": junit_file},
+        {
+            "--fixtures": files_of_fixtures(judging.fixtures),
+            "--impl": files_of_implementation(judging.target.name),
+        },
+    )
     finished, shown = judging.run(show, verbose)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
@@ -101,17 +110,6 @@ def run_command(
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
-
-
-def refuse_one_file(files: Mapping[str, Path | None]) -> None:
-    """Refuse options that name the same file: the last one written would be all that is left."""
-    named: dict[Path, str] = {}
-    for option, file in files.items():
-        # What is no regular file, as a terminal, takes one after the other.
-        if file and (file.is_file() or not file.exists()):
-            other = named.setdefault(file.resolve(), option)
-            if other != option:
-                raise click.UsageError(f"{other} and {option} name the same file; give each its own")
 
 
 @dataclass(frozen=True)

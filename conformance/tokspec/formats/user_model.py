@@ -18,7 +18,7 @@ from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.neutral import is_weight
 from tokspec.formats.on_disk import content_of, files_of, format_of, read_file
 
-__all__ = ["UserModel", "read_user_model"]
+__all__ = ["UserModel", "files_of_model", "read_user_model"]
 
 #: The formats whose loaders take each other's files, or nearly.
 _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
@@ -100,6 +100,20 @@ class UserModel(Mapping[str, Any]):
             return formats.read(self.format, content)
         except DataError as error:
             raise Unsupported(f"{self.name} is a {self.format} that cannot be converted: {error}") from None
+
+
+def files_of_model(path: Path | None, format: str | None = None) -> list[Path]:
+    """Return the files from which a model is read; the path itself if nothing says what is there.
+
+    >>> files_of_model(Path("toy.model")) == [Path("toy.model")]
+    True
+    """
+    if path is None:
+        return []
+    try:
+        return list(files_of(format or format_of(path), path).values())
+    except DataError:
+        return [path]
 
 
 def read_user_model(path: Path, format: str | None = None) -> UserModel:
