@@ -207,7 +207,24 @@ def test_tokenizer_json_has_every_stage(stage: str, kind: str) -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_kind_of_the_schema_is_tried(stage: str) -> None:
     schema = json.loads((fixtures_folder() / "schema.json").read_text("utf-8"))
-    assert set(STAGES[stage]) == set(schema["$defs"][stage]["properties"]["type"]["enum"])
+    kinds = set(schema["$defs"][stage]["properties"]["type"]["enum"])
+    assert set(STAGES[stage]) == kinds - {"sentencepiece"}
+
+
+@pytest.mark.parametrize("format", [format for format in FORMATS if format not in ("tokspec", "sentencepiece.model")])
+@pytest.mark.parametrize(
+    ("model", "component"),
+    [
+        ({"normalizer": {"type": "sentencepiece"}}, "normalizer/sentencepiece"),
+        ({"decoder": {"type": "sequence", "decoders": [{"type": "sentencepiece"}]}}, "decoder/sentencepiece"),
+        ({"vocabulary": ["a"], "scores": [0]}, "model/bpe/scores"),
+        ({"vocabulary": ["a"], "piece_types": {"control": ["a"]}}, "model/bpe/piece_types"),
+    ],
+)
+def test_what_sentencepiece_has_is_not_written_elsewhere(format: str, model: dict[str, Any], component: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        write(format, {"type": "bpe", **model})
+    assert caught.value.message.endswith(f"{format} has no place for {component}, which this model needs")
 
 
 def test_tokenizer_json_of_a_bpe_model() -> None:

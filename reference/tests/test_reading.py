@@ -192,7 +192,7 @@ TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
         (
             {"type": "bpe", "dropout": 0.1},
             "a bpe model has no key 'dropout'; give only vocabulary, merges, unknown_token, fuse_unk, byte_fallback, "
-            "ignore_merges, continuing_prefix, end_of_word_suffix",
+            "ignore_merges, continuing_prefix, end_of_word_suffix, scores",
         ),
         ({"type": "bpe", "vocabulary": "ab"}, "'ab' is not a list"),
         ({"type": "bpe", "vocabulary": ["a", 1]}, "1 is not a string"),
@@ -275,15 +275,15 @@ TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
         ({"decoder": "wordpiece"}, "a decoder is not an object, but 'wordpiece'"),
         (
             {"decoder": {}},
-            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
         ),
         (
             {"decoder": {"type": "ctc"}},
-            "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+            "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
         ),
         (
             {"decoder": {"type": {}}},
-            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sequence",
+            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
         ),
         ({"decoder": {"type": "byte_level", "x": 1}}, "the decoder byte_level has no key 'x'; give only type"),
         ({"pre_tokenizer": {"type": "metaspace", "replacement": "__"}}, "'__' is not one character"),

@@ -51,7 +51,13 @@ _DECODERS: tuple[Mapping[str, Any], ...] = (
 )
 _COMPONENTS = (
     *("normalizer/precompiled", "normalizer/sentencepiece", "decoder/sentencepiece", "model/bpe/scores"),
-    *("model/bpe/piece_types", "model/unigram/piece_types", "model/bpe/fuse_unk", "model/bpe/byte_fallback", "model/unigram/byte_fallback"),
+    *(
+        "model/bpe/piece_types",
+        "model/unigram/piece_types",
+        "model/bpe/fuse_unk",
+        "model/bpe/byte_fallback",
+        "model/unigram/byte_fallback",
+    ),
     *("decoder/sequence", "decoder/replace", "decoder/byte_fallback", "decoder/fuse", "decoder/strip"),
 )
 _NO_SPACES: Mapping[str, bool] = dict.fromkeys(

@@ -18,7 +18,7 @@ from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["TokieAdapter"]
+__all__ = ["TokieAdapter", "ids_in"]
 
 #: The options that the library takes, measured with version 0.1.4.
 CHOICES = {
@@ -76,7 +76,7 @@ class TokieAdapter:
             file = Path(folder) / "tokenizer.json"
             file.write_text(json.dumps(content), "utf-8")
             try:
-                return self._library.Tokenizer.from_json(str(file)), _ids(content)
+                return self._library.Tokenizer.from_json(str(file)), ids_in(content)
             except self._library.TokieError as error:
                 for part, reason in _REASONS.items():
                     if part in str(error):
@@ -128,7 +128,8 @@ def _encoding(encoding: Any, names: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _ids(content: Mapping[str, Any]) -> Mapping[str, int]:
+def ids_in(content: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return the ids of the tokens of a ``tokenizer.json``, added ones too."""
     vocab = content["model"]["vocab"]
     found = vocab if isinstance(vocab, Mapping) else {token: id for id, (token, _) in enumerate(vocab)}
     return {**found, **{token["content"]: token["id"] for token in content.get("added_tokens", ())}}

@@ -1,8 +1,9 @@
-"""``tokspec matrix``: every implementation that is here, by chapter."""
+"""``tokspec matrix``: every implementation that is here, by chapter, and by real vocabularies."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,14 +14,19 @@ from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder
 from tokspec.cli.options import fixtures_option
 from tokspec.cli.progress import ProgressBar
-from tokspec.report.matrix import MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
+from tokspec.diff.engines import count_processors
+from tokspec.diff.report import count
+from tokspec.diff.vocabularies import Column, Vocabularies
+from tokspec.report.matrix import Listed, MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.report.ndjson import ndjson, origin
+from tokspec.report.vocabularies import markdown_vocabularies, text_vocabularies
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
 __all__ = ["matrix_command"]
 
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
+_VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularies}
 
 
 @click.command("matrix", short_help="Judge every implementation that is here.")
@@ -29,32 +35,74 @@ _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
 @click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
 @click.option("--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a report of each there.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a site of the results there.")
+@click.option(
+    "--vocabularies",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Compare with the real vocabularies that are there, instead of judging; with --html, do both.",
+)
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Vocabularies at once.  [default: one a processor]")
 @click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
 def matrix_command(
-    fixtures: Path | None, file: Path | None, form: str, reports: Path | None, html: Path | None, every: bool
+    fixtures: Path | None,
+    file: Path | None,
+    form: str,
+    reports: Path | None,
+    html: Path | None,
+    vocabularies: Path | None,
+    jobs: int | None,
+    every: bool,
 ) -> int:
     """Judge every implementation of a list, each against its known failures, and set them beside each other.
 
     The list is conformance/adapters/adapters.yaml of the checkout, unless another one is given; without a checkout it
     is what packages announce. What is not here is named, with what has to be done.
 
+    With --vocabularies each implementation is held to tokfast with every file of a folder, such as a tokenizer.json, a
+    SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
+
     Exit status: 0 if every run conforms, 1 if one does not.
     """
     own = fixtures_folder().parent / "conformance" / "adapters" / "adapters.yaml"
     file = file or (own if own.is_file() else None)
     listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
+    columns: Sequence[Column] = ()
+    if vocabularies:
+        if reports and not html:
+            raise click.UsageError("--reports is of the cases; with --vocabularies alone there are none")
+        columns, lines = _compare_vocabularies(vocabularies, listed, jobs or count_processors(), form)
+        click.echo("\n".join(lines))
+        if not html:
+            return 0
     with ProgressBar("judging", len(listed)) as advance:
         rows = list(matrix(listed, suite, advance))
     if reports:
         _write(rows, reports, suite.hash)
     if html:
-        pages = _site()(rows, suite, html)
+        pages = _site()(rows, suite, html, columns)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
     return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
 
 
-def _site() -> Callable[[Sequence[MatrixRow], Suite, Path], int]:
+def _compare_vocabularies(
+    folder: Path, listed: Sequence[Listed], jobs: int, form: str
+) -> tuple[Sequence[Column], list[str]]:
+    start, computed = time.monotonic(), []
+    vocabularies = Vocabularies(folder, listed)
+    with ProgressBar("comparing vocabularies", len(vocabularies.formats) * len(vocabularies.sides)) as advance:
+
+        def note(is_new: bool) -> None:
+            computed.append(is_new)
+            advance()
+
+        columns = vocabularies.compare(jobs, note)
+    lines = list(_VOCABULARY_FORMS[form](vocabularies, columns))
+    cells, minutes = count(sum(computed), "cell"), (time.monotonic() - start) / 60
+    return columns, [*lines, f"\n{cells} computed and {len(computed) - sum(computed)} kept, in {minutes:.1f} minutes"]
+
+
+def _site() -> Callable[[Sequence[MatrixRow], Suite, Path, Sequence[Column]], int]:
     try:
         from tokspec.site.build import build_site  # here, because it needs packages that judging does not
     except ImportError as error:

@@ -27,6 +27,7 @@ from typing import Any
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import neutral
 from tokspec.formats.files import refuse_surrogates
+from tokspec.suite.components import needed_components
 
 __all__ = ["FORMATS", "READERS", "read", "write"]
 
@@ -77,7 +78,16 @@ def write(format: str, content: Mapping[str, Any]) -> Any:
     writer = FORMATS.get(format)
     if writer is None:
         raise Unsupported(f"no writer for the format {format}")
+    if format not in ("tokspec", "sentencepiece.model"):
+        _refuse_sentencepiece(content, format)
     return writer(content)
+
+
+def _refuse_sentencepiece(model: Mapping[str, Any], format: str) -> None:
+    """Refuse what no other format has a place for, be it in a sequence."""
+    for name in needed_components(model):
+        if name.rpartition("/")[2] in ("sentencepiece", "scores", "piece_types"):
+            raise Unsupported(f"{format} has no place for {name}, which this model needs")
 
 
 def read(format: str, content: Any) -> dict[str, Any]:

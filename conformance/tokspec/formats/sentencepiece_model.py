@@ -154,7 +154,9 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
-    pieces, spaces = pieces_of(model, FORMAT, *_LATER), spaces_of(model, FORMAT, "precompiled", "sentencepiece")
+    # spaces first: pieces take long, and are of no use where spaces cannot be said
+    spaces = spaces_of(model, FORMAT, "precompiled", "sentencepiece")
+    pieces = pieces_of(model, FORMAT, *_LATER)
     message = _message()
     for id, piece in enumerate(pieces):
         kind = message.SentencePiece.Type.Value(piece.kind)
@@ -432,7 +434,9 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
     if model["type"] == "bpe":
         given = model.get("scores", range(0, -len(tokens), -1))
         if len(given) != len(tokens):
-            raise Unsupported(f"{format} has a score for each token, and this model {len(given)} for {len(tokens)} tokens")
+            raise Unsupported(
+                f"{format} has a score for each token, and this model {len(given)} for {len(tokens)} tokens"
+            )
         if "scores" in model:
             refuse_ids(model, format)
         scores = [_score(token, score, format) for token, score in zip(tokens, given, strict=True)]

@@ -57,10 +57,11 @@ class UserModel(Mapping[str, Any]):
 
     def ordered(self, accepted: Sequence[str]) -> list[str]:
         """Return the accepted formats, its own first."""
-        return sorted(accepted, key=lambda format: (format != self.format, format not in self._near))
+        return sorted(accepted, key=lambda format: (format != self.format, format not in self.own_formats))
 
     @property
-    def _near(self) -> tuple[str, ...]:
+    def own_formats(self) -> tuple[str, ...]:
+        """The formats whose loaders get the file itself, or nearly."""
         return _OBJECTS if self.format in _OBJECTS else (self.format,)
 
     def write(self, format: str) -> Any:

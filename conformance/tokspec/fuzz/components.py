@@ -106,6 +106,17 @@ COMPONENTS: tuple[Component, ...] = (
         "normalizer", "replace", "NORM-REPLACE-* PATTERN-*", required={"pattern": _PATTERNS, "content": _CONTENTS}
     ),
     Component("normalizer", "prepend", "NORM-PREPEND-*", required={"prefix": ("▁", "a", "ab")}),
+    Component(
+        "normalizer",
+        "sentencepiece",
+        "SP-NORM-*",
+        parameters={
+            "add_dummy_prefix": _BOTH,
+            "remove_extra_whitespaces": _BOTH,
+            "escape_whitespaces": _BOTH,
+            "treat_whitespace_as_suffix": _BOTH,
+        },
+    ),
     Component("normalizer", "strip", "NORM-STRIP-*", parameters={"left": _BOTH, "right": _BOTH}),
     Component("pre_tokenizer", "whitespace_split", "PRE-SPACE-*"),
     Component("pre_tokenizer", "bert", "PRE-BERT-*", share=2),
@@ -161,6 +172,12 @@ COMPONENTS: tuple[Component, ...] = (
     ),
     Component("decoder", "replace", "DEC-REPLACE-* PATTERN-*", required=_REPLACING),
     Component("decoder", "bpe", "DEC-BPE-*", required={"suffix": ("</w>", "a", "")}),
+    Component(
+        "decoder",
+        "sentencepiece",
+        "SP-DEC-*",
+        parameters={"add_dummy_prefix": _BOTH, "remove_extra_whitespaces": _BOTH, "unk_surface": (" ⁇ ", "", "a")},
+    ),
     Component("decoder", "sequence", "DEC-SEQUENCE-*", members="decoders"),
     Component(
         "post_processor",

@@ -314,9 +314,14 @@ def _with_ids(model: Model) -> Model:
 def _extended_bpe(draw: Draw, model: Model) -> Model:
     """Return a model with parameters that add tokens: bytes to fall back to, a prefix, a suffix; or that need none."""
     tokens, merges = model["vocabulary"], model["merges"]
-    key = pick(draw, ("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix"))
+    key = pick(
+        draw, ("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix", "scores")
+    )
     if key in ("ignore_merges", "fuse_unk"):
         return {**model, key: chance(draw, 75)}
+    if key == "scores":  # some of them equal
+        scores = [-(draw(number(9)) + place % 3 / 2) for place in range(len(tokens))]
+        return {**model, "merges": [], "scores": scores, **_piece_types(draw, model)}
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
     before, behind = ("##", "") if key == "continuing_prefix" else ("", "</w>")
@@ -327,6 +332,16 @@ def _extended_bpe(draw: Draw, model: Model) -> Model:
     return {**model, key: before or behind, "vocabulary": listed, "merges": [*merges, *more]}
 
 
+def _piece_types(draw: Draw, model: Model) -> dict[str, Any]:
+    """Draw the types of some tokens, among which the unknown token is not."""
+    types: dict[str, list[str]] = {}
+    for token in tokens_of(model):
+        kind = draw(number(11))
+        if kind < 3 and token not in ("", model.get("unknown_token")):
+            types.setdefault(("control", "user_defined", "unused")[kind], []).append(token)
+    return {"piece_types": types} if types else {}
+
+
 def _fallback(draw: Draw) -> list[str]:
     """Return the tokens of bytes: of a few characters, one of them perhaps without its last byte."""
     data = "éb中\n".encode()[: 8 - draw(number(4))]
@@ -335,6 +350,8 @@ def _fallback(draw: Draw) -> list[str]:
 
 def _extended_unigram(draw: Draw, model: Model) -> Model:
     listed, weight = tokens_of(model), model["tokens"][0][1]
+    if chance(draw, 40) and len(set(listed)) == len(listed):
+        return {**model, **_piece_types(draw, model)}
     rows = [[token, weight] for token in _fallback(draw) if token not in listed]
     return {**model, "byte_fallback": True, "tokens": [*model["tokens"], *rows]}
 

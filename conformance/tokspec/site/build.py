@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from tokspec import __version__
 from tokspec.base.display import visible
 from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder, specification_folder
+from tokspec.diff.vocabularies import Cell as VocabularyCell
+from tokspec.diff.vocabularies import Column
 from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
@@ -41,6 +43,7 @@ from tokspec.site.views import (
     model_text,
     shown,
     token_rows,
+    vocabulary_view,
 )
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.specification import Specification, load_specification
@@ -53,13 +56,13 @@ _SHOWN = 3
 _HERE = Path(__file__).parent
 
 
-def build_site(rows: Sequence[MatrixRow], suite: Suite, folder: Path) -> int:
-    """Write the pages of a matrix into a folder, and return how many there are.
+def build_site(rows: Sequence[MatrixRow], suite: Suite, folder: Path, columns: Sequence[Column] = ()) -> int:
+    """Write the pages of a matrix, and of that of real vocabularies, into a folder, and return how many there are.
 
     Raises:
         DataError: a page cannot be written.
     """
-    return _Site(rows, suite, folder).write()
+    return _Site(rows, suite, folder, columns).write()
 
 
 def run_page(run: Run, title: str, command: str) -> str:
@@ -80,7 +83,8 @@ class _Judged:
 
 
 class _Site:
-    def __init__(self, rows: Sequence[MatrixRow], suite: Suite, folder: Path) -> None:
+    def __init__(self, rows: Sequence[MatrixRow], suite: Suite, folder: Path, columns: Sequence[Column]) -> None:
+        self.columns = columns
         self.suite, self.folder, self.specification = suite, folder, load_specification()
         self.judged = list(_with_files(rows))
         self.absent = [(shown(row.listed.name), shown(row.missing)) for row in rows if not row.run]
@@ -98,6 +102,11 @@ class _Site:
         self.clauses()
         for judged in self.judged:
             self.implementation(judged)
+        for judged in self.with_vocabularies:
+            cells = [view for view in map(vocabulary_view, self.cells_of(judged)) if view]
+            self.page(f"vocabularies/{judged.file}.html", "vocabularies.html", judged.name, judged=judged, cells=cells)
+        if self.columns:
+            write_whole(self.folder / "vocabularies.json", json.dumps([asdict(column) for column in self.columns]))
         for case in self.suite.cases.values():
             self.case(case)
         for clause in self.specification.clauses.values():
@@ -118,7 +127,26 @@ class _Site:
         write_whole(target, content)
         self.pages += 1
 
+    @property
+    def with_vocabularies(self) -> list[_Judged]:
+        """The implementations that have cells of real vocabularies."""
+        return [judged for judged in self.judged if any(self.cells_of(judged))]
+
+    def cells_of(self, judged: _Judged) -> list[VocabularyCell | None]:
+        hello = judged.run.hello
+        return [column.cells.get(f"{hello.name} {hello.version}".strip()) for column in self.columns]
+
     def index(self) -> None:
+        vocabularies = [
+            {
+                "file": judged.file,
+                "name": judged.name,
+                "language": shown(judged.run.hello.language, 30),
+                "engine": shown(judged.row.listed.engine, 60),
+                "cells": [vocabulary_view(cell) for cell in self.cells_of(judged)],
+            }
+            for judged in self.with_vocabularies
+        ]
         rows = [
             {
                 "file": judged.file,
@@ -141,6 +169,8 @@ class _Site:
             rows=rows,
             chapters=[(chapter, chapter_title(chapter).replace("-", " ")) for chapter in self.chapters],
             profiles=list(self.specification.profiles),
+            vocabularies=vocabularies,
+            columns=[(shown(column.vocabulary, 40), shown(column.fault)) for column in self.columns],
             languages=sorted({row["language"] for row in rows}),
             engines=sorted({row["engine"] for row in rows}),
             engine_count=len({row["engine"] for row in rows}),

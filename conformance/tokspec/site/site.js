@@ -28,14 +28,14 @@ document.addEventListener("DOMContentLoaded", () => {
   const count = document.getElementById("count");
   const filter = () => {
     let left = 0;
-    for (const row of rows) {
+    for (const row of document.querySelectorAll("tr[data-name]")) {
       const fits = fields.every((field) => {
         const value = field.value.trim().toLowerCase();
         const own = (row.dataset[field.dataset.filter] ?? "").toLowerCase();
         return !value || (field.tagName === "SELECT" ? own === value : own.includes(value));
       });
       row.hidden = !fits;
-      left += fits;
+      left += fits && rows.includes(row);
     }
     if (count) count.textContent = `${left} of ${rows.length} implementations`;
   };

@@ -8,16 +8,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tokspec.base.display import compact, shorten, visible
+from tokspec.diff.vocabularies import FIELDS
+from tokspec.diff.vocabularies import Cell as VocabularyCell
 from tokspec.judge.compare import ABSENT
 from tokspec.judge.diagnosis import group_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
 from tokspec.protocol.messages import Answer, Refused, Reply
+from tokspec.report.vocabularies import percent
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Cell", "Chip", "Group", "TokenRow", "answer_of", "cell", "chapter_title", "groups", "shown", "token_rows"]
+__all__ = [
+    "Cell",
+    "Chip",
+    "Group",
+    "TokenRow",
+    "answer_of",
+    "cell",
+    "chapter_title",
+    "groups",
+    "shown",
+    "token_rows",
+    "vocabulary_view",
+]
 
 #: Columns of a text under which tokens are set; a longer one has its tokens beside each other.
 _WIDEST = 48
@@ -26,6 +41,9 @@ _WIDEST = 48
 _AROUND = 12
 
 _LONGEST = 300
+
+#: Causes that are shown of an implementation with a real vocabulary.
+_CAUSES = 6
 
 
 def shown(value: Any, longest: int = _LONGEST) -> str:
@@ -37,6 +55,15 @@ def shown(value: Any, longest: int = _LONGEST) -> str:
     if isinstance(value, str):
         return shorten(visible(value), longest)
     return shorten(compact(value), longest)
+
+
+def level_of(share: float) -> str:
+    """Return the class of a share.
+
+    >>> level_of(1.0), level_of(0.99), level_of(0.2)
+    ('all', 'most', 'few')
+    """
+    return "all" if share == 1 else "most" if share >= 0.9 else "some" if share >= 0.5 else "few"
 
 
 @dataclass(frozen=True)
@@ -53,8 +80,7 @@ class Cell:
         """The class of the cell: what a colour and a word show."""
         if not self.asked:
             return "unasked"
-        share = self.passed / self.asked
-        return "all" if share == 1 else "most" if share >= 0.9 else "some" if share >= 0.5 else "few"
+        return level_of(self.passed / self.asked)
 
     @property
     def share(self) -> float:
@@ -265,3 +291,25 @@ def json_text(value: Any) -> str:
 def chapter_of(case: Case) -> str:
     """Return the chapter in which a case counts: that of its first clause."""
     return load_specification().clauses[case.clauses[0]].chapter
+
+
+def vocabulary_view(cell: VocabularyCell | None) -> dict[str, Any] | None:
+    """Return what is shown of an implementation with a real vocabulary."""
+    if cell is None:
+        return None
+    share = cell.share()
+    causes = [
+        {key: shown(value) if key != "texts" else value for key, value in cause.items()}
+        for cause in cell.causes[:_CAUSES]
+    ]
+    return {
+        "name": shown(cell.vocabulary, 40),
+        "percent": percent(share),
+        "mark": "" if share is None or cell.as_it_is else "~",
+        "level": "unasked" if share is None else level_of(share),
+        "given": f"{'as it is' if cell.as_it_is else f'as {shown(cell.given, 40)}'}" if share is not None else "",
+        "fields": [(percent(cell.share(name)), cell.fields.get(name)) for name in FIELDS],
+        "reason": shown(cell.reason),
+        "causes": causes,
+        "more": len(cell.causes) - len(causes),
+    }

@@ -1,0 +1,82 @@
+"""The adapter for ``gigatoken``, written for version 0.10.0.
+
+The library loads ``tokenizer.json``: byte-level BPE, and BPE with a fallback to bytes, each with all bytes in the
+vocabulary. It gives ids; a token is the entry of the vocabulary that an id names. Decoding gives bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.adapters.fastokens import names_in
+from tokspec.adapters.tokie import ids_in
+
+__all__ = ["GigatokenAdapter"]
+
+#: The options that the library takes, measured with version 0.10.0.
+CHOICES: dict[str, str] = {}
+
+#: What the library reads of a model; of what it does not know it says so.
+COMPONENTS = ("added_tokens", "normalizer", "pre_tokenizer", "model/bpe", "post_processor", "decoder", "vocabulary_ids")
+
+
+class GigatokenAdapter:
+    """``gigatoken``: BPE of ``tokenizer.json``, in Rust."""
+
+    def __init__(self) -> None:
+        self._library: Any = import_module("gigatoken")
+
+    def hello(self) -> Hello:
+        """Describe the library."""
+        return Hello(
+            name="gigatoken",
+            version=version("gigatoken"),
+            language="Rust",
+            operations=("encode", "decode"),
+            formats=("tokenizer.json",),
+            choices=CHOICES,
+            encode_fields=("tokens", "ids"),
+            components=COMPONENTS,
+        )
+
+    def load(self, format: str, content: Any) -> tuple[Any, Mapping[str, int], Mapping[int, str]]:
+        """Load a ``tokenizer.json``.
+
+        Raises:
+            Refusal: ``unsupported``, for what the library does not know.
+        """
+        try:
+            return self._library.Tokenizer.from_json(json.dumps(content)), ids_in(content), names_in(content)
+        except (RuntimeError, ValueError) as error:
+            raise Unsupported(str(error).partition("\n")[0]) from error
+
+    def encoder(self, model: tuple[Any, Mapping[str, int], Mapping[int, str]]) -> Callable[[str], list[int]]:
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
+        encode = model[0].encode
+        return lambda text: [int(id) for id in encode(text)]
+
+    def run(
+        self, operation: str, model: tuple[Any, Mapping[str, int], Mapping[int, str]], input: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Perform one operation.
+
+        Raises:
+            Refusal: ``unsupported``, with the reason.
+        """
+        require_unicode(input)
+        tokenizer, vocabulary, names = model
+        if operation == "encode":
+            ids = [int(id) for id in tokenizer.encode(input["text"])]
+            return {"tokens": [names.get(id, "") for id in ids], "ids": ids}
+        ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
+        if None in ids:
+            raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
+        try:
+            return {"text": tokenizer.decode(list(ids)).decode("utf-8")}
+        except UnicodeDecodeError as error:
+            raise Unsupported("gives bytes, and no text for those that are not UTF-8") from error
