@@ -23,7 +23,11 @@ from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
 
 __all__ = [
+    "COUNT",
     "PATTERNS",
+    "POSITIVE",
+    "PROCESSES",
+    "Finite",
     "Seconds",
     "Target",
     "choices_option",
@@ -147,6 +151,23 @@ def implementation_options(command: _Command) -> _Command:
 _DAY = 86400
 
 
+class Finite(click.FloatRange):
+    """A number in a range; that NaN is in none, click does not notice."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        number: float = super().convert(value, param, context)
+        if isnan(number):
+            self.fail(f"{value} is no number.", param, context)
+        return number
+
+
+#: What may be counted: more than there ever is, and few enough for every loop.
+COUNT, POSITIVE = click.IntRange(0, 1_000_000_000), click.IntRange(1, 1_000_000_000)
+
+#: Processes that may be asked for.
+PROCESSES = click.IntRange(1, 256)
+
+
 class Seconds(click.FloatRange):
     """A number of seconds, a day at the most; that NaN is none, click does not notice."""
 
@@ -171,7 +192,7 @@ _TARGET = [
     click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
     click.option(
         "--memory-mb",
-        type=click.IntRange(min=0),
+        type=COUNT,
         default=4096,
         show_default=True,
         help="Its memory, with all processes that it starts; 0 is no limit.",
@@ -266,7 +287,8 @@ def refuse_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Iter
                 raise click.UsageError(f"{other} and {option} name the same file; give each its own")
     for what, files in inputs.items() if named else ():
         for option, output in (named[key] for key in map(_identity, files) if key in named):
-            raise DataError(f"is what {what} names, and would be replaced; give another", str(output), key=option.split()[0])
+            message = f"is what {what} names, and would be replaced; give another"
+            raise DataError(message, str(output), key=option.split()[0])
 
 
 def _identity(file: Path) -> object:

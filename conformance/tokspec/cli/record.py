@@ -10,7 +10,7 @@ import click
 
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import DataError
-from tokspec.cli.options import files_of_implementation, limits_options, refuse_outputs
+from tokspec.cli.options import COUNT, files_of_implementation, limits_options, refuse_outputs
 from tokspec.cli.progress import ProgressBar
 from tokspec.diff.answers import Asker, Input, Record, answer
 from tokspec.diff.compare import default_inputs
@@ -44,9 +44,7 @@ _SHOWN = 8
 @click.option("--format", type=click.Choice(list(READERS)), help="Its format; its name says it unless given.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
 @click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
-@click.option(
-    "--made", type=click.IntRange(min=0), default=MADE, show_default=True, help="Texts of each kind of tokens."
-)
+@click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens.")
 @click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
 @click.option("--add-special-tokens", "adds", is_flag=True, help="Record encodings with what a post-processor adds.")
 @limits_options
@@ -74,6 +72,8 @@ def record_command(
 
     The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
     bytes.
+
+    Exit status: 0 if all is recorded, 2 if it is not, or not all of FILES could be read.
     """
     _refuse_what_cannot_be(implementation, model, format, files, output)
     side = parse_side(implementation)
@@ -93,10 +93,12 @@ def record_command(
             written = write_recording(output, header, records)
     for operation, reason in dropped.items():
         click.echo(visible(f"not asked: {operation}: {reason}"))
-    for line in (*unanswered.lines, *_bad_lines(bad)):
+    for line in unanswered.lines:
         click.echo(visible(line), err=True)
     _say(header.who, model.name, written, output)
-    return 0
+    for line in _bad_lines(bad):
+        click.echo(visible(line), err=True)
+    return 2 if bad.bad else 0
 
 
 def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:

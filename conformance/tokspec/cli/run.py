@@ -17,6 +17,9 @@ from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
+    COUNT,
+    POSITIVE,
+    PROCESSES,
     Target,
     choices_option,
     files_of_fixtures,
@@ -59,9 +62,9 @@ _REQUIRE = "Fail unless every case of this profile, chapter or clause passes; ma
 @known_failures_options
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
-@click.option("--max-failures", type=click.IntRange(min=1), metavar="N", help="End the run after N failing cases.")
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N", help=_JOBS)
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--max-failures", type=POSITIVE, metavar="N", help="End the run after N failing cases.")
+@click.option("--jobs", type=PROCESSES, default=1, show_default=True, metavar="N", help=_JOBS)
+@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
 @click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
 @click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
