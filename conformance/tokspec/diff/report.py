@@ -110,8 +110,6 @@ def describe_comparison(summary: Summary, show: int) -> Iterator[str]:
         yield f"… and {count(more, 'more cause')}; --show {len(groups)} shows {'it' if more == 1 else 'them all'}\n"
     yield from map(visible, _counts(summary))
     yield click.style(summary.headline, bold=True)
-    if bad := sum(number for number, _, _ in summary.tally.bad.values()):
-        yield f"not all was read: {count(bad, 'record')} of FILES {'is' if bad == 1 else 'are'} no text, as said above"
 
 
 def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[tuple[str, str]]:
