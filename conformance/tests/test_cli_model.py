@@ -9,7 +9,7 @@ from typing import Any
 from tokspec.formats import READERS
 from tokspec.formats.neutral import fill_defaults
 from tokspec.suite.fixtures import load_suite
-from tokspec.suite.strict_yaml import read_yaml
+from tokspec.suite.strict_yaml import parse_yaml, read_yaml
 
 
 def test_the_model_of_a_case_is_printed_as_programs_get_it(run: Any) -> None:
@@ -47,6 +47,24 @@ def test_several_files_are_written_into_a_folder(run: Any, tmp_path: Path) -> No
     assert run("model", "--read", folder) == (2, "", f"tokspec: {folder / 'vocab.bpe'}:1: {message}\n")
 
 
+def test_a_pattern_is_told_in_a_file_beside_one_of_ranks(run: Any, tmp_path: Path) -> None:
+    file, beside = tmp_path / "gpt.tiktoken", tmp_path / "gpt.beside.json"
+    file.write_text("dQ== 0\nZw== 1\n", "utf-8")
+    status, printed, noted = run("model", "--read", file)
+    assert (status, printed, noted.count("\n")) == (2, "", 1)
+    assert noted.startswith(f"tokspec: {file}: has no pattern, without which a text cannot be cut; tell it in a file")
+    beside.write_text('{"pattern": "u+", "special_tokens": {"<s>": 5}}', "utf-8")
+    status, printed, noted = run("model", "--read", file)
+    assert (status, noted, read_own(printed)["vocabulary"]) == (0, "", ["u", "g"])
+    beside.write_text("{", "utf-8")
+    message = "is not JSON: Expecting property name enclosed in double quotes"
+    assert run("model", "--read", file) == (2, "", f"tokspec: {beside}:1: {message}\n")
+
+
+def read_own(printed: str) -> Any:
+    return parse_yaml(printed, "model.yaml").value
+
+
 def test_what_is_there_is_replaced_whole(run: Any, tmp_path: Path) -> None:
     file = tmp_path / "vocab.txt"
     file.write_text("what was there before, and is longer than what comes\n" * 99, "utf-8")
@@ -79,7 +97,7 @@ def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
     dropout = write(tmp_path / "dropout.json", '{"model": {"type": "BPE", "dropout": 1}}')
     named = write(tmp_path / "a.yaml", "")
     listed = ", ".join(
-        ["vocab.json+merges.txt", "tokenizer.json", "vocab.txt", "sentencepiece.model", "vocab.tiktoken"]
+        ["vocab.json+merges.txt", "tokenizer.json", "vocab.txt", "sentencepiece.model", "vocab.tiktoken", "tekken.json"]
     )
     expected = {
         (): f"give a CASE to write its model, or --read FILE to read one; {usage}",

@@ -19,6 +19,13 @@ WORDPIECE: dict[str, Any] = {"type": "wordpiece", "vocabulary": ["[UNK]", "hug",
 BYTE_LEVEL = {"type": "byte_level", "add_prefix_space": False, "use_regex": True}
 
 
+FLAGS = {"special": True, **dict.fromkeys(("normalized", "lstrip", "rstrip", "single_word"), False)}
+NO_PATTERN = (
+    "has no pattern, without which a text cannot be cut; tell it in a file of the same name that ends with .beside.json, "
+    'as {"pattern": "…", "special_tokens": {"<|end|>": 5}}'
+)
+
+
 def refusal(format: str, model: Mapping[str, Any]) -> str:
     with pytest.raises(Unsupported) as caught:
         write(format, model)
@@ -289,7 +296,6 @@ def has_surrogate(model: Mapping[str, Any]) -> bool:
         ("vocab.txt", {"vocab.txt": {"base64": "*"}}, 'vocab.txt: is neither a text nor {"base64": …}'),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\n*\n"}, "vocab.tiktoken:2: '*' is no rank; it needs base64, a space and a number"),
         ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\nYQ== 1\n"}, "vocab.tiktoken:2: the token of 'YQ== 1' is there twice; tokens are distinct"),
-        ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 1\nYg== 1\n"}, 'vocab.tiktoken: b: is 1, the id of "a" too'),
         ("vocab.tiktoken", {"vocab.tiktoken": ""}, "vocab.tiktoken: holds no ranks"),
     ],
 )  # fmt: skip
@@ -304,6 +310,11 @@ def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], m
         ("vocab.txt", {"files": {"vocab.txt": {"base64": "é"}}}, 'vocab.txt: is neither a text nor {"base64": …}'),
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: speed: is an unknown key; known are about, added_tokens, continuing_prefix, decoder, max_word_length, normalizer, padding, post_processor, pre_tokenizer, special_tokens, truncation, type, unknown_token, vocabulary"),
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"\ud800": 3}}, "vocab.txt: vocab.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 1\nYg== 1\n"}, "beside": {"pattern": "."}}, 'vocab.tiktoken: b: is 1, the id of "a" too'),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}}, f"vocab.tiktoken: {NO_PATTERN}"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": {}}}, f"vocab.tiktoken: {NO_PATTERN}"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"pattern": 5}}, "vocab.tiktoken: beside.pattern: is no text"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"pattern": "a", "pre_tokenizer": {}}}, "vocab.tiktoken: beside.pattern: stands beside a pre_tokenizer; tell one of them"),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": ["a"]}}, "vocab.tiktoken: beside.special_tokens: is no object of tokens to ids"),
         ("tokspec", [], "tokspec: is no object"),
     ],
@@ -321,10 +332,71 @@ def test_what_the_suite_does_not_read_is_said() -> None:
     assert [format for format in FORMATS if format not in READERS] == ["vocab.gguf"]
 
 
-def test_a_file_of_tiktoken_alone_is_byte_level() -> None:
-    model = read("vocab.tiktoken", {"files": {"cl.tiktoken": "dQ== 0\nZw== 1\ndWc= 2\n"}})
-    stages = {"pre_tokenizer": BYTE_LEVEL, "decoder": {"type": "byte_level"}}
-    assert model == {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]], **stages}
+def by_pattern(pattern: str) -> dict[str, Any]:
+    split = {"type": "split", "invert": True, "pattern": {"regex": pattern}, "behavior": "removed"}
+    return {
+        "pre_tokenizer": {"type": "sequence", "pre_tokenizers": [split, {**BYTE_LEVEL, "use_regex": False}]},
+        "decoder": {"type": "byte_level"},
+        "ignore_merges": True,
+    }
+
+
+def test_a_file_of_tiktoken_is_cut_by_the_pattern_that_is_told_beside_it() -> None:
+    """Ranks need not begin at 0 and may have holes, one stands for no bytes, and no special token is in the vocabulary."""
+    told = {"pattern": "[ug]+", "special_tokens": {"<e>": 7, "<s>": 4}, "normalizer": {"type": "nfc"}}
+    assert read("vocab.tiktoken", {"files": {"cl.tiktoken": "dQ== 3\nZw== 5\ndWc= 9\n= 11\n"}, "beside": told}) == {
+        "type": "bpe",
+        "vocabulary": [["u", 3], ["g", 5], ["ug", 9], ["", 11]],
+        "merges": [["u", "g"]],
+        **by_pattern("[ug]+"),
+        "normalizer": {"type": "nfc"},
+        "added_tokens": [{"content": "<e>", "id": 7, **FLAGS}, {"content": "<s>", "id": 4, **FLAGS}],
+    }
+
+
+TEKKEN: dict[str, Any] = {
+    "config": {"pattern": ".", "default_vocab_size": 5, "default_num_special_tokens": 3, "version": "v11"},
+    "vocab": [{"rank": rank, "token_bytes": token} for rank, token in enumerate(["dQ==", "Zw==", "dWc="])],
+    "special_tokens": [{"rank": 0, "token_str": "<unk>"}, {"rank": 1, "token_str": "<s>"}],
+}
+
+
+def test_a_file_of_tekken_has_its_special_tokens_first_and_is_cut_to_its_size() -> None:
+    names = ("<unk>", "<s>", "<SPECIAL_2>")
+    assert read("tekken.json", TEKKEN) == {
+        "type": "bpe",
+        "vocabulary": [["u", 3], ["g", 4]],
+        "merges": [],
+        **by_pattern("."),
+        "added_tokens": [{"content": name, "id": id, **FLAGS} for id, name in enumerate(names)],
+    }
+
+
+def test_an_old_file_of_tekken_names_no_special_tokens() -> None:
+    config = {**TEKKEN["config"], "version": "v3", "default_vocab_size": 25, "default_num_special_tokens": 22}
+    model = read("tekken.json", {"vocab": TEKKEN["vocab"], "config": config})
+    assert [token["content"] for token in model["added_tokens"]][18:] == [
+        *("[/SYSTEM_PROMPT]", "[TOOL_CONTENT]", "<SPECIAL_20>", "<SPECIAL_21>")
+    ]
+    assert model["merges"] == [["u", "g"]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"config": {}}, "config.default_num_special_tokens: is missing or not an integer"),
+        ({"config": {**TEKKEN["config"], "default_vocab_size": 7}}, "config.default_vocab_size: leaves 4 tokens that are not special, of 3 in vocab"),
+        ({"config": {**TEKKEN["config"], "pattern": None}}, "config.pattern: is missing or not a text"),
+        ({"config": {**TEKKEN["config"], "default_num_special_tokens": 1, "default_vocab_size": 4}}, "config.default_num_special_tokens: is 1, and there are 2 special tokens"),
+        ({"special_tokens": None}, "special_tokens: is missing; a file of version v11 names them"),
+        ({"special_tokens": [{"rank": 1, "token_str": "<s>"}]}, "special_tokens[0].rank: is 1; special tokens stand in the order of their ranks"),
+        ({"vocab": [{"rank": 1, "token_bytes": "dQ=="}] * 2}, "vocab[0].rank: is 1; tokens stand in the order of their ranks, from 0"),
+        ({"vocab": [{"rank": 0, "token_bytes": "dQ"}] * 2}, "vocab[0].token_bytes: is not base64"),
+        ({"vocab": [{"rank": rank, "token_bytes": "dQ=="} for rank in range(2)]}, "vocab: lists a token twice"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_of_tekken_is_named(changed: dict[str, Any], message: str) -> None:
+    assert complaint("tekken.json", {**TEKKEN, **changed}) == f"tekken.json: {message}"
 
 
 def test_files_end_their_lines_as_they_like() -> None:

@@ -36,6 +36,8 @@ def test_the_public_names_are_locked() -> None:
         "count_words",
         "decode",
         "decode_stream",
+        "decode_tokens_bytes",
+        "decode_with_offsets",
         "encode",
         "encode_inputs",
         "from_mapping",

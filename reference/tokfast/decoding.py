@@ -13,6 +13,7 @@ from tokfast.patterns import compile_any, replace_matches
 from tokfast.values import Cache
 from tokref.choices import Choices
 from tokref.decoding import decode_parts
+from tokref.errors import InputError
 from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
 from tokref.values import Component
 
@@ -31,6 +32,8 @@ class Decoder:
     """
 
     def __init__(self, component: Component | None, pre_tokenizer: Component | None, choices: Choices) -> None:
+        self._has_bytes = component is not None and component.type == "byte_level"
+        self._bytes = Cache(_bytes_of)
         if component is None:  # DEC-7
             separator = "" if choices.join_without_decoder == "nothing" else " "
             self._step: _Step = lambda tokens: [separator.join(tokens)]
@@ -43,6 +46,16 @@ class Decoder:
     def join(self, tokens: Sequence[str]) -> str:
         """Join tokens, as :func:`tokref.decoding.join_tokens` does."""
         return "".join(self._step(tokens)) if tokens else ""  # DEC-2
+
+    def bytes_of(self, tokens: Iterable[str]) -> list[bytes]:
+        """Return the bytes of each token (DEC-BYTES-1).
+
+        Raises:
+            InputError: ``unsupported``, where the decoder is not ``byte_level``.
+        """
+        if not self._has_bytes:
+            raise InputError("unsupported", "tokens are bytes for the decoder byte_level alone")
+        return [*map(self._bytes.__getitem__, tokens)]
 
     def stream(self, tokens: Iterable[str]) -> list[str]:
         """Return what becomes known of the text with each token (DEC-STREAM-1)."""

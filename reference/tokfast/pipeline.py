@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from itertools import chain, product
+from itertools import accumulate, chain, product
 from typing import Any, NamedTuple
 
 from tokfast.added_tokens import AddedTokenFinder
@@ -22,7 +23,7 @@ from tokfast.sentencepiece import SymbolEncoder
 from tokfast.unigram import UnigramEncoder
 from tokfast.values import Cache, Encoder, Part, Piece, cover
 from tokfast.wordpiece import WordLevelEncoder, WordPieceEncoder
-from tokref.added_tokens import normalized_contents, raw_contents
+from tokref.added_tokens import SpecialTokens, keep_allowed, normalized_contents, raw_contents, refuse_disallowed
 from tokref.alignment import Span
 from tokref.choices import Choices
 from tokref.errors import InputError
@@ -67,6 +68,7 @@ class FastTokenizer:
         self._pre_tokenizer = PreTokenizer(tokenizer.pre_tokenizer, choices)
         self._ids = Cache(self._encode_piece_to_ids)
         self._pieces = Cache(self._encode_piece)
+        self._by_allowed = Cache(self._with_allowed)
 
     def normalize(self, text: str) -> str:
         """Normalize a text."""
@@ -83,16 +85,27 @@ class FastTokenizer:
         """Encode a text with spans, as :func:`tokref.encode` does."""
         return [token for tokens, _ in self._encode_pieces(text) for token in tokens]
 
-    def encode_inputs(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool = True) -> list[Encoding]:
+    def encode_inputs(
+        self,
+        inputs: Sequence[Sequence[str]],
+        add_special_tokens: bool = True,
+        allowed_special: SpecialTokens = "all",
+        disallowed_special: SpecialTokens = (),
+    ) -> list[Encoding]:
         """Encode a batch of inputs, as :func:`tokref.encode_inputs` does."""
-        return pad([self._encode_input(texts, add_special_tokens) for texts in inputs], self.tokenizer.padding)
+        for text in chain.from_iterable(inputs) if disallowed_special else ():
+            refuse_disallowed(text, self.tokenizer.special_tokens, allowed_special, disallowed_special)
+        looking = self._allowing(allowed_special)
+        return pad([looking._encode_input(texts, add_special_tokens) for texts in inputs], self.tokenizer.padding)
 
-    def encode_ids(self, text: str) -> list[int | None]:
+    def encode_ids(self, text: str, allowed_special: SpecialTokens = "all") -> list[int | None]:
         """Encode a text to ids alone, which takes a fraction of the time; None stands for a token without an entry.
 
         Nothing is put in, cut off or filled up.
         """
         self._require_model()
+        if allowed_special != "all":
+            return self._allowing(allowed_special).encode_ids(text)
         ids: list[int | None] = []
         for raw, token in self._in_raw_text.split(Piece(text, 0, None, True)):
             if token is not None:
@@ -117,6 +130,23 @@ class FastTokenizer:
         parts = iter(self._decoder.stream(chain.from_iterable(rows)))
         return ["".join(next(parts) for _ in row) for row in rows]
 
+    def decode_tokens_bytes(self, ids: Sequence[int]) -> list[bytes]:
+        """Return the bytes of each id, as :func:`tokref.decode_tokens_bytes` does."""
+        return self._decoder.bytes_of(self.tokens_of(ids))
+
+    def decode_with_offsets(self, ids: Sequence[int]) -> tuple[str, list[int]]:
+        """Decode ids with the place of each, as :func:`tokref.decode_with_offsets` does."""
+        parts = self.decode_tokens_bytes(ids)
+        joined = b"".join(parts)
+        try:
+            text = joined.decode("utf-8")
+        except UnicodeDecodeError:  # DEC-OFFSETS-3
+            raise InputError("invalid_input", "the bytes of the ids are not UTF-8, so that they have no text") from None
+        before = [0, *accumulate(byte & 0xC0 != 0x80 for byte in joined)]  # characters that begin before each byte
+        places = [*accumulate(map(len, parts), initial=0)][:-1]
+        # the character of a byte is the last that begins before the next one; behind the last byte there is none
+        return text, [before[place + 1] - 1 if place < len(joined) else len(text) for place in places]
+
     def tokens_of(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens of ids, as :func:`tokref.tokens_of` does."""
         tokens: list[str] = []
@@ -136,6 +166,17 @@ class FastTokenizer:
         if self._pre_tokenizer.writes_bytes:
             return {write_bytes(piece): count for piece, count in counts.items()}
         return dict(counts)
+
+    def _allowing(self, allowed: SpecialTokens) -> FastTokenizer:
+        """Return the tokenizer that looks for the allowed special tokens alone, with the caches of this one."""
+        return self if allowed == "all" else self._by_allowed[frozenset(allowed)]
+
+    def _with_allowed(self, allowed: frozenset[str]) -> FastTokenizer:
+        found = copy(self)
+        found.tokenizer = keep_allowed(self.tokenizer, [*allowed])
+        for name in ("_in_raw_text", "_in_normalized_text", "_vocabulary", "_tokens", "_special_tokens"):
+            found.__dict__.pop(name, None)
+        return found
 
     # What is read from the tokenizer once, when it is first needed
 

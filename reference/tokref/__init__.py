@@ -30,7 +30,16 @@ from tokref.bpe import BpeTraining, Target, train_bpe
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.normalization import normalize
-from tokref.pipeline import count_words, decode, decode_stream, encode, encode_inputs, tokens_of
+from tokref.pipeline import (
+    count_words,
+    decode,
+    decode_stream,
+    decode_tokens_bytes,
+    decode_with_offsets,
+    encode,
+    encode_inputs,
+    tokens_of,
+)
 from tokref.pre_tokenization import pre_tokenize
 from tokref.reading import from_mapping
 from tokref.unigram import UnigramTraining, corpus_loss, prune_step, segment, train_unigram
@@ -77,6 +86,8 @@ __all__ = [
     "count_words",
     "decode",
     "decode_stream",
+    "decode_tokens_bytes",
+    "decode_with_offsets",
     "encode",
     "encode_inputs",
     "from_mapping",

@@ -8,16 +8,29 @@ happens twice: in the raw text for tokens that are matched as they are, and in t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import regex
 
 from tokref.alignment import AlignedText
 from tokref.choices import Choices
+from tokref.errors import InputError, brief
 from tokref.normalization import normalize
-from tokref.values import AddedToken, Component
+from tokref.values import AddedToken, Component, Tokenizer
 
-__all__ = ["Stretch", "normalized_contents", "raw_contents", "split_added_tokens"]
+__all__ = [
+    "SpecialTokens",
+    "Stretch",
+    "keep_allowed",
+    "normalized_contents",
+    "raw_contents",
+    "refuse_disallowed",
+    "split_added_tokens",
+]
+
+SpecialTokens = Literal["all"] | Sequence[str]
+"""The special tokens that a request allows or disallows: all, or the contents of some."""
 
 WORD_CHARACTER = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")  # ADDED-8
 WHITE_SPACE = regex.compile(r"\p{White_Space}*")
@@ -29,6 +42,33 @@ class Stretch(NamedTuple):
 
     text: AlignedText
     token: AddedToken | None
+
+
+def keep_allowed(tokenizer: Tokenizer, allowed: SpecialTokens) -> Tokenizer:
+    """Return a tokenizer without the special tokens that are not allowed: they are text (ADDED-15, ADDED-16).
+
+    >>> keep_allowed(Tokenizer(added_tokens=(AddedToken("<a>"), AddedToken("<b>"))), ["<b>"]).special_tokens
+    ('<b>',)
+    """
+    if allowed == "all":
+        return tokenizer
+    kept = [token for token in tokenizer.added_tokens if not token.special or token.content in allowed]
+    return replace(tokenizer, added_tokens=tuple(kept))
+
+
+def refuse_disallowed(
+    text: str, special_tokens: Sequence[str], allowed: SpecialTokens, disallowed: SpecialTokens
+) -> None:
+    """Refuse a text in which a disallowed special token stands (ADDED-17).
+
+    Raises:
+        InputError: ``invalid_input``.
+    """
+    if disallowed == "all":
+        disallowed = [token for token in special_tokens if allowed != "all" and token not in allowed]
+    for token in disallowed:  # ADDED-18: whatever is allowed, and wherever it stands
+        if token in special_tokens and token in text:
+            raise InputError("invalid_input", f"the special token {brief(token)} is disallowed and stands in the text")
 
 
 def raw_contents(tokens: Sequence[AddedToken]) -> dict[str, AddedToken]:

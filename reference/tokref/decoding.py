@@ -14,7 +14,7 @@ from tokref.patterns import find_matches
 from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
 from tokref.values import Component
 
-__all__ = ["BYTE_TOKEN", "decode_parts", "decode_run", "join_tokens"]
+__all__ = ["BYTE_TOKEN", "decode_parts", "decode_run", "join_tokens", "token_bytes"]
 
 
 def join_tokens(tokens: Sequence[str], decoder: Component | None, choices: Choices) -> str:
@@ -49,7 +49,7 @@ def decode_byte_level(tokens: Sequence[str], choices: Choices) -> list[str]:
     >>> decode_byte_level(["ä", "¾", "Ĩ"], Choices()), decode_byte_level(["ä", "¾"], Choices())
     (['來'], ['�'])
     """
-    joined = b"".join(_token_bytes(token) for token in tokens)
+    joined = b"".join(token_bytes(token) for token in tokens)
     return [joined.decode("utf-8", errors="replace")]  # DEC-BYTE-2: Python replaces maximal subparts
 
 
@@ -223,7 +223,12 @@ CLEANUP = (
 """What is replaced, and by what, in this order."""
 
 
-def _token_bytes(token: str) -> bytes:
+def token_bytes(token: str) -> bytes:
+    """Return the bytes that a token stands for.
+
+    >>> token_bytes("Ġ中"), token_bytes("Ġa")
+    (b'\xc4\xa0\xe4\xb8\xad', b' a')
+    """
     if all(character in BYTE_CHARACTERS for character in token):
         return bytes(BYTE_CHARACTERS.index(character) for character in token)
     return utf_8(token)  # DEC-BYTE-3

@@ -11,11 +11,18 @@ from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
-from tokref.added_tokens import normalized_contents, raw_contents, split_added_tokens
+from tokref.added_tokens import (
+    SpecialTokens,
+    keep_allowed,
+    normalized_contents,
+    raw_contents,
+    refuse_disallowed,
+    split_added_tokens,
+)
 from tokref.alignment import AlignedText
 from tokref.bpe import encode_bpe
 from tokref.choices import Choices
-from tokref.decoding import join_tokens
+from tokref.decoding import join_tokens, token_bytes
 from tokref.errors import InputError
 from tokref.lengths import pad, truncate
 from tokref.normalization import normalize
@@ -39,7 +46,18 @@ from tokref.values import (
 from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
 
-__all__ = ["Piece", "count_words", "decode", "decode_stream", "encode", "encode_inputs", "encode_pieces", "tokens_of"]
+__all__ = [
+    "Piece",
+    "count_words",
+    "decode",
+    "decode_stream",
+    "decode_tokens_bytes",
+    "decode_with_offsets",
+    "encode",
+    "encode_inputs",
+    "encode_pieces",
+    "tokens_of",
+]
 
 
 class Piece(NamedTuple):
@@ -65,12 +83,18 @@ def encode(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
 
 
 def encode_inputs(
-    inputs: Sequence[Sequence[str]], tokenizer: Tokenizer, choices: Choices, add_special_tokens: bool = True
+    inputs: Sequence[Sequence[str]],
+    tokenizer: Tokenizer,
+    choices: Choices,
+    add_special_tokens: bool = True,
+    allowed_special: SpecialTokens = "all",
+    disallowed_special: SpecialTokens = (),
 ) -> list[Encoding]:
     """Encode a batch of inputs, each of which is one text or two (BATCH-1).
 
     Raises:
-        InputError: as :func:`encode`; ``invalid_input``, where a text cannot be cut as the model says.
+        InputError: as :func:`encode`; ``invalid_input``, where a text cannot be cut as the model says, or has a special
+            token that is disallowed.
 
     >>> from tokref import Bpe, Padding
     >>> tokenizer = Tokenizer(Bpe({"[PAD]": 0, "a": 1}), padding=Padding())
@@ -79,6 +103,10 @@ def encode_inputs(
     a [PAD]
     a a
     """
+    for texts in inputs:
+        for text in texts:
+            refuse_disallowed(text, tokenizer.special_tokens, allowed_special, disallowed_special)
+    tokenizer = keep_allowed(tokenizer, allowed_special)
     encodings = [_encode_input(texts, tokenizer, choices, add_special_tokens) for texts in inputs]
     return pad(encodings, tokenizer.padding)
 
@@ -173,6 +201,49 @@ def decode_stream(
         parts.append(text[len(given) :] if is_whole else "")
         given += parts[-1]
     return parts
+
+
+def decode_tokens_bytes(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> list[bytes]:
+    """Return the bytes of each id that is decoded, which ``byte_level`` joins (DEC-BYTES-1).
+
+    Raises:
+        InputError: ``unknown_id``; ``unsupported``, where the decoder is another.
+
+    >>> from tokref import Bpe, Component
+    >>> tokenizer = Tokenizer(Bpe({"Ã": 1, "©": 2}), decoder=Component("byte_level"))
+    >>> decode_tokens_bytes([1, 2, 1], tokenizer, Choices())
+    [b'\xc3', b'\xa9', b'\xc3']
+    """
+    if tokenizer.decoder is None or tokenizer.decoder.type != "byte_level":
+        raise InputError("unsupported", "tokens are bytes for the decoder byte_level alone")
+    return [token_bytes(token) for token in tokens_of(ids, tokenizer, choices)]
+
+
+def decode_with_offsets(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> tuple[str, list[int]]:
+    """Decode ids, and say at which character of the text each begins (DEC-OFFSETS-1).
+
+    Raises:
+        InputError: as :func:`decode_tokens_bytes`; ``invalid_input``, where the bytes are not UTF-8.
+
+    >>> from tokref import Bpe, Component
+    >>> tokenizer = Tokenizer(Bpe({"a": 0, "Ã": 1, "©": 2}), decoder=Component("byte_level"))
+    >>> decode_with_offsets([0, 1, 2, 0], tokenizer, Choices())
+    ('aéa', [0, 1, 1, 2])
+    """
+    parts = decode_tokens_bytes(ids, tokenizer, choices)
+    joined = b"".join(parts)
+    try:
+        text = joined.decode("utf-8")
+    except UnicodeDecodeError:  # DEC-OFFSETS-3
+        raise InputError("invalid_input", "the bytes of the ids are not UTF-8, so that they have no text") from None
+    begins = [not 0x80 <= byte < 0xC0 for byte in joined]  # where a character begins
+    offsets = list[int]()
+    place = 0
+    for part in parts:
+        is_within = place < len(joined) and not begins[place]
+        offsets.append(sum(begins[:place]) - int(is_within))  # DEC-OFFSETS-2: of an empty token, of what follows it
+        place += len(part)
+    return text, offsets
 
 
 def tokens_of(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> list[str]:

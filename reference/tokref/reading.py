@@ -448,7 +448,7 @@ def _reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
             kinds[token] = kind
     found = ("unused",) if isinstance(model, Bpe) else ()
     names = [token for token, kind in kinds.items() if kind not in found]
-    names += [model.unknown_token] if model.unknown_token in vocabulary else []
+    names += [token for token in (model.unknown_token,) if token is not None and token in vocabulary]
     reserved = {token: vocabulary[token] for token in names}
     left = {token: id for token, id in vocabulary.items() if token not in reserved}
     symbols = types.get("user_defined", ())
@@ -465,7 +465,7 @@ def _reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
 
 def _tell_types(stages: dict[str, Any], model: Model, types: Mapping[str, tuple[str, ...]]) -> None:
     """Tell SentencePiece's normalizer and decoder which types the tokens have (SP-NORM-2, SP-DEC-1)."""
-    told = {
+    told: Mapping[str, Mapping[str, Any]] = {
         "normalizer": {"symbols": types.get("user_defined", ())},
         "decoder": {
             "control": types.get("control", ()),

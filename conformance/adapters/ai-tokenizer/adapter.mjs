@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { Tokenizer } from "ai-tokenizer";
 import { serve, text } from "../javascript/protocol.mjs";
-import { idsOf, readRanks, textOrBytes } from "../javascript/ranks.mjs";
+import { idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
 
 const library = JSON.parse(readFileSync(new URL("node_modules/ai-tokenizer/package.json", import.meta.url)));
 
@@ -16,6 +16,7 @@ const hello = {
   language: "JavaScript",
   formats: ["vocab.tiktoken"],
   encode_fields: ["tokens", "ids"],
+  encode_options: ["allowed_special", "disallowed_special"],
   components: ["vocabulary_ids", "model/bpe/ignore_merges"],
   choices: {
     bpe_pairs: "in_vocabulary",
@@ -28,6 +29,7 @@ const hello = {
 
 function load(content) {
   const model = readRanks(content);
+  needPattern(model.pattern);
   const decoder = Object.fromEntries(model.ranks.map(([, bytes, id]) => [id, textOrBytes(bytes)]));
   const tokens = model.ranks.map(([, , id]) => [decoder[id], id]);
   const tokenizer = new Tokenizer({
@@ -38,12 +40,14 @@ function load(content) {
     binaryEncoder: tokens.filter(([token]) => typeof token !== "string").sort(([a], [b]) => Buffer.compare(a, b)),
     decoder,
   });
-  return { ...model, tokenizer, allowed: Object.keys(model.special) };
+  return { ...model, tokenizer };
 }
 
 const operations = {
-  encode({ tokenizer, allowed, names }, input) {
-    const ids = tokenizer.encode(text(input.text), allowed);
+  encode({ tokenizer, special, names }, input) {
+    const { allowed, disallowed } = specialOf(input);
+    const named = allowed === "all" ? Object.keys(special) : allowed;
+    const ids = unlessDisallowed("disallowed special token", () => tokenizer.encode(text(input.text), named, disallowed));
     return { tokens: ids.map((id) => names.get(id)), ids };
   },
 

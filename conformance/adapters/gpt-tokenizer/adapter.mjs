@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { Refusal, serve, text } from "../javascript/protocol.mjs";
-import { idsOf, readRanks, textOrBytes } from "../javascript/ranks.mjs";
+import { idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
 
 // The library has one decoder for all its encodings, which keeps bytes that a call leaves incomplete. So that no request
 // has what is left of the one before, each gets a decoder as it is when the library is new.
@@ -35,18 +35,25 @@ const hello = {
   language: "JavaScript",
   formats: ["vocab.tiktoken"],
   encode_fields: ["tokens", "ids"],
+  encode_options: ["allowed_special", "disallowed_special"],
   components: ["vocabulary_ids", "model/bpe/ignore_merges"],
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "error" },
   unicode: process.versions.unicode,
 };
 
+function cutBy({ pattern, pre_tokenizer }) {
+  if (pattern === undefined) return pre_tokenizer.use_regex ? R50K_TOKEN_SPLIT_REGEX : /[^]+/gu;
+  return new RegExp(pattern, "gu");
+}
+
 function load(content) {
   const model = readRanks(content);
+  needPattern(model.pattern);
   const ranks = [];
   for (const [, bytes, id] of model.ranks) ranks[id] = textOrBytes(bytes);
   const encoding = new GptEncoding({
     bytePairRankDecoder: ranks,
-    tokenSplitRegex: content.beside.pre_tokenizer.use_regex ? R50K_TOKEN_SPLIT_REGEX : /[^]+/gu,
+    tokenSplitRegex: cutBy(content.beside),
     specialTokensEncoder: new Map(Object.entries(model.special)),
   });
   return { ...model, encoding };
@@ -56,6 +63,7 @@ function load(content) {
 const REASONS = {
   "The byte-pair encoding does not contain a value for": "unknown_symbol",
   "is not in the byte pair encoder": "unknown_id",
+  'cannot both be set to "all"': "unsupported",
 };
 
 function translated(call) {
@@ -67,9 +75,14 @@ function translated(call) {
   }
 }
 
+const setOf = (tokens) => (tokens === "all" ? ALL_SPECIAL_TOKENS : new Set(tokens));
+
 const operations = {
   encode({ encoding, names }, input) {
-    const ids = translated(() => encoding.encode(text(input.text), { allowedSpecial: new Set([ALL_SPECIAL_TOKENS]) }));
+    const { allowed, disallowed } = specialOf(input);
+    const options = { allowedSpecial: setOf(allowed), disallowedSpecial: setOf(disallowed) };
+    const encode = () => translated(() => encoding.encode(text(input.text), options));
+    const ids = unlessDisallowed("Disallowed special token", encode);
     return { tokens: ids.map((id) => names.get(id)), ids };
   },
 

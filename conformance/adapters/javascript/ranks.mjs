@@ -1,6 +1,6 @@
 // What adapters of byte-level BPE by ranks share: the format vocab.tiktoken, and the names of tokens.
 
-import { need, text } from "./protocol.mjs";
+import { need, Refusal, text } from "./protocol.mjs";
 
 // The pattern of GPT-2, as tiktoken's encoding gpt2 has it, and that of a text which is not cut.
 export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
@@ -27,7 +27,7 @@ export function textOrBytes(bytes) {
 // names of ids.
 export function readRanks({ files, beside }) {
   need(!beside.normalizer, "has no normalizers");
-  need(!beside.pre_tokenizer.add_prefix_space, "puts no space before a text");
+  need(!beside.pre_tokenizer?.add_prefix_space, "puts no space before a text");
   const special = beside.special_tokens ?? {};
   const ranks = files["vocab.tiktoken"]
     .split("\n")
@@ -36,8 +36,36 @@ export function readRanks({ files, beside }) {
     .map(([base64, id]) => [base64, Uint8Array.from(Buffer.from(base64, "base64")), Number(id)]);
   const names = new Map(Object.entries(special).map(([token, id]) => [id, token]));
   for (const [, bytes, id] of ranks) names.set(id, name(bytes));
-  const pattern = beside.pre_tokenizer.use_regex ? GPT2 : WHOLE;
-  return { ranks, special, pattern, names, decodes: beside.decoder?.type === "byte_level" };
+  // A user's own file has a pattern, which says that bytes are decoded too.
+  const pattern = beside.pattern ?? (beside.pre_tokenizer.use_regex ? GPT2 : WHOLE);
+  const decodes = "pattern" in beside || beside.decoder?.type === "byte_level";
+  return { ranks, special, pattern, names, decodes };
+}
+
+// Refuse the pattern of a user's own file that JavaScript does not read, such as one with possessive repetitions.
+export function needPattern(pattern) {
+  try {
+    new RegExp(pattern, "u");
+  } catch (error) {
+    need(false, `does not read the pattern: ${error.message}`);
+  }
+}
+
+// The special tokens that a request allows and disallows: "all", or a list.
+export function specialOf(input) {
+  const read = (value) => (value === "all" ? value : value.map(text));
+  return { allowed: read(input.allowed_special ?? "all"), disallowed: read(input.disallowed_special ?? []) };
+}
+
+// Encode, and refuse a text for which the library throws an error with some words in it.
+export function unlessDisallowed(words, encode) {
+  try {
+    return encode();
+  } catch (error) {
+    // an error of WebAssembly is a string
+    const message = String(error?.message ?? error);
+    throw message.includes(words) ? new Refusal("invalid_input", message) : error;
+  }
 }
 
 // The ids that are to be decoded.

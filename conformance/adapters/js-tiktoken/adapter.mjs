@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { Tiktoken } from "js-tiktoken/lite";
 import { serve, text } from "../javascript/protocol.mjs";
-import { idsOf, readRanks } from "../javascript/ranks.mjs";
+import { idsOf, needPattern, readRanks, specialOf, unlessDisallowed } from "../javascript/ranks.mjs";
 
 const library = JSON.parse(readFileSync(new URL("node_modules/js-tiktoken/package.json", import.meta.url)));
 
@@ -16,6 +16,7 @@ const hello = {
   language: "JavaScript",
   formats: ["vocab.tiktoken"],
   encode_fields: ["tokens", "ids"],
+  encode_options: ["allowed_special", "disallowed_special"],
   components: ["vocabulary_ids", "model/bpe/ignore_merges"],
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "skipped" },
   unicode: process.versions.unicode,
@@ -23,6 +24,7 @@ const hello = {
 
 function load(content) {
   const model = readRanks(content);
+  needPattern(model.pattern);
   const encoding = new Tiktoken({
     pat_str: model.pattern,
     special_tokens: model.special,
@@ -33,7 +35,8 @@ function load(content) {
 
 const operations = {
   encode({ encoding, names }, input) {
-    const ids = encoding.encode(text(input.text), "all");
+    const { allowed, disallowed } = specialOf(input);
+    const ids = unlessDisallowed("not allowed", () => encoding.encode(text(input.text), allowed, disallowed));
     return { tokens: ids.map((id) => names.get(id)), ids };
   },
 

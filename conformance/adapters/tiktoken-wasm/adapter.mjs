@@ -4,8 +4,8 @@
 
 import { readFileSync } from "node:fs";
 import { Tiktoken } from "tiktoken";
-import { Refusal, serve, text } from "../javascript/protocol.mjs";
-import { idsOf, readRanks } from "../javascript/ranks.mjs";
+import { serve, text } from "../javascript/protocol.mjs";
+import { idsOf, readRanks, specialOf, unlessDisallowed } from "../javascript/ranks.mjs";
 
 const library = JSON.parse(readFileSync(new URL("node_modules/tiktoken/package.json", import.meta.url)));
 
@@ -15,6 +15,7 @@ const hello = {
   language: "Rust",
   formats: ["vocab.tiktoken"],
   encode_fields: ["tokens", "ids"],
+  encode_options: ["allowed_special", "disallowed_special"],
   components: ["vocabulary_ids", "model/bpe/ignore_merges"],
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank" },
 };
@@ -28,8 +29,16 @@ function load(content) {
 
 const operations = {
   encode({ encoding, names }, input) {
-    const ids = [...encoding.encode(text(input.text), "all")];
+    const { allowed, disallowed } = specialOf(input);
+    const isOrdinary = allowed.length === 0 && !("disallowed_special" in input);
+    const encode = () =>
+      isOrdinary ? encoding.encode_ordinary(text(input.text)) : encoding.encode(text(input.text), allowed, disallowed);
+    const ids = [...unlessDisallowed("not allowed", encode)];
     return { tokens: ids.map((id) => names.get(id)), ids };
+  },
+
+  decode_bytes(model, input) {
+    return { bytes: Buffer.from(model.encoding.decode(Uint32Array.from(idsOf(model, input)))).toString("hex") };
   },
 
   decode(model, input) {

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import tiktokenizer from "@microsoft/tiktokenizer";
 import { serve, text } from "../javascript/protocol.mjs";
-import { idsOf, readRanks } from "../javascript/ranks.mjs";
+import { idsOf, needPattern, readRanks, specialOf } from "../javascript/ranks.mjs";
 
 const file = new URL("node_modules/@microsoft/tiktokenizer/package.json", import.meta.url);
 const library = JSON.parse(readFileSync(file));
@@ -17,6 +17,7 @@ const hello = {
   language: "JavaScript",
   formats: ["vocab.tiktoken"],
   encode_fields: ["tokens", "ids"],
+  encode_options: ["allowed_special"],
   components: ["vocabulary_ids", "model/bpe/ignore_merges"],
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "skipped" },
   unicode: process.versions.unicode,
@@ -24,15 +25,17 @@ const hello = {
 
 function load(content) {
   const model = readRanks(content);
+  needPattern(model.pattern);
   const ranks = new Map(model.ranks.map(([, bytes, id]) => [bytes, id]));
   const tokenizer = new tiktokenizer.TikTokenizer(ranks, new Map(Object.entries(model.special)), model.pattern);
-  const allowed = Object.keys(model.special);
-  return { ...model, tokenizer, allowed: allowed.length ? allowed : undefined };
+  const special = Object.keys(model.special);
+  return { ...model, tokenizer, special: special.length ? special : undefined };
 }
 
 const operations = {
-  encode({ tokenizer, allowed, names }, input) {
-    const ids = tokenizer.encode(text(input.text), allowed);
+  encode({ tokenizer, special, names }, input) {
+    const { allowed } = specialOf(input);
+    const ids = tokenizer.encode(text(input.text), allowed === "all" ? special : allowed);
     return { tokens: ids.map((id) => names.get(id)), ids };
   },
 

@@ -65,7 +65,8 @@ def of_published(name: str, model: Mapping[str, Any], texts: Mapping[str, str] =
 
 def of_list(name: str) -> Listed:
     """Find an implementation by the end of what the list calls it; skips the test where it is not there."""
-    (listed,) = [one for one in read_list(LIST) if one.name.endswith(name)]
+    rows = read_list(LIST)
+    (listed,) = [one for one in rows if one.name == name] or [one for one in rows if one.name.endswith(name)]
     if missing := listed.missing():
         pytest.skip(missing)
     return listed

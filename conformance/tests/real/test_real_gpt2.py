@@ -19,6 +19,7 @@ from tokspec.formats.on_disk import content_of
 pytestmark = pytest.mark.interop
 
 END = "<|endoftext|>"
+RANKS = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
 STAGES = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, "special_tokens": [END]}
 
 #: Whoever makes the tokens of tiktoken of every text, by what the list of adapters calls it.
@@ -77,7 +78,7 @@ def form(request: pytest.FixtureRequest) -> Form:
     """Return a form's name, its model, and what tiktoken makes of every text."""
     name, encoding = str(request.param), tiktoken_encoding("r50k_base")
     if name == "ranks":
-        model = read("vocab.tiktoken", content_of("vocab.tiktoken", model_file("r50k_base")))
+        model = read("vocab.tiktoken", {**content_of("vocab.tiktoken", model_file("r50k_base")), "beside": RANKS})
         encoded = {text: encoding.encode_ordinary(content) for text, content in TEXTS.items()}
     else:
         content = content_of("vocab.json+merges.txt", model_file("encoder.json"))
@@ -88,7 +89,7 @@ def form(request: pytest.FixtureRequest) -> Form:
 
 
 def test_the_ranks_are_the_two_files() -> None:
-    ranks = read("vocab.tiktoken", content_of("vocab.tiktoken", model_file("r50k_base")))
+    ranks = read("vocab.tiktoken", {**content_of("vocab.tiktoken", model_file("r50k_base")), "beside": RANKS})
     files = read("vocab.json+merges.txt", content_of("vocab.json+merges.txt", model_file("vocab.bpe")))
     assert files["merges"] == ranks["merges"]
     assert files["vocabulary"] == [*ranks["vocabulary"], END]

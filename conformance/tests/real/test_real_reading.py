@@ -15,7 +15,6 @@ pytestmark = pytest.mark.interop
 @pytest.mark.parametrize(
     ("name", "size", "merges", "stages"),
     [
-        ("r50k_base", 50_256, 50_000, {"decoder": {"type": "byte_level"}}),
         ("encoder.json", 50_257, 50_000, {}),
         ("vocab.bpe", 50_257, 50_000, {}),
     ],
@@ -26,6 +25,12 @@ def test_a_model_is_printed(name: str, size: int, merges: int, stages: dict[str,
     model = parse_yaml(done.stdout, "model.yaml").value
     assert (len(model["vocabulary"]), len(model["merges"])) == (size, merges)
     assert {key: model[key] for key in stages} == stages
+
+
+def test_ranks_alone_are_not_read() -> None:
+    file = model_file("r50k_base")
+    done = CliRunner().invoke(group, ["model", "--read", str(file)])
+    assert str(done.exception).startswith(f"{file}: has no pattern, without which a text cannot be cut; ")
 
 
 def test_what_is_not_covered_is_named() -> None:

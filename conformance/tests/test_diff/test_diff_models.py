@@ -72,9 +72,15 @@ def test_what_cannot_be_converted_says_why(tmp_path: Path) -> None:
 
 def test_files_are_handed_over_as_texts_with_what_their_loader_is_told(tmp_path: Path) -> None:
     ranks = "".join(f"{b64encode(token).decode()} {rank}\n" for rank, token in enumerate((b"u", b"g", b"ug")))
-    written = own(tmp_path, ranks, "mine.tiktoken").write("vocab.tiktoken")
-    assert written["files"] == {"vocab.tiktoken": ranks}
-    assert written["beside"]["pre_tokenizer"] == {"type": "byte_level", "add_prefix_space": False, "use_regex": True}
+    told = {"pattern": "u|g", "special_tokens": {"<s>": 3}}
+    (tmp_path / "mine.beside.json").write_text(json.dumps(told), "utf-8")
+    model = own(tmp_path, ranks, "mine.tiktoken")
+    assert model.write("vocab.tiktoken") == {"files": {"vocab.tiktoken": ranks}, "beside": told}
+    assert model.sha256 == hashlib.sha256(f"{ranks}{json.dumps(told)}".encode()).hexdigest()
+    (tmp_path / "mine.beside.json").write_text('{"special_tokens": {}}', "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_user_model(tmp_path / "mine.tiktoken")
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.beside.json'}: has no pattern, ")
 
 
 def test_what_is_no_text_stays_as_it_is(tmp_path: Path) -> None:

@@ -73,10 +73,10 @@ class GigatokenAdapter:
         if operation == "encode":
             ids = [int(id) for id in tokenizer.encode(input["text"])]
             return {"tokens": [names.get(id, "") for id in ids], "ids": ids}
-        ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
-        if None in ids:
+        known = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
+        if None in known:
             raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
         try:
-            return {"text": tokenizer.decode(list(ids)).decode("utf-8")}
+            return {"text": tokenizer.decode(list(known)).decode("utf-8")}
         except UnicodeDecodeError as error:
             raise Unsupported("gives bytes, and no text for those that are not UTF-8") from error

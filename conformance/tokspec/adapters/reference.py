@@ -32,6 +32,7 @@ from tokref import (
     unigram,
     wordpiece,
 )
+from tokref.added_tokens import SpecialTokens
 from tokref.reading import (
     read_boolean,
     read_integer,
@@ -132,6 +133,18 @@ class ReferenceRequest:
         boolean: bool = self._read(key, read_boolean) if key in self.input else default
         return boolean
 
+    def special(self, key: str, default: SpecialTokens) -> SpecialTokens:
+        """Return "all" or a list of strings, or what holds where none is given."""
+        if key not in self.input:
+            return default
+        return "all" if self.input[key] == "all" else self.texts(key)
+
+    @property
+    def encode_options(self) -> tuple[bool, SpecialTokens, SpecialTokens]:
+        """Whether special tokens are put in, and which are allowed and disallowed in a text."""
+        adds = self.boolean("add_special_tokens", default=True)
+        return adds, self.special("allowed_special", "all"), self.special("disallowed_special", ())
+
     def first(self, rows: Sequence[Any]) -> list[Any]:
         """Cut a complete list after as many rows as ``first`` says; without it, all are wanted."""
         return list(rows[: self.number("first")] if "first" in self.input else rows)
@@ -145,13 +158,21 @@ class ReferenceRequest:
         pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer, self.choices)
         return [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
 
-    def encode(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool) -> list[Encoding]:
-        """Encode a batch of inputs, each of which is one text or two."""
-        return tokref.encode_inputs(inputs, self.tokenizer, self.choices, add_special_tokens)
+    def encode(self, inputs: Sequence[Sequence[str]]) -> list[Encoding]:
+        """Encode a batch of inputs, each of which is one text or two, with the options of the request."""
+        return tokref.encode_inputs(inputs, self.tokenizer, self.choices, *self.encode_options)
 
     def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
         """Decode tokens."""
         return tokref.decode(tokens, self.tokenizer, self.choices, skip_special_tokens)
+
+    def decode_tokens_bytes(self, ids: list[int]) -> list[bytes]:
+        """Return the bytes of each id."""
+        return tokref.decode_tokens_bytes(ids, self.tokenizer, self.choices)
+
+    def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
+        """Decode ids with the place of each."""
+        return tokref.decode_with_offsets(ids, self.tokenizer, self.choices)
 
     def decode_stream(self, ids: list[int], skip_special_tokens: bool) -> list[str]:
         """Decode ids one by one."""
@@ -210,7 +231,7 @@ class ReferenceAdapter:
 
     name: ClassVar = "tokref"
     requests: ClassVar[type[ReferenceRequest]] = ReferenceRequest
-    encode_options: ClassVar[tuple[str, ...]] = ("pair", "add_special_tokens")
+    encode_options: ClassVar[tuple[str, ...]] = ("pair", "add_special_tokens", "allowed_special", "disallowed_special")
     decode_options: ClassVar[tuple[str, ...]] = ("skip_special_tokens",)
     components: ClassVar[tuple[str, ...]] = (
         "vocabulary_ids",
@@ -289,13 +310,13 @@ def _pre_tokenize(request: ReferenceRequest) -> Result:
 
 
 def _encode(request: ReferenceRequest) -> Result:
-    [encoding] = request.encode([_texts(request)], request.boolean("add_special_tokens", default=True))
+    [encoding] = request.encode([_texts(request)])
     return _fields(encoding, request.encode_fields)
 
 
 def _encode_batch(request: ReferenceRequest) -> Result:
     inputs = [_texts(replace(request, input=input)) for input in request.objects("inputs")]
-    encodings = request.encode(inputs, request.boolean("add_special_tokens", default=True))
+    encodings = request.encode(inputs)
     return {"encodings": [_fields(encoding, request.encode_fields) for encoding in encodings]}
 
 
@@ -316,6 +337,15 @@ def _decode(request: ReferenceRequest) -> Result:
     is_of_ids = "ids" in request.input
     tokens = request.tokens_of(request.numbers("ids")) if is_of_ids else request.texts("tokens")
     return {"text": request.decode(tokens, request.boolean("skip_special_tokens", default=False))}
+
+
+def _decode_bytes(request: ReferenceRequest) -> Result:
+    return {"bytes": b"".join(request.decode_tokens_bytes(request.numbers("ids"))).hex()}
+
+
+def _decode_with_offsets(request: ReferenceRequest) -> Result:
+    text, offsets = request.decode_with_offsets(request.numbers("ids"))
+    return {"text": text, "offsets": offsets}
 
 
 def _decode_stream(request: ReferenceRequest) -> Result:
@@ -472,6 +502,8 @@ ReferenceAdapter.operations = {  # None stands for any model, and for none at al
     "encode_batch": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), _encode_batch),
     "decode": {None: _decode},
     "decode_stream": {None: _decode_stream},
+    "decode_bytes": {None: _decode_bytes},
+    "decode_with_offsets": {None: _decode_with_offsets},
     "train": {Bpe: _bpe_model, WordPiece: _wordpiece_model, Unigram: _unigram_model},
     "count_words": {None: _count_words},
     "base_vocabulary": {Bpe: _base_vocabulary, WordPiece: _wordpiece_alphabet},

@@ -6,10 +6,13 @@ a text. So models with all bytes are offered, without special tokens.
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
@@ -39,9 +42,10 @@ class TekkenAdapter:
             version=version("mistral-common"),
             language="Python",
             operations=("encode", "decode"),
-            formats=("vocab.tiktoken",),
+            formats=("vocab.tiktoken", "tekken.json"),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
+            encode_options=("allowed_special",),
             components=("model/bpe/ignore_merges",),
         )
 
@@ -51,6 +55,8 @@ class TekkenAdapter:
         Raises:
             Unsupported: the model has a stage that the library has not, or has not all bytes first.
         """
+        if format == "tekken.json":
+            return self._own_file(content)
         ranks = read_ranks(content, self._pattern)
         if ranks.special_tokens:
             raise Unsupported("has special tokens before its vocabulary, and finds none in a text")
@@ -64,6 +70,16 @@ class TekkenAdapter:
         tekken = self._library.Tekkenizer(vocab, [], ranks.pattern, len(vocab), 0, self._base.TokenizerVersion.v7)
         return tekken, ranks
 
+    def _own_file(self, content: Any) -> tuple[Any, Ranks]:
+        """Load the object of a user's own file, by the library's reader of files, and name its ids."""
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "tekken.json"
+            file.write_text(json.dumps(content), "utf-8")
+            tekken = self._library.Tekkenizer.from_file(file)
+        count = tekken.num_special_tokens
+        ordinary = {tekken.id_to_byte_piece(id): id for id in range(count, tekken.n_words)}
+        return tekken, Ranks(ordinary, {tekken.id_to_piece(id): id for id in range(count)}, "", decodes=True)
+
     def run(self, operation: str, model: tuple[Any, Ranks], input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
 
@@ -73,20 +89,24 @@ class TekkenAdapter:
         require_unicode(input)
         tekken, ranks = model
         if operation == "encode":
+            if input.get("allowed_special") and ranks.special_tokens:
+                raise Unsupported("finds no special token in a text")
             ids = tekken.encode(input["text"], bos=False, eos=False)
             names = ranks.tokens()
             return {"tokens": [names[id] for id in ids], "ids": ids}
         if not ranks.decodes:
             raise Unsupported("decodes bytes, and puts no spaces between tokens")
         try:
-            ids = input["ids"] if "ids" in input else [ranks.ranks[_bytes(token)] for token in input["tokens"]]
-            return {"text": tekken.decode(list(ids))}
+            ids = input["ids"] if "ids" in input else [_id(ranks, token) for token in input["tokens"]]
+            return {"text": tekken.decode(list(ids), self._base.SpecialTokenPolicy.KEEP)}
         except KeyError as error:
             raise Refusal("unknown_id", str(error)) from error
 
 
-def _bytes(token: str) -> bytes:
+def _id(ranks: Ranks, token: str) -> int:
+    if token in ranks.special_tokens:
+        return ranks.special_tokens[token]
     known = to_bytes(token)
     if known is None:
         raise Unsupported(f"decodes bytes, and {token!r} stands for none")
-    return known
+    return ranks.ranks[known]

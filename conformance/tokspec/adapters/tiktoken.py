@@ -60,7 +60,7 @@ class Ranks:
 
 
 def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
-    r"""Take the content of the format ``vocab.tiktoken`` apart; the pattern is that of GPT-2.
+    r"""Take the content of the format ``vocab.tiktoken`` apart; the pattern is GPT-2's, or that of a user's own file.
 
     Raises:
         Unsupported: the model has a stage that the library has not.
@@ -72,9 +72,10 @@ def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
     beside = content["beside"]
     if "normalizer" in beside:
         raise Unsupported("has no normalizers")
-    if beside["pre_tokenizer"].get("add_prefix_space"):
+    cut = beside.get("pre_tokenizer", {"type": "byte_level"})
+    if cut.get("add_prefix_space"):
         raise Unsupported("puts no space before a text")
-    if beside["pre_tokenizer"]["type"] != "byte_level":
+    if cut["type"] != "byte_level":
         raise Unsupported("has one pattern, and no pre-tokenizer before it")
     lines = [line.split() for line in content["files"]["vocab.tiktoken"].splitlines()]
     ranks = {b64decode(token): int(rank) for token, rank in lines}
@@ -88,8 +89,8 @@ def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
                 for content, token in added.items()
             },
         },
-        pattern=pattern if beside["pre_tokenizer"]["use_regex"] else r"(?s:.+)",
-        decodes=beside.get("decoder", {}).get("type") == "byte_level",
+        pattern=beside.get("pattern") or (pattern if cut["use_regex"] else r"(?s:.+)"),
+        decodes="pattern" in beside or beside.get("decoder", {}).get("type") == "byte_level",
     )
 
 
@@ -106,10 +107,11 @@ class TiktokenAdapter:
             name="tiktoken",
             version=version("tiktoken"),
             language="Rust",
-            operations=("pre_tokenize", "encode", "decode"),
+            operations=("pre_tokenize", "encode", "decode", "decode_bytes", "decode_with_offsets"),
             formats=("vocab.tiktoken", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
+            encode_options=("allowed_special", "disallowed_special"),
             components=(*COMPONENTS, "pre_tokenizer/split"),
         )
 
@@ -144,14 +146,21 @@ class TiktokenAdapter:
             return {"pieces": self._pieces(model, input["text"])}
         encoding, ranks = model
         if operation == "encode":
-            ids = encoding.encode(input["text"], allowed_special="all")
+            ids = _encode(encoding, input)
             names = ranks.tokens()
             return {"tokens": [names[id] for id in ids], "ids": ids}
         if not ranks.decodes:
             raise Unsupported("decodes bytes, and puts no spaces between tokens")
         try:
             ids = input["ids"] if "ids" in input else [_id(encoding, ranks, token) for token in input["tokens"]]
+            if operation == "decode_bytes":
+                return {"bytes": encoding.decode_bytes(ids).hex()}
+            if operation == "decode_with_offsets":
+                text, offsets = encoding.decode_with_offsets(ids)
+                return {"text": text, "offsets": offsets}
             return {"text": encoding.decode(ids)}
+        except UnicodeDecodeError as error:  # of offsets, which are those of a text
+            raise Refusal("invalid_input", str(error)) from error
         except (KeyError, OverflowError) as error:
             raise Refusal("unknown_id", str(error)) from error
 
@@ -178,6 +187,25 @@ class TiktokenAdapter:
         except ValueError as error:  # its expressions are others than the model's
             raise Unsupported(f"does not read the pattern: {error}") from None
         return [part.decode() for part in encoding.decode_tokens_bytes(encoding.encode_ordinary(text))]
+
+
+def _encode(encoding: Any, input: Mapping[str, Any]) -> list[int]:
+    """Encode a text; without options all special tokens are found, and none is disallowed."""
+    if input.get("allowed_special") == [] and "disallowed_special" not in input:
+        ids: list[int] = encoding.encode_ordinary(input["text"])
+        return ids
+    allowed = input.get("allowed_special", "all")
+    options = {
+        "allowed_special": "all" if allowed == "all" else set(allowed),
+        "disallowed_special": input.get("disallowed_special", ()),
+    }
+    try:
+        ids = encoding.encode(input["text"], **options)
+    except ValueError as error:
+        if "disallowed special token" not in str(error):
+            raise
+        raise Refusal("invalid_input", str(error).partition("\n")[0]) from error
+    return ids
 
 
 def _pattern(content: Mapping[str, Any]) -> str:

@@ -46,13 +46,21 @@ class FastRequest(ReferenceRequest):
         """Return the pieces of a text with their spans."""
         return self.fast.pre_tokenize(text)
 
-    def encode(self, inputs: Sequence[Sequence[str]], add_special_tokens: bool) -> list[Encoding]:
-        """Encode a batch of inputs, each of which is one text or two."""
-        return self.fast.encode_inputs(inputs, add_special_tokens)
+    def encode(self, inputs: Sequence[Sequence[str]]) -> list[Encoding]:
+        """Encode a batch of inputs, each of which is one text or two, with the options of the request."""
+        return self.fast.encode_inputs(inputs, *self.encode_options)
 
     def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
         """Decode tokens."""
         return self.fast.decode(tokens, skip_special_tokens)
+
+    def decode_tokens_bytes(self, ids: list[int]) -> list[bytes]:
+        """Return the bytes of each id."""
+        return self.fast.decode_tokens_bytes(ids)
+
+    def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
+        """Decode ids with the place of each."""
+        return self.fast.decode_with_offsets(ids)
 
     def decode_stream(self, ids: list[int], skip_special_tokens: bool) -> list[str]:
         """Decode ids one by one."""
@@ -114,6 +122,8 @@ class TokfastAdapter(ReferenceAdapter):
             "encode_batch",
             "decode",
             "decode_stream",
+            "decode_bytes",
+            "decode_with_offsets",
             "train",
             "count_words",
             "training_state",

@@ -8,7 +8,7 @@ such as the characters that stand for bytes in :mod:`~tokspec.formats.tiktoken_r
 What travels as ``content`` is JSON-safe in every format:
 
 * ``tokspec``: the model itself, see :mod:`tokspec.formats.neutral`;
-* ``tokenizer.json`` and ``tokenizer.json-legacy``: the object that is in the file;
+* ``tokenizer.json``, ``tokenizer.json-legacy`` and ``tekken.json``: the object that is in the file;
 * all others: ``{"files": {…}, "beside": {…}}``. ``files`` gives for the name of each file its text, or ``{"base64":
   "…"}`` if the file is binary. ``beside`` gives what the files do not say and their loaders are told by arguments: the
   keys of the model as the fixtures write them, with every default filled in; a key that is absent is absent from the
@@ -58,6 +58,7 @@ READERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "vocab.txt": _of("vocab_files", "read_wordpiece"),
     "sentencepiece.model": _of("sentencepiece_model", "read"),
     "vocab.tiktoken": _of("tiktoken_ranks", "read"),
+    "tekken.json": _of("tekken_json", "read"),
 }
 
 

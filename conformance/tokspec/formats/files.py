@@ -45,7 +45,7 @@ def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None
         name: file if isinstance(file, str) else {"base64": b64encode(file).decode("ascii")}
         for name, file in files.items()
     }
-    return {"files": packed} if told is None else {"files": packed, "beside": dict(told)}
+    return {"files": packed} if told is None else {"files": packed, "beside": told}
 
 
 def unpack(content: Any, *names: str) -> list[bytes]:

@@ -11,11 +11,13 @@ from typing import Any
 from tokspec.base.errors import DataError
 from tokspec.base.files import open_ordinary, open_whole
 from tokspec.formats.files import dump_json, load_json, pack, unpack
+from tokspec.formats.tiktoken_ranks import BESIDE
+from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 
-__all__ = ["content_of", "files_of", "format_of", "read_file", "save"]
+__all__ = ["beside_of", "content_of", "files_of", "format_of", "read_file", "save"]
 
 #: The formats whose content is the object in their one file.
-_OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy")
+_OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy", "tekken.json")
 
 #: What the end of a file's name says of its format, of those that are read.
 _ENDINGS: Mapping[str, str] = {
@@ -52,15 +54,19 @@ def format_of(path: Path) -> str:
     if path.is_dir():
         return "vocab.json+merges.txt"
     name = _VERSION.sub("", path.name)
+    if "tekken" in name and name.endswith(".json"):  # as mistral-common tells it
+        return "tekken.json"
     for ending, format in _ENDINGS.items():
         if name.endswith(ending):
             return format
-    known = ", ".join(dict.fromkeys(_ENDINGS.values()))
+    known = ", ".join(dict.fromkeys((*_ENDINGS.values(), "tekken.json")))
     raise DataError(f"does not say by its name what it is; give --format one of {known}", str(path))
 
 
 def content_of(format: str, path: Path) -> Any:
     """Return the content of a format that is on a disk: a file, or a folder where the format is several.
+
+    What a file of ranks needs told beside it is in a file of the same name that ends with ``.beside.json``.
 
     Raises:
         DataError: it cannot be read.
@@ -72,7 +78,20 @@ def content_of(format: str, path: Path) -> Any:
     """
     if format in _OBJECTS:
         return load_json(read_file(path), str(path))
-    return pack({name: read_file(file) for name, file in files_of(format, path).items()})
+    told = beside_of(format, path)
+    return pack(
+        {name: read_file(file) for name, file in files_of(format, path).items()},
+        load_json(read_file(told), str(told)) if told else None,
+    )
+
+
+def beside_of(format: str, path: Path) -> Path | None:
+    """Return the file that tells what stands beside a file of ranks, if there is one: gpt.tiktoken has gpt.beside.json.
+
+    >>> beside_of("vocab.tiktoken", Path("no such file"))
+    """
+    file = path.with_suffix(BESIDE)
+    return file if format == RANKS and file.exists() else None
 
 
 def files_of(format: str, path: Path) -> dict[str, Path]:

@@ -455,7 +455,8 @@ def _refuse_missing_bytes(tokens: Sequence[str], format: str) -> None:
 
 
 def _refuse_tokens(kinds: Mapping[str, str], tokens: Sequence[str], format: str) -> None:
-    outside = [token for token in kinds if token not in tokens]
+    listed = set(tokens)
+    outside = [token for token in kinds if token not in listed]
     if outside:
         raise Unsupported(f"{format} has no token outside the vocabulary, where this model has {outside[0]!r}")
     unfit = [token for token in tokens if token in ("", NO_UNKNOWN) or "\0" in token]

@@ -1,14 +1,16 @@
 """``.tiktoken``: the bytes of a token in base64 and its rank, which is its id, on every line.
 
 Special tokens are not in the file: what is told beside it gives each its id, and so fills gaps in the ranks. Whatever
-else a model has is told beside it too; pre-tokenizer and decoder are ``byte_level`` where nothing is.
+else a model has is told beside it too. A file as people find it needs its ``pattern`` there, which is short for what
+programs of ranks do: they cut a text into the matches of the pattern, drop what is between them, take a piece that is a
+token whole, and join bytes. Without a pattern or a pre-tokenizer a file is refused: ids by another pattern are wrong.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
 * a model that is not BPE, or has no vocabulary;
 * a pre-tokenizer that is not byte-level, or does not end in one that is: tokens are bytes;
 * an unknown token: there is none among bytes;
-* a token that is empty or has a character outside the byte alphabet, unless it is special;
+* a token that has a character outside the byte alphabet, unless it is special;
 * merges that do not follow from the ranks: every token of two or more bytes must be the product of one merge at most,
   the one that the tokens of lower ids leave of it, and merges must be listed in the order of their products' ids.
 
@@ -31,10 +33,25 @@ from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, lines_of, pack, unpack, without
 from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrained, tokens_of
 
-__all__ = ["from_bytes", "merges_of", "read", "refuse_other_merges", "to_bytes", "write"]
+__all__ = [
+    "BESIDE",
+    "from_bytes",
+    "merges_of",
+    "read",
+    "refuse_other_merges",
+    "stages_of",
+    "stages_told",
+    "to_bytes",
+    "write",
+]
 
 FORMAT = "vocab.tiktoken"
-_STAGES = fill_defaults({"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}})
+
+#: The end of the name of the file that tells what stands beside a file of ranks.
+BESIDE = ".beside.json"
+
+#: What stands for no bytes in a file, as the ranks published with Whisper have it.
+_EMPTY = "="
 
 #: The alphabet of byte-level tokens: one character for every byte (PRE-BYTE-3).
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -64,7 +81,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     special = model.get("special_tokens", [])
     ids = ids_of(model)
     ordinary = [token for token in tokens_of(model) if token not in special]
-    lines = [f"{b64encode(_bytes(token)).decode('ascii')} {ids[token]}\n" for token in ordinary]
+    lines = [f"{b64encode(_bytes(token)).decode('ascii') or _EMPTY} {ids[token]}\n" for token in ordinary]
     refuse_other_merges(ordinary, model.get("merges", []), FORMAT)
     told = without(model, "vocabulary", "merges", "special_tokens")
     if special:
@@ -80,7 +97,7 @@ def _makes_bytes(part: Mapping[str, Any]) -> bool:
 
 def _bytes(token: str) -> bytes:
     found = to_bytes(token)
-    if not found:
+    if found is None:
         raise Unsupported(f"{FORMAT} holds bytes, and {token!r} stands for none")
     return found
 
@@ -97,7 +114,8 @@ def read(content: Any) -> dict[str, Any]:
     Raises:
         DataError: with the line, or with what is told beside the file.
 
-    >>> read({"files": {"vocab.tiktoken": "dQ== 0\nZw== 1\ndWc= 2\n"}})["merges"]
+    >>> content = {"files": {"vocab.tiktoken": "dQ== 0\nZw== 1\ndWc= 2\n"}, "beside": {"pattern": r"\w+"}}
+    >>> read(content)["merges"]
     [['u', 'g']]
     """
     (data,) = unpack(content, FORMAT)
@@ -109,19 +127,64 @@ def read(content: Any) -> dict[str, Any]:
         ranks[token] = rank
     if not ranks:
         raise DataError("holds no ranks", FORMAT)
-    told = beside(content, _STAGES)
+    told = stages_told(content)
     special = told.pop("special_tokens", {})
-    if not isinstance(special, Mapping):
-        raise DataError("is no object of tokens to ids", FORMAT, key="beside.special_tokens")
     merges = [list(merge) for merge in merges_of(sorted(ranks, key=ranks.__getitem__))]
     found = {"type": "bpe", "vocabulary": by_id({**ranks, **special}, FORMAT), "merges": merges, **told}
     return {**found, "special_tokens": list(special)} if special else found
 
 
+def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told beside a file, as the keys of a model, with its special tokens as an object of ids.
+
+    Those of a file with a ``pattern`` are added tokens: none is in the vocabulary, and so no piece is one.
+
+    Raises:
+        DataError: nothing says how a text is cut, or what is told is of a wrong form.
+    """
+    told = beside(content)
+    special = told.get("special_tokens", {})
+    if not isinstance(special, Mapping):
+        raise DataError("is no object of tokens to ids", FORMAT, key="beside.special_tokens")
+    if "pattern" not in told and "pre_tokenizer" not in told:
+        example = '{"pattern": "…", "special_tokens": {"<|end|>": 5}}'
+        how = f"tell it in a file of the same name that ends with {BESIDE}, as {example}"
+        raise DataError(f"has no pattern, without which a text cannot be cut; {how}", FORMAT)
+    if "pattern" not in told:
+        return told
+    if "pre_tokenizer" in told:
+        raise DataError("stands beside a pre_tokenizer; tell one of them", FORMAT, key="beside.pattern")
+    if not isinstance(told["pattern"], str):
+        raise DataError("is no text", FORMAT, key="beside.pattern")
+    tokens = [{"content": token, "id": id} for token, id in special.items()]
+    return {
+        **stages_of(told["pattern"]),
+        **without(told, "pattern", "special_tokens"),
+        **({"added_tokens": tokens} if tokens else {}),
+    }
+
+
+def stages_of(pattern: str) -> dict[str, Any]:
+    """Return what programs of ranks do around their merges, as the keys of a model.
+
+    >>> stages_of("hug")["pre_tokenizer"]["pre_tokenizers"][0]
+    {'type': 'split', 'pattern': {'regex': 'hug'}, 'behavior': 'removed', 'invert': True}
+    """
+    split = {"type": "split", "pattern": {"regex": pattern}, "behavior": "removed", "invert": True}
+    return {
+        "pre_tokenizer": {
+            "type": "sequence",
+            "pre_tokenizers": [split, {"type": "byte_level", "use_regex": False}],
+        },
+        "decoder": {"type": "byte_level"},
+        "ignore_merges": True,
+    }
+
+
 def _entry(line: str, number: int) -> tuple[str, int]:
     try:
         token, rank = line.split(" ")
-        return from_bytes(b64decode(token, validate=True)), int(rank)
+        return ("" if token == _EMPTY else from_bytes(b64decode(token, validate=True))), int(rank)
     except (ValueError, binascii.Error):
         raise DataError(f"{line!r} is no rank; it needs base64, a space and a number", FORMAT, number) from None
 

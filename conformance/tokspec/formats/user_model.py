@@ -16,7 +16,9 @@ from typing import Any
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.neutral import is_weight
-from tokspec.formats.on_disk import content_of, files_of, format_of, read_file
+from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, read_file
+from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
+from tokspec.formats.tiktoken_ranks import stages_told
 
 __all__ = ["UserModel", "files_of_model", "read_user_model"]
 
@@ -79,11 +81,13 @@ class UserModel(Mapping[str, Any]):
     @cached_property
     def _handed_over(self) -> Any:
         """The content as the protocol has it: of files their texts, and what their loader is told, if that is known."""
-        if not isinstance(self.content, Mapping) or "files" not in self.content or "beside" in self.content:
+        if not isinstance(self.content, Mapping) or "files" not in self.content:
             return self.content
         files = self.content["files"]
         if self.format not in _BINARY:
             files = {name: _text(file) for name, file in files.items()}
+        if "beside" in self.content:
+            return {**self.content, "files": files}
         try:
             return {"files": files, "beside": formats.write(self.format, self.neutral).get("beside", {})}
         except Unsupported:
@@ -130,7 +134,12 @@ def read_user_model(path: Path, format: str | None = None) -> UserModel:
         if not data and name != "merges.txt":
             raise DataError("is empty; a model has tokens", str(file))
         digest.update(data)
+    told = beside_of(format, path)
+    if told:
+        digest.update(read_file(told))
     content = content_of(format, path)
+    if format == RANKS:
+        _refuse_untold(content, path, told)
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
         raise DataError(
             "is no tokenizer.json: it has no object model; give --format if it is something else", str(path)
@@ -139,6 +148,14 @@ def read_user_model(path: Path, format: str | None = None) -> UserModel:
         for key, needed in _misshapen(content):
             raise DataError(f"is not {needed}", str(path), key=key)
     return UserModel(format, content, path.name or path.resolve().name, digest.hexdigest())
+
+
+def _refuse_untold(content: Any, path: Path, told: Path | None) -> None:
+    """Refuse ranks of which nothing says how a text is cut: programs that load them would do it by another pattern."""
+    try:
+        stages_told(content)
+    except DataError as error:
+        raise DataError(error.message, str(told or path), key=error.key) from None
 
 
 def _misshapen(content: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tokspec.adapter import Hello
 from tokspec.base.display import compact, did_you_mean, shorten
-from tokspec.formats import FORMATS
+from tokspec.formats import FORMATS, READERS
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite import schema
@@ -57,7 +57,7 @@ def _operations(hello: Hello) -> Step:
 
 
 def _formats(hello: Hello) -> Step:
-    unknown = [name for name in hello.formats if name not in FORMATS]
+    unknown = [name for name in hello.formats if name not in FORMATS and name not in READERS]
     if unknown or not hello.formats:
         near = did_you_mean(unknown[0], FORMATS) if unknown else ""
         wrong = f"{', '.join(unknown)}: cannot be written; {near}".rstrip("; ") if unknown else "none is named"
@@ -230,6 +230,8 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_UNIGRAM, {"ids": [3]}),
         (_BYTES, {"ids": [0, 4]}),
     ),
+    "decode_bytes": ((_BYTES, {"ids": [0, 4]}),),
+    "decode_with_offsets": ((_BYTES, {"ids": [0, 4]}),),
     "train": (
         (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),
         (_BARE_WORDPIECE, {"corpus": _CORPUS, "vocabulary_size": 5}),

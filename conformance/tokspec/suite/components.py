@@ -51,7 +51,7 @@ _FLAGS: Mapping[str, Any] = {
 }
 
 #: Options of requests, each of which is a key of an input.
-_OPTIONS = ("pair", "add_special_tokens", "skip_special_tokens")
+_OPTIONS = ("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens")
 
 
 def needed_components(model: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ package main
 import (
 	"bufio"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -26,11 +27,12 @@ type tokenizer struct {
 
 var adapter = protocol.Adapter[tokenizer]{
 	Hello: protocol.Result{
-		"name":          "pkoukk/tiktoken-go",
-		"version":       "0.1.8",
-		"formats":       []string{"vocab.tiktoken"},
-		"encode_fields": []string{"ids"},
-		"components":    []string{"vocabulary_ids", "model/bpe/ignore_merges"},
+		"name":           "pkoukk/tiktoken-go",
+		"version":        "0.1.8",
+		"formats":        []string{"vocab.tiktoken"},
+		"encode_fields":  []string{"ids"},
+		"encode_options": []string{"allowed_special", "disallowed_special"},
+		"components":     []string{"vocabulary_ids", "model/bpe/ignore_merges"},
 		"choices": map[string]string{
 			"bpe_pairs":  "in_vocabulary",
 			"unknown_id": "skipped",
@@ -38,8 +40,9 @@ var adapter = protocol.Adapter[tokenizer]{
 	},
 	Load: load,
 	Operations: map[string]func(tokenizer, protocol.Input) (protocol.Result, error){
-		"encode": encode,
-		"decode": decode,
+		"encode":       encode,
+		"decode":       decode,
+		"decode_bytes": decodeBytes,
 	},
 }
 
@@ -47,7 +50,8 @@ var adapter = protocol.Adapter[tokenizer]{
 type content struct {
 	Files  map[string]string `json:"files"`
 	Beside struct {
-		Normalizer   any `json:"normalizer"`
+		Normalizer   any    `json:"normalizer"`
+		Pattern      string `json:"pattern"`
 		PreTokenizer struct {
 			AddPrefixSpace bool `json:"add_prefix_space"`
 			UseRegex       bool `json:"use_regex"`
@@ -64,8 +68,8 @@ func load(format string, raw json.RawMessage) (tokenizer, error) {
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return tokenizer{}, err
 	}
-	stages := given.Beside.PreTokenizer
-	if given.Beside.Normalizer != nil || stages.AddPrefixSpace || !stages.UseRegex {
+	stages, pattern := given.Beside.PreTokenizer, given.Beside.Pattern
+	if given.Beside.Normalizer != nil || stages.AddPrefixSpace || pattern == "" && !stages.UseRegex {
 		return tokenizer{}, protocol.Unsupported("has no normalizer, no prefix space, and always a pattern")
 	}
 	for token := range given.Beside.SpecialTokens {
@@ -80,7 +84,10 @@ func load(format string, raw json.RawMessage) (tokenizer, error) {
 	if err != nil {
 		return tokenizer{}, err
 	}
-	core, err := tiktoken.NewCoreBPE(ranks, given.Beside.SpecialTokens, gpt2)
+	if pattern == "" {
+		pattern = gpt2
+	}
+	core, err := tiktoken.NewCoreBPE(ranks, given.Beside.SpecialTokens, pattern)
 	if err != nil {
 		return tokenizer{}, err
 	}
@@ -88,7 +95,7 @@ func load(format string, raw json.RawMessage) (tokenizer, error) {
 	for token := range given.Beside.SpecialTokens {
 		special[token] = true
 	}
-	decodes := given.Beside.Decoder.Type == "byte_level"
+	decodes := given.Beside.Pattern != "" || given.Beside.Decoder.Type == "byte_level"
 	return tokenizer{tiktoken.NewTiktoken(core, nil, special), special, decodes}, nil
 }
 
@@ -101,6 +108,9 @@ func ranksOf(file string) (map[string]int, error) {
 		if _, err := fmt.Sscan(lines.Text(), &encoded, &rank); err != nil {
 			return nil, err
 		}
+		if encoded == "=" { // an empty token
+			encoded = ""
+		}
 		token, err := base64.StdEncoding.DecodeString(encoded)
 		if err != nil {
 			return nil, err
@@ -110,24 +120,54 @@ func ranksOf(file string) (map[string]int, error) {
 	return ranks, nil
 }
 
-func encode(model tokenizer, input protocol.Input) (protocol.Result, error) {
+func encode(model tokenizer, input protocol.Input) (result protocol.Result, err error) {
 	if input.Text == nil {
 		return nil, protocol.Unsupported("encodes a text")
 	}
-	if len(model.special) == 0 {
+	allowed, disallowed := protocol.Special{"all"}, protocol.Special{}
+	if input.AllowedSpecial != nil {
+		allowed = *input.AllowedSpecial
+	}
+	if input.DisallowedSpecial != nil {
+		disallowed = *input.DisallowedSpecial
+	}
+	if len(model.special) == 0 || len(allowed) == 0 && input.DisallowedSpecial == nil {
 		return protocol.Result{"ids": model.EncodeOrdinary(*input.Text)}, nil
 	}
-	return protocol.Result{"ids": model.Encode(*input.Text, []string{"all"}, nil)}, nil
+	defer func() { // the library panics at a special token that is disallowed
+		failure := recover()
+		message, _ := failure.(string)
+		if strings.Contains(message, "disallowed special token") {
+			result, err = nil, protocol.Refusal{Reason: "invalid_input", Message: message}
+		} else if failure != nil {
+			panic(failure)
+		}
+	}()
+	return protocol.Result{"ids": model.Encode(*input.Text, allowed, disallowed)}, nil
 }
 
 func decode(model tokenizer, input protocol.Input) (protocol.Result, error) {
+	bytes, err := decoded(model, input)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Text(bytes)
+}
+
+func decodeBytes(model tokenizer, input protocol.Input) (protocol.Result, error) {
+	bytes, err := decoded(model, input)
+	return protocol.Result{"bytes": hex.EncodeToString([]byte(bytes))}, err
+}
+
+// decoded gives a string of the bytes, be they UTF-8 or not.
+func decoded(model tokenizer, input protocol.Input) (string, error) {
 	if !model.decodes {
-		return nil, protocol.Unsupported("decodes bytes, and puts no spaces between tokens")
+		return "", protocol.Unsupported("decodes bytes, and puts no spaces between tokens")
 	}
 	if input.IDs == nil {
-		return nil, protocol.Unsupported("decodes ids")
+		return "", protocol.Unsupported("decodes ids")
 	}
-	return protocol.Text(model.Decode(input.IDs))
+	return model.Decode(input.IDs), nil
 }
 
 func main() { protocol.Serve(adapter) }

@@ -23,6 +23,20 @@ type Input struct {
 	Inputs            []Input `json:"inputs"`
 	AddSpecialTokens  *bool   `json:"add_special_tokens"`
 	SkipSpecialTokens bool    `json:"skip_special_tokens"`
+
+	AllowedSpecial    *Special `json:"allowed_special"`
+	DisallowedSpecial *Special `json:"disallowed_special"`
+}
+
+// Special is a choice among special tokens: {"all"}, or the contents of some.
+type Special []string
+
+func (s *Special) UnmarshalJSON(raw []byte) error {
+	if string(raw) == `"all"` {
+		*s = Special{"all"}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(s))
 }
 
 // Result is what an operation, or hello, answers.

@@ -16,7 +16,8 @@ struct Model(CoreBPE, bool);
 fn load(format: &str, content: &Value) -> Outcome<Model> {
     let (file, beside) = (text(&content["files"][format])?, &content["beside"]);
     let cut = json!({ "type": "byte_level", "add_prefix_space": false, "use_regex": true });
-    if beside["pre_tokenizer"] != cut || beside["normalizer"] != Value::Null {
+    let pattern = beside["pattern"].as_str();
+    if pattern.is_none() && beside["pre_tokenizer"] != cut || beside["normalizer"] != Value::Null {
         let message = "has no normalizer, no prefix space, and always a pattern";
         return Err(unsupported(message));
     }
@@ -24,36 +25,62 @@ fn load(format: &str, content: &Value) -> Outcome<Model> {
     let special = beside["special_tokens"].as_object().into_iter().flatten();
     let special = special.filter_map(|(token, id)| Some((token.clone(), id.as_u64()? as u32)));
     let ranks = ranks.expect("lines of base64 and a rank");
-    let core = CoreBPE::new(ranks, special.collect(), GPT2).expect("the library takes the ranks");
-    Ok(Model(core, beside["decoder"]["type"] == "byte_level"))
+    let core = CoreBPE::new(ranks, special.collect(), pattern.unwrap_or(GPT2));
+    let core = core.expect("the library takes the ranks");
+    let decodes = pattern.is_some() || beside["decoder"]["type"] == "byte_level";
+    Ok(Model(core, decodes))
 }
 
 /// Reads a line of the file: the library reads the files that it carries only.
 fn entry(line: &str) -> Option<(Vec<u8>, u32)> {
     let (token, rank) = line.split_once(' ')?;
+    let token = if token == "=" { "" } else { token }; // an empty token
     Some((STANDARD.decode(token).ok()?, rank.parse().ok()?))
 }
 
 fn encode(model: &Model, input: &Value) -> Outcome<Value> {
-    Ok(json!({ "ids": model.0.encode_with_special_tokens(text(&input["text"])?) }))
+    let (text, allowed) = (text(&input["text"])?, &input["allowed_special"]);
+    let ids = match allowed.as_array() {
+        None => model.0.encode_with_special_tokens(text),
+        Some(names) if names.is_empty() => model.0.encode_ordinary(text),
+        Some(names) => {
+            let names = names.iter().filter_map(Value::as_str).collect();
+            let (ids, _) = model.0.encode(text, &names).expect("the text is encoded");
+            ids
+        }
+    };
+    Ok(json!({ "ids": ids }))
 }
 
 fn decode(model: &Model, input: &Value) -> Outcome<Value> {
+    Ok(json!({ "text": utf8(decoded(model, input)?)? }))
+}
+
+fn decode_bytes(model: &Model, input: &Value) -> Outcome<Value> {
+    let bytes = decoded(model, input)?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(json!({ "bytes": digits }))
+}
+
+fn decoded(model: &Model, input: &Value) -> Outcome<Vec<u8>> {
     if !model.1 {
         return Err(unsupported(
             "decodes bytes, and puts no spaces between tokens",
         ));
     }
     let unknown = |error: tiktoken_rs::DecodeKeyError| Refusal("unknown_id", error.to_string());
-    let bytes = model
+    model
         .0
         .decode_bytes(&ids(&input["ids"])?)
-        .map_err(unknown)?;
-    Ok(json!({ "text": utf8(bytes)? }))
+        .map_err(unknown)
 }
 
 fn main() -> io::Result<()> {
-    let operations = &[("encode", encode as Operation<_>), ("decode", decode)];
+    let operations = &[
+        ("encode", encode as Operation<_>),
+        ("decode", decode),
+        ("decode_bytes", decode_bytes),
+    ];
     let hello = json!({
         "protocol": 1,
         "name": "tiktoken-rs",
@@ -61,6 +88,7 @@ fn main() -> io::Result<()> {
         "language": "Rust",
         "formats": ["vocab.tiktoken"],
         "encode_fields": ["ids"],
+        "encode_options": ["allowed_special"],
         "components": ["vocabulary_ids", "model/bpe/ignore_merges"],
         "choices": { "bpe_pairs": "in_vocabulary" },
     });

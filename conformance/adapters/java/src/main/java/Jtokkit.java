@@ -7,8 +7,10 @@ import com.knuddels.jtokkit.api.IntArrayList;
 import java.io.IOException;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 
 /** An adapter for com.knuddels:jtokkit, tiktoken in Java. It translates and computes nothing. */
@@ -25,6 +27,7 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
   /** What is told beside the file. */
   private record Beside(
       JsonElement normalizer,
+      String pattern,
       PreTokenizer pre_tokenizer,
       Decoder decoder,
       Map<String, Integer> special_tokens) {}
@@ -33,7 +36,8 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
 
   private record PreTokenizer(boolean add_prefix_space, boolean use_regex) {}
 
-  private record Input(String text, List<Long> ids) {}
+  private record Input(
+      String text, List<Long> ids, JsonElement allowed_special, JsonElement disallowed_special) {}
 
   @Override
   public Map<String, ?> hello() {
@@ -42,6 +46,7 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
         "version", "1.1.0",
         "formats", List.of("vocab.tiktoken"),
         "encode_fields", List.of("ids"),
+        "encode_options", List.of("allowed_special", "disallowed_special"),
         "components", List.of("vocabulary_ids", "model/bpe/ignore_merges"),
         "choices", Map.of("bpe_pairs", "in_vocabulary"));
   }
@@ -50,31 +55,45 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
   public Model load(String format, JsonElement content) {
     Beside beside = Protocol.beside(content, Beside.class);
     PreTokenizer cut = beside.pre_tokenizer;
-    if (beside.normalizer != null || cut.add_prefix_space || !cut.use_regex) {
+    boolean isOwn = beside.pattern != null; // a user's own file
+    if (beside.normalizer != null || !isOwn && (cut.add_prefix_space || !cut.use_regex)) {
       throw Protocol.unsupported("has no normalizer, no prefix space, and always a pattern");
     }
     Map<byte[], Integer> ranks = new HashMap<>();
     for (String line : Protocol.file(content, format).split("\n")) {
       String[] entry = line.split(" ");
-      ranks.put(Base64.getDecoder().decode(entry[0]), Integer.valueOf(entry[1]));
+      String token = entry[0].equals("=") ? "" : entry[0]; // an empty token
+      ranks.put(Base64.getDecoder().decode(token), Integer.valueOf(entry[1]));
     }
     Map<String, Integer> special = beside.special_tokens;
     EncodingRegistry registry = Encodings.newLazyEncodingRegistry();
     registry.registerGptBytePairEncoding(
-        new GptBytePairEncodingParams("model", GPT2, ranks, special == null ? Map.of() : special));
-    boolean decodes = beside.decoder != null && beside.decoder.type.equals("byte_level");
+        new GptBytePairEncodingParams(
+            "model",
+            isOwn ? Pattern.compile(beside.pattern, Pattern.UNICODE_CHARACTER_CLASS) : GPT2,
+            ranks,
+            special == null ? Map.of() : special));
+    boolean decodes = isOwn || beside.decoder != null && beside.decoder.type.equals("byte_level");
     return new Model(registry.getEncoding("model").orElseThrow(), decodes);
   }
 
   @Override
   public Map<String, Protocol.Operation<Model>> operations() {
-    return Map.of("encode", Jtokkit::encode, "decode", Jtokkit::decode);
+    return Map.of(
+        "encode", Jtokkit::encode, "decode", Jtokkit::decode, "decode_bytes", Jtokkit::decodeBytes);
   }
 
   private static Map<String, ?> encode(Model model, JsonElement raw) {
     Input input = Protocol.read(raw, Input.class);
     if (input.text == null) {
       throw Protocol.unsupported("encodes a text");
+    }
+    if (isEmpty(input.allowed_special) && (input.disallowed_special == null || isEmpty(input.disallowed_special))) {
+      return Map.of("ids", model.encoding.encodeOrdinary(input.text).boxed());
+    }
+    boolean isRefusing = isEmpty(input.allowed_special) && isAll(input.disallowed_special);
+    if (!isRefusing && (input.allowed_special != null || input.disallowed_special != null)) {
+      throw Protocol.unsupported("allows no special token, and disallows all or none");
     }
     try {
       return Map.of("ids", model.encoding.encode(input.text).boxed());
@@ -83,7 +102,24 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
     }
   }
 
+  private static boolean isEmpty(JsonElement special) {
+    return special != null && special.isJsonArray() && special.getAsJsonArray().isEmpty();
+  }
+
+  private static boolean isAll(JsonElement special) {
+    return special != null && special.isJsonPrimitive();
+  }
+
   private static Map<String, ?> decode(Model model, JsonElement raw) {
+    return Map.of("text", decoded(model, raw, Encoding::decode));
+  }
+
+  private static Map<String, ?> decodeBytes(Model model, JsonElement raw) {
+    return Map.of("bytes", HexFormat.of().formatHex(decoded(model, raw, Encoding::decodeBytes)));
+  }
+
+  private static <T> T decoded(
+      Model model, JsonElement raw, BiFunction<Encoding, IntArrayList, T> decode) {
     Input input = Protocol.read(raw, Input.class);
     if (!model.decodes) {
       throw Protocol.unsupported("decodes bytes, and puts no spaces between tokens");
@@ -99,7 +135,7 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
       ids.add((int) id);
     }
     try {
-      return Map.of("text", model.encoding.decode(ids));
+      return decode.apply(model.encoding, ids);
     } catch (NullPointerException unknown) {
       if (!String.valueOf(unknown.getMessage()).contains("Unknown token for decoding")) {
         throw unknown;

@@ -1,0 +1,88 @@
+"""Special tokens that a request allows or disallows, and bytes and offsets, by other ways than the reference goes.
+
+A text is cut at what is allowed by one regular expression; ids come from the program of BPE. Bytes are read off the
+table of characters, and an offset is the length of the text before it, decoded anew for each token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import bpe
+from stages import CHARACTER_OF_BYTE, Model, NotCovered, Refused
+
+CHOICES = {
+    "encode": (*bpe.CHOICES["encode"],),
+    "encode_batch": (*bpe.CHOICES["encode"],),
+    "decode_bytes": ("unknown_id",),
+    "decode_with_offsets": ("unknown_id",),
+}
+
+BYTE_OF_CHARACTER = {character: byte for byte, character in CHARACTER_OF_BYTE.items()}
+OPTIONS = ("allowed_special", "disallowed_special")
+
+
+def recompute(
+    operation: str, model: Model, request: Mapping[str, Any], choices: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    if operation == "encode":
+        return [encode(model, request, choices)]
+    if operation == "encode_batch":
+        options = {key: request[key] for key in OPTIONS if key in request}
+        return [{"encodings": [encode(model, {**each, **options}, choices) for each in request["inputs"]]}]
+    if operation == "decode_bytes":
+        return [{"bytes": b"".join(parts_of(model, request["ids"], choices)).hex()}]
+    if operation == "decode_with_offsets":
+        return [with_offsets(parts_of(model, request["ids"], choices))]
+    raise NotCovered(operation)
+
+
+def encode(model: Model, request: Mapping[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
+    text, ids = request["text"], ids_of(model)
+    added = [{"special": True, "content": token} for token in model.get("special_tokens", [])]
+    added += [{"special": True, **token} for token in model.get("added_tokens", [])]
+    special = {token["content"] for token in added if token["special"]}
+    allowed = request.get("allowed_special", "all")
+    allowed = special if allowed == "all" else special & set(allowed)
+    disallowed = request.get("disallowed_special", [])
+    disallowed = special - allowed if disallowed == "all" else set(disallowed)
+    if any(re.search(re.escape(token), text) for token in disallowed):
+        raise Refused("invalid_input")
+    wanted = sorted(allowed | {token["content"] for token in added if not token["special"]}, key=len, reverse=True)
+    parts = re.split(f"({'|'.join(map(re.escape, wanted))})", text) if wanted else [text]
+    ordinary = {key: value for key, value in model.items() if key not in ("special_tokens", "added_tokens")}
+    tokens, spans, place = list[str](), list[list[int]](), 0
+    for number, part in enumerate(parts):
+        if number % 2:
+            tokens.append(part)
+            spans.append([place, place + len(part)])
+        elif part:
+            (found,) = bpe.recompute("encode", ordinary, {"text": part}, choices)
+            tokens += found["tokens"]
+            spans += [[place + start, place + end] for start, end in found["spans"]]
+        place += len(part)
+    return {"tokens": tokens, "ids": [ids[token] for token in tokens], "spans": spans}
+
+
+def ids_of(model: Model) -> dict[str, int]:
+    ids = {token: id for id, token in enumerate(model["vocabulary"])}
+    return ids | {token["content"]: token["id"] for token in model.get("added_tokens", [])}
+
+
+def parts_of(model: Model, ids: Sequence[int], choices: Mapping[str, str]) -> list[bytes]:
+    tokens = {id: token for token, id in ids_of(model).items()}
+    if choices["unknown_id"] == "error" and not set(ids) <= set(tokens):
+        raise Refused("unknown_id")
+    return [bytes(map(BYTE_OF_CHARACTER.__getitem__, tokens[id])) for id in ids if id in tokens]
+
+
+def with_offsets(parts: Sequence[bytes]) -> dict[str, Any]:
+    try:
+        text = b"".join(parts).decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("invalid_input") from None
+    # what a decoder leaves off at the end is a character that is not whole
+    before = [b"".join(parts[:count]).decode("utf-8", errors="ignore") for count in range(len(parts))]
+    return {"text": text, "offsets": [len(each) for each in before]}
