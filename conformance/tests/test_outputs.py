@@ -22,7 +22,7 @@ MODEL = ("--model", "tokenizer.json")
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with all that may stand where a file is to be written, a model, a text and a report."""
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
@@ -32,8 +32,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> Path:
     Path("folder").mkdir()
     Path("texts").mkdir()
     Path("texts/a.txt").write_text("a bug\n")
-    assert run("model", "byte-level-256", "--format", "tokenizer.json", "-o", "tokenizer.json")[0] == 0
-    assert run("run", "--select", "bpe-toy-encode-bug", "--report", "r.ndjson")[0] == 0
+    for file in ("tokenizer.json", "r.ndjson"):  # which are looked at after the outputs
+        Path(file).write_text("{}\n")
     return tmp_path
 
 
@@ -94,7 +94,7 @@ def test_known_failures_are_written_into_an_ordinary_file(here: Path, run: Run) 
 
 
 def test_several_files_of_a_model_are_written_all_or_none(here: Path, run: Run) -> None:
-    command = ("model", "toy-byte-bpe", "--format", "vocab.json+merges.txt", "-o", "folder")
+    command = ("model", "byte-level-256", "--format", "vocab.json+merges.txt", "-o", "folder")
     Path("folder/merges.txt").symlink_to("../pipe")
     assert run(*command) == (2, "", "tokspec: folder/merges.txt: cannot be written: it is no ordinary file\n")
     assert sorted(kinds(Path("folder"))) == ["merges.txt"]
