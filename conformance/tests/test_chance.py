@@ -277,4 +277,4 @@ def test_the_command_is_content_with_a_case_beside(printed: Callable[..., tuple[
 
 def test_naming_cases_and_counting_them_are_two_things() -> None:
     result = CliRunner().invoke(tokspec, ["dev", "coverage", "--chance", "--cases"], standalone_mode=False)
-    assert str(result.exception) == "--cases names the cases and --chance counts them; give one"
+    assert str(result.exception) == "--cases names the cases, --operations and --chance count them; give one"

@@ -184,8 +184,9 @@ def test_two_options_do_not_name_the_same_file(tmp_path: Path, arguments: list[s
     assert not (tmp_path / "r").exists()
 
 
-def test_two_reports_may_go_where_nothing_is_kept(tmp_path: Path) -> None:
-    assert judged(tmp_path, "Right", "--report", "/dev/null", "--junit", "/dev/null")[0] == 0
+def test_a_report_goes_into_no_device(tmp_path: Path) -> None:
+    message = "tokspec: /dev/null: cannot be written: it is no ordinary file\n"
+    assert judged(tmp_path, "Right", "--report", "/dev/null") == (2, [], message)
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tokspec.adapters.reference import functions_by_clause
 from tokspec.cli import tokspec
-from tokspec.quality.coverage import ClauseRow, coverage
+from tokspec.quality.coverage import DOORS, REASONS, ClauseRow, coverage, doors_of
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import Clause, load_specification
 
@@ -66,9 +66,9 @@ def printed(*arguments: str) -> tuple[int, str]:
 def test_a_row_holds_a_clause_with_its_cases_and_functions(fixtures: Path, specified: Callable[..., None]) -> None:
     specified(clause("BPE-ENC-1"), clause("ENC-7"), clause("ENC-9", "RETIRED"), clause("PROTO-4", "SHOULD"))
     assert coverage(load_suite(fixtures), {"ENC-7": ["encode"]}) == [
-        ClauseRow(clause("BPE-ENC-1"), ["two-letters", "one-letter"], ()),
-        ClauseRow(clause("ENC-7"), ["two-letters"], ["encode"]),
-        ClauseRow(clause("PROTO-4", "SHOULD"), [], ()),
+        ClauseRow(clause("BPE-ENC-1"), ["two-letters", "one-letter"], (), {"encode": 2}),
+        ClauseRow(clause("ENC-7"), ["two-letters"], ["encode"], {"encode": 1}),
+        ClauseRow(clause("PROTO-4", "SHOULD"), [], (), {}),
     ]
 
 
@@ -90,7 +90,42 @@ def test_a_row_holds_a_clause_with_its_cases_and_functions(fixtures: Path, speci
     ids=lambda value: value.id if isinstance(value, Clause) else None,
 )
 def test_what_a_clause_lacks(clause: Clause, cases: list[str], functions: list[str], lacks: tuple[str, ...]) -> None:
-    assert ClauseRow(clause, cases, functions).lacks == lacks
+    assert ClauseRow(clause, cases, functions, dict.fromkeys(("encode",) * len(cases), 1)).lacks == lacks
+
+
+@pytest.mark.parametrize(
+    ("clause", "operations", "lacks"),
+    [
+        (clause("ENC-7"), {"encode_batch": 1}, ()),
+        (clause("NORM-1"), {"normalize": 1}, ("a case of encode",)),
+        (clause("NORM-1", "SHOULD"), {"normalize": 1}, ("a case of encode",)),
+        (clause("NORM-1", "SHOULD"), {}, ()),
+        (clause("DEC-7"), {"decode_stream": 1}, ("a case of decode",)),
+        (clause("DEC-STREAM-1"), {"decode_stream": 1}, ()),
+        (clause("TERM-2"), {"encode": 1}, ("a case of decode", "a case of train")),
+        (clause("UNI-SEG-4"), {"viterbi": 1}, ()),
+        (clause("UNI-SEG-2"), {"segment": 1}, ("a case of encode",)),
+        (clause("ERROR-2"), {"best_pair": 1}, ()),
+        (clause("ERROR-1"), {}, ()),
+    ],
+    ids=lambda value: value.id if isinstance(value, Clause) else None,
+)
+def test_a_clause_lacks_a_case_at_each_of_its_doors(
+    clause: Clause, operations: dict[str, int], lacks: tuple[str, ...]
+) -> None:
+    assert ClauseRow(clause, ["one"] * len(operations), ["encode"], operations).lacks == lacks
+
+
+def test_every_clause_of_a_tokenizer_has_doors_and_no_reason_is_left_over() -> None:
+    """A reason is for a door that is there and that no case asks."""
+    rows = coverage(load_suite(), functions_by_clause())
+    without = {row.clause.id for row in rows if not doors_of(row.clause.id)}
+    assert {id for id in without if not id.startswith("PROTO-")} == {"TERM-5", "ERROR-1", "ERROR-2"}
+    assert {*REASONS} == {(row.clause.id, door) for row in rows for door in row.shut}
+    assert [name for name in DOORS if not any(row.clause.id.startswith(name) for row in rows)] == []
+    lines = printed("--operations")[1].splitlines()
+    place = next(place for place, line in enumerate(lines) if line.split()[0] == "UNI-SEG-4")
+    assert lines[place + 1].strip() == "encode: only viterbi gives the table"
 
 
 def test_a_covered_suite_is_printed_whole(fixtures: Path, specified: Callable[..., None]) -> None:
@@ -101,6 +136,25 @@ def test_a_covered_suite_is_printed_whole(fixtures: Path, specified: Callable[..
         "ENC-7      MUST      1 cases  pipeline._added\n"
         "PROTO-4    SHOULD    0 cases  —\n"
         "3 clauses: 2 with cases, 0 lacking something\n",
+    )
+
+
+def test_operations_are_counted_and_doors_that_no_case_asks_have_a_reason(
+    fixtures: Path, specified: Callable[..., None]
+) -> None:
+    text = (fixtures / "x.yaml").read_text()
+    text = text.replace("clauses: [BPE-ENC-1]", "clauses: [BPE-ENC-1, DEC-7, UNI-SEG-4]")
+    (fixtures / "x.yaml").write_text(text)
+    specified(clause("BPE-ENC-1"), clause("DEC-7"), clause("UNI-SCORE-1"), clause("UNI-SEG-4"))
+    assert printed("--operations", "--fixtures", str(fixtures)) == (
+        1,
+        "BPE-ENC-1    encode 2\n"
+        "DEC-7        encode 1\n"
+        "             decode: LACKS a case\n"
+        "             decode_stream: LACKS a case\n"
+        "UNI-SCORE-1  —\n"
+        "UNI-SEG-4    encode 1\n"
+        "4 clauses: 3 with cases, 2 lacking something\n",
     )
 
 

@@ -119,7 +119,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
     Path("mine.jsonl").write_text('{"body": "a bug"}\n{"text": 3}\nnot json\n', "utf-8")
     status, printed, noted = run("record", "reference", "mine.jsonl", "--field", "body", *RECORD, "a.ndjson")
     assert (status, noted) == (
-        0,
+        2,
         "left out: 1 record is no text, first mine.jsonl:2: has no field body; it has text\n"
         "left out: 1 record is no text, first mine.jsonl:3: is no JSON\n",
     )

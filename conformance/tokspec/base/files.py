@@ -1,13 +1,15 @@
 """Reading and writing files with care.
 
 Files that are read may come from strangers: ordinary ones only, and never more than a bound. Files that are written
-appear whole or not at all.
+are ordinary ones too, and appear whole or not at all.
 """
 
 from __future__ import annotations
 
 import codecs
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import BinaryIO
 
 from tokspec.base.errors import DataError
 
-__all__ = ["open_ordinary", "open_whole", "read_bounded", "write_whole"]
+__all__ = ["open_ordinary", "open_whole", "read_bounded", "resolve_output", "write_whole"]
 
 _MEGABYTE = 1024**2
 
@@ -62,10 +64,33 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
         raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, 1) from None
 
 
+def resolve_output(file: Path) -> Path:
+    """Return the ordinary file that is written when a path is: the end of its symbolic links, there already or not.
+
+    Raises:
+        DataError: a folder, a device, a pipe or a socket is there, or links without end; none of them is written to.
+
+    >>> resolve_output(Path("."))
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: .: cannot be written: Is a directory
+    """
+    try:
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", str(file)) from None
+    if stat.S_ISREG(mode):
+        return Path(os.path.realpath(file))
+    what = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "it is no ordinary file"
+    raise DataError(f"cannot be written: {what}", str(file))
+
+
 def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file, in place of another if there is one; a text in UTF-8 with its line ends as they are.
 
-    What is no regular file, such as a terminal, is written to directly.
+    Where a symbolic link is, the file to which it points is written.
 
     Raises:
         DataError: it cannot be written; then whatever was there is still there.
@@ -96,8 +121,7 @@ def open_whole(file: Path) -> Iterator[BinaryIO]:
     (False, True)
     """
     try:
-        is_regular = file.is_file() or not file.exists()
-        with _replacing(file.resolve()) if is_regular else file.open("wb") as stream:
+        with _replacing(resolve_output(file)) as stream:
             yield stream
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", str(file)) from None
@@ -105,7 +129,7 @@ def open_whole(file: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replacing(file: Path) -> Iterator[BinaryIO]:
-    new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
+    new = file.with_name(f".tokspec-{os.urandom(8).hex()}")  # not longer for a file with the longest name
     try:
         with new.open("xb") as stream:  # with the mode that any new file gets
             yield stream

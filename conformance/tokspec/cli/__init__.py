@@ -9,8 +9,9 @@ import shlex
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -166,14 +167,17 @@ def _status(arguments: list[str], owns_process: bool) -> int:
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left there is flushed at the end
+        _give_up(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return READER_GONE
         return _say(f"{error.filename or 'the output'} cannot be used: {error.strerror}")
+    except MemoryError:
+        return _say("there is not enough memory; give it more, or less to do")
     except Exception:  # not status 1, which is the implementation's
         import traceback  # here, because it takes a while, and should never be needed
 
-        traceback.print_exc()
+        with suppress(OSError):
+            traceback.print_exc()
         return _say("this is a fault of the suite itself; please report it with the lines above")
 
 
@@ -196,5 +200,16 @@ def _about_options(error: click.UsageError) -> str:
 
 
 def _say(message: str, status: int = 2) -> int:
-    click.echo(f"tokspec: {visible(message)}", err=True)
+    """Say why there is this exit status, which stays the same where it cannot be said."""
+    try:
+        click.echo(f"tokspec: {visible(message)}", err=True)
+    except OSError:
+        _give_up(sys.stderr)
     return status
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let nothing that is left in a stream be written: flushing it at the end would change the exit status."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, stream.fileno())
+    os.close(nothing)

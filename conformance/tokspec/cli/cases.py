@@ -12,7 +12,7 @@ import click
 from tokspec import formats
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.cli.options import PATTERNS, fixtures_option
+from tokspec.cli.options import PATTERNS, files_of_fixtures, fixtures_option, refuse_outputs
 from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
@@ -62,6 +62,7 @@ def cases_command(
         raise click.UsageError("--bundle writes all cases; leave out NAME, --exclude and --source")
     if formats_ and not bundle:
         raise click.UsageError("--format is for --bundle; tokspec model writes one model")
+    refuse_outputs({"--bundle": bundle}, {"--fixtures": files_of_fixtures(fixtures)})
     suite = load_suite(fixtures)
     if bundle:
         write_bundle(bundle, suite, load_specification(), {name: write_models(suite, name) for name in formats_})

@@ -20,27 +20,32 @@ __all__ = ["coverage_command"]
 @click.command("coverage", short_help="Set clauses beside cases and the reference.")
 @fixtures_option
 @click.option("--cases", "with_cases", is_flag=True, help="Name the cases of each clause.")
+@click.option("--operations", "by_operation", is_flag=True, help="Count the cases of each clause by operation.")
 @click.option("--chance", "by_chance", is_flag=True, help="Count the cases that implementations without a rule pass.")
-def coverage_command(fixtures: Path | None, with_cases: bool, by_chance: bool) -> int:
+def coverage_command(fixtures: Path | None, with_cases: bool, by_operation: bool, by_chance: bool) -> int:
     """Print each clause with its cases and the functions of the reference that implement it.
 
-    Exit status 1 if a MUST clause has no case, or no function where the reference can have one.
+    Exit status 1 if a MUST clause has no case, or no function where the reference can have one, or if no case asks a
+    clause by an operation in which a user could see it broken.
+
+    With --operations, print by which operations the cases of each clause ask it, and why none asks it by another in
+    which it could seem to show.
 
     With --chance, print for each operation and each clause how many of its cases are passed by implementations that
     know nothing: they refuse everything, or answer without looking at the model. Exit status 1 if one of them passes
     all cases of an operation or a clause, for these cases then test nothing.
     """
-    if with_cases and by_chance:
-        raise click.UsageError("--cases names the cases and --chance counts them; give one")
+    if with_cases + by_operation + by_chance > 1:
+        raise click.UsageError("--cases names the cases, --operations and --chance count them; give one")
     suite = load_suite(fixtures)
-    return _by_chance(suite) if by_chance else _by_clause(suite, with_cases)
+    return _by_chance(suite) if by_chance else _by_clause(suite, with_cases, by_operation)
 
 
-def _by_clause(suite: Suite, with_cases: bool) -> int:
+def _by_clause(suite: Suite, with_cases: bool, by_operation: bool) -> int:
     rows = coverage(suite, functions_by_clause())
     width = max(len(row.clause.id) for row in rows)
     for row in rows:
-        click.echo(_line(row, width))
+        click.echo("\n".join(_operations(row, width)) if by_operation else _line(row, width))
         if with_cases:
             click.echo("".join(f"{'':<{width + 2}}{case}\n" for case in row.cases), nl=False)
     lacking = [row for row in rows if row.lacks]
@@ -53,6 +58,14 @@ def _line(row: ClauseRow, width: int) -> str:
     functions = ", ".join(row.functions) or "—"
     lacks = f"  LACKS {' and '.join(row.lacks)}" if row.lacks else ""
     return f"{row.clause.id:<{width}}  {row.clause.level:<6}  {len(row.cases):>3} cases  {functions}{lacks}"
+
+
+def _operations(row: ClauseRow, width: int) -> Iterator[str]:
+    """Return how many cases ask each operation, and below them the doors that no case asks, with the reason."""
+    counts = ", ".join(f"{operation} {count}" for operation, count in sorted(row.operations.items()))
+    yield f"{row.clause.id:<{width}}  {counts or '—'}"
+    for door, reason in row.shut.items() if row.cases else ():
+        yield f"{'':<{width}}  {door}: {reason or 'LACKS a case'}"
 
 
 def _by_chance(suite: Suite) -> int:

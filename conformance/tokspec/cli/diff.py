@@ -18,13 +18,21 @@ from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
-from tokspec.cli.options import choices_option, limits_options, parse_choices
+from tokspec.cli.options import (
+    COUNT,
+    PROCESSES,
+    Finite,
+    choices_option,
+    files_of_implementation,
+    limits_options,
+    parse_choices,
+    refuse_outputs,
+)
 from tokspec.cli.progress import ProgressBar
-from tokspec.cli.run import refuse_one_file
 from tokspec.diff.answers import Asker
 from tokspec.diff.compare import compare_cases, compare_records, default_inputs, unit_of
 from tokspec.diff.engines import ENGINES, Progress, count_processors, run_units
-from tokspec.diff.inputs import FIELD, KINDS, Reading
+from tokspec.diff.inputs import FIELD, KINDS, Reading, files_of_texts
 from tokspec.diff.minimize import Minimizer, Small
 from tokspec.diff.models import compare_models, compare_summaries, parts_of, summarize
 from tokspec.diff.recording import Recording, find_model
@@ -35,7 +43,7 @@ from tokspec.diff.tally import Tally
 from tokspec.diff.texts import MADE
 from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
 from tokspec.formats import READERS
-from tokspec.formats.user_model import UserModel, read_user_model
+from tokspec.formats.user_model import UserModel, files_of_model, read_user_model
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices
 from tokspec.report.ndjson import ndjson, origin
@@ -73,24 +81,22 @@ _MINIMIZED = 20
 @click.option("--model", type=_path, metavar="FILE", help="The model of both sides; else a recording's own.")
 @click.option("--model-b", type=_path, metavar="FILE", help="Another model for B.")
 @click.option("--format", type=click.Choice(list(READERS)), help="Of models; their names say it unless given.")
-@click.option(
-    "--made", type=click.IntRange(min=0), default=MADE, show_default=True, help="Texts of each kind of tokens."
-)
+@click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens.")
 @click.option("--no-cases", is_flag=True, help="Leave out the suite's cases.")
 @click.option("--add-special-tokens", "adds", is_flag=True, help="Compare encodings with what a post-processor adds.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
 @click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
-@click.option("--sample", default=1.0, type=click.FloatRange(0, 1, min_open=True), help="The share of texts of files.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Units of files at once; else all processors.")
+@click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="The share of texts of files.")
+@click.option("--jobs", type=PROCESSES, metavar="N", help="Units of files at once; else all processors.")
 @click.option("--engine", type=click.Choice(list(ENGINES)), default="local", show_default=True)
 @click.option("--address", metavar="ADDRESS", help="Of a Dask or Ray cluster that is there.")
-@click.option("--unit-mb", default=4.0, show_default=True, type=click.FloatRange(0, min_open=True), help="Of a unit.")
+@click.option("--unit-mb", default=4.0, show_default=True, type=Finite(0, 1_000_000, min_open=True), help="Of a unit.")
 @click.option("-o", "--output", default="tokspec-diff", show_default=True, type=_path, help="Folder of units' results.")
 @choices_option
 @limits_options
 @click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Compare these, as encode/texts/*.")
 @known_failures_options
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
 @click.option("--report", "reports", multiple=True, type=_path, metavar="FILE", help="Write it: .ndjson or .md.")
 @click.option("--junit", "junit_file", type=_path, metavar="FILE.xml", help="Write JUnit's XML.")
 @click.option("--save", "saved", type=_path, metavar="FOLDER", help="Write causes there, as cases with small models.")
@@ -170,8 +176,6 @@ class _Diff:
         for file in self.reports:
             if file.suffix not in (".ndjson", ".md"):
                 raise DataError("does not say by its end what to write; give .ndjson or .md", str(file), key="--report")
-        named = {f"--report {file}": file for file in self.reports}
-        refuse_one_file({**named, "--junit": self.junit_file, "--known-failures": self.ratchet.file})
         if self.files and self._recordings:
             raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
         if self.a == self.b and self.model_b is None:
@@ -180,6 +184,17 @@ class _Diff:
             raise click.UsageError("FILES need --model FILE")
         if self.address is not None and self.engine == "local":
             raise DataError("is for --engine dask or ray", key="--address")
+        named = {f"--report {file}": file for file in self.reports}
+        refuse_outputs(
+            {**named, "--junit": self.junit_file, "--known-failures": self.ratchet.file},
+            {
+                "A": files_of_implementation(self.a),
+                "B": files_of_implementation(self.b),
+                "--model": files_of_model(self.model, self.format),
+                "--model-b": files_of_model(self.model_b, self.format),
+                "FILES": files_of_texts(self.files),
+            },
+        )
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
@@ -423,6 +438,6 @@ class _Diff:
         if self.progress.interrupted:
             click.echo("interrupted; the same command goes on", err=True)
             return _INTERRUPTED
-        if self.progress.faults or not tally.compared:
+        if self.progress.faults or tally.bad or not tally.compared:
             return 2
         return 0 if run.conforms else 1

@@ -15,7 +15,7 @@ import click
 
 from tokspec.base.display import did_you_mean, terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.cli.options import Seconds, Target, choices_option, implementation_options, parse_choices
+from tokspec.cli.options import COUNT, POSITIVE, Seconds, Target, choices_option, implementation_options, parse_choices
 from tokspec.cli.progress import Bar
 from tokspec.suite.cases import Case
 
@@ -38,7 +38,7 @@ _OPTIONS = [
     click.option("--seconds", type=Seconds(min=0), help="End after so long; 60 unless a budget is given."),
     click.option(
         "--examples",
-        type=click.IntRange(min=1),
+        type=POSITIVE,
         help="End after so many examples: models with all that they are asked.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
@@ -57,9 +57,7 @@ _OPTIONS = [
         help="Excuse findings that have the same cause as a case that is listed there.",
     ),
     click.option("--fixtures", type=_PATH, metavar="FOLDER", help="Where --known-failures has its cases from."),
-    click.option(
-        "--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many findings to show."
-    ),
+    click.option("--show", type=COUNT, default=10, show_default=True, help="How many findings to show."),
     click.option("--counts", "with_counts", is_flag=True, help="Count the requests of each operation and family."),
 ]
 

@@ -45,11 +45,11 @@ def _write(folder: Path, contents: Mapping[str, str]) -> None:
             raise DataError("is there already, and nothing was written; name another folder", str(path))
     made: list[Path] = []
     for path, text in files.items():
-        made += [above for above in reversed(path.parents) if not above.exists()]
+        made += [above for above in reversed(path.parents) if not os.path.lexists(above)]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            made.append(path)
             with path.open("x", encoding="utf-8", newline="\n") as file:
+                made.append(path)
                 file.write(text)
         except OSError as error:
             _remove(made)

@@ -12,7 +12,7 @@ import click
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder
-from tokspec.cli.options import fixtures_option
+from tokspec.cli.options import PROCESSES, fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.diff.engines import count_processors
 from tokspec.diff.report import count
@@ -41,7 +41,7 @@ _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularie
     metavar="FOLDER",
     help="Compare with the real vocabularies that are there, instead of judging; with --html, do both.",
 )
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Vocabularies at once.  [default: one a processor]")
+@click.option("--jobs", type=PROCESSES, metavar="N", help="Vocabularies at once.  [default: one a processor]")
 @click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
 def matrix_command(
     fixtures: Path | None,

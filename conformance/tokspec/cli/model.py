@@ -11,7 +11,7 @@ import click
 
 from tokspec.base.display import compact
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.cli.options import fixtures_option
+from tokspec.cli.options import files_of_fixtures, fixtures_option, refuse_outputs
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.on_disk import content_of, files_of, format_of, save
 from tokspec.protocol.json_values import encode_line
@@ -49,7 +49,11 @@ def model_command(
             raise click.UsageError("--read prints, and -o is for a CASE")
         click.echo("\n".join(_yaml(_read(format, source))))
     elif name is not None:
-        _write(name, _model(load_suite(fixtures), name), format or "tokspec", output)
+        chosen = format or "tokspec"
+        names = chosen.split("+") if output else []
+        written = {f"--output {each}": Path(output or "", each) for each in names} if len(names) > 1 else None
+        refuse_outputs(written or {"--output": output}, {"--fixtures": files_of_fixtures(fixtures)})
+        _write(name, _model(load_suite(fixtures), name), chosen, output)
 
 
 def _read(format: str | None, source: Path) -> dict[str, Any]:

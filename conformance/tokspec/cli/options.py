@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce, wraps
 from math import isnan
@@ -15,20 +17,28 @@ import click
 from tokspec.adapters.registry import NAMES, find_reference, names_program, open_session
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.files import resolve_output
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
 
 __all__ = [
+    "COUNT",
     "PATTERNS",
+    "POSITIVE",
+    "PROCESSES",
+    "Finite",
     "Seconds",
     "Target",
     "choices_option",
+    "files_of_fixtures",
+    "files_of_implementation",
     "fixtures_option",
     "fixtures_version_option",
     "implementation_options",
     "limits_options",
     "parse_choices",
+    "refuse_outputs",
     "selection_options",
 ]
 
@@ -141,6 +151,23 @@ def implementation_options(command: _Command) -> _Command:
 _DAY = 86400
 
 
+class Finite(click.FloatRange):
+    """A number in a range; that NaN is in none, click does not notice."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        number: float = super().convert(value, param, context)
+        if isnan(number):
+            self.fail(f"{value} is no number.", param, context)
+        return number
+
+
+#: What may be counted: more than there ever is, and few enough for every loop.
+COUNT, POSITIVE = click.IntRange(0, 1_000_000_000), click.IntRange(1, 1_000_000_000)
+
+#: Processes that may be asked for.
+PROCESSES = click.IntRange(1, 256)
+
+
 class Seconds(click.FloatRange):
     """A number of seconds, a day at the most; that NaN is none, click does not notice."""
 
@@ -165,7 +192,7 @@ _TARGET = [
     click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
     click.option(
         "--memory-mb",
-        type=click.IntRange(min=0),
+        type=COUNT,
         default=4096,
         show_default=True,
         help="Its memory, with all processes that it starts; 0 is no limit.",
@@ -241,3 +268,55 @@ def parse_choices(choices: tuple[str, ...]) -> Mapping[str, str]:
             raise DataError(f"{choice!r} names no option; {question}{name} has {', '.join(options)}", key="--choice")
         parsed[name] = option
     return parsed
+
+
+def refuse_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Iterable[Path]]) -> None:
+    """Refuse, before any work is done, files that cannot be written, and those that would cost the user another one.
+
+    ``outputs`` are by their options. ``inputs`` are by what names them, and looked for only if there is an output.
+
+    Raises:
+        DataError: an output is no ordinary file, or is an input.
+        UsageError: two outputs are the same file: the last one written would be all that is left.
+    """
+    named: dict[object, tuple[str, Path]] = {}
+    for option, file in outputs.items():
+        if file is not None:
+            other, _ = named.setdefault(_identity(resolve_output(file)), (option, file))
+            if other != option:
+                raise click.UsageError(f"{other} and {option} name the same file; give each its own")
+    for what, files in inputs.items() if named else ():
+        for option, output in (named[key] for key in map(_identity, files) if key in named):
+            message = f"is what {what} names, and would be replaced; give another"
+            raise DataError(message, str(output), key=option.split()[0])
+
+
+def _identity(file: Path) -> object:
+    """Return what two names of one file have in common; a file that is not there has its path."""
+    try:
+        status = file.stat()
+    except OSError:
+        return os.path.realpath(file)
+    return status.st_dev, status.st_ino
+
+
+def files_of_implementation(name: str | None) -> Iterator[Path]:
+    """Return the files that the name of an implementation stands for: a recording, a module, what a program is given.
+
+    >>> list(files_of_implementation("python3 no-such-adapter.py"))
+    []
+    """
+    words = [name or ""]
+    with suppress(ValueError):  # an open quote
+        words += shlex.split(words[0])
+    module, colon, _ = words[0].partition(":")
+    words += [f"{module.replace('.', '/')}.py"] if colon else []
+    for word in words:
+        with suppress(OSError):  # too long for a path
+            if Path(word).is_file():
+                yield Path(word)
+
+
+def files_of_fixtures(folder: Path | None) -> Iterator[Path]:
+    """Return the files of fixtures that the user names."""
+    return folder.rglob("*.yaml") if folder is not None else iter(())

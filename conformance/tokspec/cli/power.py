@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tokspec.base.errors import DataError
-from tokspec.cli.options import fixtures_option
+from tokspec.cli.options import PROCESSES, fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.quality.mutants import load_mutants, mutants_folder, selected
 from tokspec.quality.power import MutantOutcome, power
@@ -29,7 +29,7 @@ _FOLDER = click.Path(path_type=Path)
 @click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Take mutants by id, clause or file.")
 @click.option("--full", is_flag=True, help="Ask every mutant every case, not only until one notices it.")
 @click.option("--summary", is_flag=True, help="Count cases and kills by clause and by case; asks every case.")
-@click.option("--jobs", type=click.IntRange(min=1), help="How many processes to use; all processors unless given.")
+@click.option("--jobs", type=PROCESSES, help="How many processes to use; all processors unless given.")
 def power_command(
     folder: Path | None, fixtures: Path | None, patterns: tuple[str, ...], full: bool, summary: bool, jobs: int | None
 ) -> int:

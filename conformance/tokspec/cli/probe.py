@@ -13,6 +13,7 @@ from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.judge.probe import ChoiceFinding, Probe, probe
+from tokspec.protocol.messages import Fault
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
@@ -48,9 +49,12 @@ def probe_command(
     try:
         with target.open() as session:
             found, hello = probe(session, cases), session.hello
+            ended = [
+                f"not well: {fault}; no question is to blame" for fault in dict.fromkeys(map(str, session.unblamed))
+            ]
     except AdapterFault as fault:
         raise target.unusable(fault) from None
-    wrong = list(_wrong(found, hello.choices))
+    wrong = [*_wrong(found, hello.choices), *ended]
     click.echo("\n".join(map(visible, (*_shown(found, hello), *wrong))))
     return 1 if wrong else 0
 
@@ -67,9 +71,17 @@ def _shown(found: Probe, hello: Hello) -> Iterator[str]:
         if len(finding.options) > 1:
             fails = f"; each fails {cost} of {finding.answered}" if (cost := finding.costs[finding.options[0]]) else ""
             yield f"not told: {finding.choice}; no case that it answers tells {', '.join(finding.options)} apart{fails}"
+    if found.faults and len(found.faults) < found.asked:
+        count = len(found.faults)
+        yield f"{count} of {found.asked} questions without an answer; {_first(found.faults)}"
     if found.unexplained:
         count = len(found.unexplained)
         yield f"{count} answer{'' if count == 1 else 's'} that no choice explains: {_listed(found.unexplained)}"
+
+
+def _first(faults: Mapping[str, Fault]) -> str:
+    case, fault = next(iter(faults.items()))
+    return f"first {case}: {shorten(f'{fault.kind}: {fault.message}')}"
 
 
 def _costs(finding: ChoiceFinding) -> str:
@@ -91,10 +103,11 @@ def _listed(cases: Sequence[str], most: int = 10) -> str:
 
 
 def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
-    if found.faults and len(found.faults) == found.asked:
-        case, fault = next(iter(found.faults.items()))
-        first = f"first {case}: {shorten(f'{fault.kind}: {fault.message}')}"
-        yield f"no answer to any of the questions ({found.asked}), so nothing is told; {first}"
+    if not found.explained and found.unexplained:
+        yield "no answer that any choice explains, so nothing is told"
+    elif not found.explained and found.faults:
+        yield f"no answer to any of the questions ({found.asked}), so nothing is told; {_first(found.faults)}"
+    if not found.explained:
         return
     defaults = load_specification().defaults()
     for finding in found.findings:

@@ -10,18 +10,18 @@ import click
 
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import DataError
-from tokspec.cli.options import limits_options
+from tokspec.cli.options import COUNT, files_of_implementation, limits_options, refuse_outputs
 from tokspec.cli.progress import ProgressBar
 from tokspec.diff.answers import Asker, Input, Record, answer
 from tokspec.diff.compare import default_inputs
-from tokspec.diff.inputs import FIELD, KINDS, BadText, Reading, find_parts, read_part
+from tokspec.diff.inputs import FIELD, KINDS, BadText, Reading, files_of_texts, find_parts, read_part
 from tokspec.diff.recording import Written, header_of, is_recording, write_recording
 from tokspec.diff.report import count
 from tokspec.diff.sides import open_side, parse_side
 from tokspec.diff.tally import Tally
 from tokspec.diff.texts import MADE
 from tokspec.formats import READERS
-from tokspec.formats.user_model import read_user_model
+from tokspec.formats.user_model import files_of_model, read_user_model
 from tokspec.protocol.messages import Fault
 from tokspec.sessions.limits import Limits
 
@@ -44,9 +44,7 @@ _SHOWN = 8
 @click.option("--format", type=click.Choice(list(READERS)), help="Its format; its name says it unless given.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
 @click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
-@click.option(
-    "--made", type=click.IntRange(min=0), default=MADE, show_default=True, help="Texts of each kind of tokens."
-)
+@click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens.")
 @click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
 @click.option("--add-special-tokens", "adds", is_flag=True, help="Record encodings with what a post-processor adds.")
 @limits_options
@@ -74,8 +72,10 @@ def record_command(
 
     The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
     bytes.
+
+    Exit status: 0 if all is recorded, 2 if it is not, or not all of FILES could be read.
     """
-    _refuse_what_cannot_be(implementation, model, files, output)
+    _refuse_what_cannot_be(implementation, model, format, files, output)
     side = parse_side(implementation)
     bad, unanswered = Tally(), Unanswered()
     with open_side(side, limits) as session:
@@ -93,10 +93,12 @@ def record_command(
             written = write_recording(output, header, records)
     for operation, reason in dropped.items():
         click.echo(visible(f"not asked: {operation}: {reason}"))
-    for line in (*unanswered.lines, *_bad_lines(bad)):
+    for line in unanswered.lines:
         click.echo(visible(line), err=True)
     _say(header.who, model.name, written, output)
-    return 0
+    for line in _bad_lines(bad):
+        click.echo(visible(line), err=True)
+    return 2 if bad.bad else 0
 
 
 def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:
@@ -144,7 +146,9 @@ def _bad_lines(bad: Tally) -> Iterator[str]:
         yield f"left out: {count(number, 'record')} {'is' if number == 1 else 'are'} no text, first {place}: {why}"
 
 
-def _refuse_what_cannot_be(implementation: str, model: Path, files: tuple[str, ...], output: Path) -> None:
+def _refuse_what_cannot_be(
+    implementation: str, model: Path, format: str | None, files: tuple[str, ...], output: Path
+) -> None:
     """Refuse what would cost the user a file, or would be noticed only when all is done."""
     if not implementation.strip():
         raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
@@ -152,12 +156,17 @@ def _refuse_what_cannot_be(implementation: str, model: Path, files: tuple[str, .
         raise DataError("is a folder; give the name of the recording in it", str(output), key="--output")
     if not is_recording(implementation) and not output.name.removesuffix(".gz").endswith(".ndjson"):
         raise DataError("needs a name that ends in .ndjson or .ndjson.gz", str(output), key="--output")
-    for option, named in (("--model", [model]), ("FILES", map(Path, files))):
-        if output.is_file() and any(file.exists() and file.samefile(output) for file in named):
-            raise DataError(f"is what {option} names, and would be replaced; give another", str(output), key="--output")
     side = parse_side(implementation)
     if side.recording is not None:
         raise DataError("is a recording; name an implementation", implementation)
+    refuse_outputs(
+        {"--output": output},
+        {
+            "IMPLEMENTATION": files_of_implementation(implementation),
+            "--model": files_of_model(model, format),
+            "FILES": files_of_texts(files),
+        },
+    )
 
 
 def _say(who: str, model: str, written: Written, output: Path) -> None:

@@ -10,6 +10,7 @@ import click
 from tokspec.base.display import terminal_width, wrap
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
+from tokspec.cli.options import COUNT, refuse_outputs
 from tokspec.judge.diagnosis import group_failures
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
@@ -32,7 +33,7 @@ FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one page that needs no other file."
 )
 @click.option("--compare", is_flag=True, help="Say what changed from the first report to the second.")
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
 def report_command(
     files: tuple[Path, ...], form: str, output: Path | None, html: Path | None, compare: bool, show: int
 ) -> int:
@@ -48,6 +49,7 @@ def report_command(
     Exit status: 0 if every run conforms, 1 if one does not; with --compare 1 if something is new or lost. A report
     that was cut off is refused with 2.
     """
+    refuse_outputs({"--output": output, "--html": html}, {"FILE": files})
     reports = [read_report(file) for file in files]
     if compare:
         return _compare(reports, form, output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,12 +17,18 @@ from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
+    COUNT,
+    POSITIVE,
+    PROCESSES,
     Target,
     choices_option,
+    files_of_fixtures,
+    files_of_implementation,
     fixtures_option,
     fixtures_version_option,
     implementation_options,
     parse_choices,
+    refuse_outputs,
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
@@ -38,7 +44,7 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version, select
 
-__all__ = ["refuse_one_file", "run_command"]
+__all__ = ["run_command"]
 
 
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
@@ -56,9 +62,9 @@ _REQUIRE = "Fail unless every case of this profile, chapter or clause passes; ma
 @known_failures_options
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
-@click.option("--max-failures", type=click.IntRange(min=1), metavar="N", help="End the run after N failing cases.")
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N", help=_JOBS)
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="How many causes to show.")
+@click.option("--max-failures", type=POSITIVE, metavar="N", help="End the run after N failing cases.")
+@click.option("--jobs", type=PROCESSES, default=1, show_default=True, metavar="N", help=_JOBS)
+@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
 @click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
 @click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
@@ -87,8 +93,14 @@ def run_command(
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
     ratchet = Ratchet.of(known_failures, update)
-    refuse_one_file({"--known-failures": ratchet.file, "--report": report, "--junit": junit_file})
     judging = Judging(ratchet=ratchet, **options)
+    refuse_outputs(
+        {"--known-failures": ratchet.file, "--report": report, "--junit": junit_file},
+        {
+            "--fixtures": files_of_fixtures(judging.fixtures),
+            "--impl": files_of_implementation(judging.target.name),
+        },
+    )
     finished, shown = judging.run(show, verbose)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
@@ -101,17 +113,6 @@ def run_command(
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
-
-
-def refuse_one_file(files: Mapping[str, Path | None]) -> None:
-    """Refuse options that name the same file: the last one written would be all that is left."""
-    named: dict[Path, str] = {}
-    for option, file in files.items():
-        # What is no regular file, as a terminal, takes one after the other.
-        if file and (file.is_file() or not file.exists()):
-            other = named.setdefault(file.resolve(), option)
-            if other != option:
-                raise click.UsageError(f"{other} and {option} name the same file; give each its own")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from tokspec.judge.smoke import Step, try_adapter
 __all__ = ["smoke_command"]
 
 _FIRST_LINE = 'answer the first line, {"op": "hello"}, and flush'
+_GOES_ON = "answer all requests, whatever their number, and end after bye alone (PROTO-3)"
 _FIRST_CALL = "return a tokspec.adapter.Hello from hello()"
 
 
@@ -25,7 +26,9 @@ def smoke_command(target: Target) -> int:
     try:
         with target.open() as session:
             wrong = [step for step in try_adapter(session) if not _shown(step)]
-        ends = [Step("bye", False, f"{fault}; end with status 0 when bye is answered") for fault in session.end_faults]
+            faults = dict.fromkeys(map(str, session.unblamed))
+        ends = [Step("process", False, f"{fault}; {_GOES_ON}") for fault in faults]
+        ends += [Step("bye", False, f"{fault}; end with status 0 when bye is answered") for fault in session.end_faults]
         wrong += [step for step in ends if not _shown(step)]
     except AdapterFault as fault:
         wrong = [Step("hello", False, f"{fault}; {_FIRST_LINE if target.program else _FIRST_CALL}")]

@@ -11,8 +11,8 @@ from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
-from tokspec.suite import schema
 
 __all__ = [
     "FAULTS",
@@ -165,7 +165,7 @@ class Asker:
         for index, reply in self._session.ask(requests):
             self._give_up_after(reply)
             found[index] = reply
-        return [_check_form(request.operation, found[index]) for index, request in enumerate(requests)]
+        return [check_form(request.operation, found[index]) for index, request in enumerate(requests)]
 
     def _give_up_after(self, reply: Reply) -> None:
         is_timeout = isinstance(reply, Fault) and reply.kind == "timeout"
@@ -194,14 +194,6 @@ class Asker:
         for (index, operation, _), reply in zip(asked, found, strict=True):
             replies[index][operation] = reply
         return replies
-
-
-def _check_form(operation: str, reply: Reply) -> Reply:
-    """Return a reply, or the fault that it is if it has not the form of a result."""
-    if isinstance(reply, Answer):
-        for path, message in schema.errors(reply.result, f"operations/{operation}/result", every=False):
-            return Fault("protocol", f"{'/'.join(map(str, path)) or 'the result'}: {message}")
-    return reply
 
 
 def answer(

@@ -32,6 +32,7 @@ from tokspec.diff.texts import suite_texts, texts_of_special_tokens, texts_of_vo
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Refused, Reply
+from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 
@@ -219,4 +220,4 @@ def compare_cases(
 
 def _replies(session: Session, cases: Sequence[Case]) -> list[Reply]:
     found = dict(session.ask([make_request(case) for case in cases]))
-    return [found[index] for index in range(len(cases))]
+    return [check_form(case.operation, found[index]) for index, case in enumerate(cases)]

@@ -15,7 +15,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -36,6 +36,7 @@ __all__ = [
     "Text",
     "decompress",
     "describe_broken",
+    "files_of_texts",
     "find_parts",
     "read_part",
     "whole_file",
@@ -157,6 +158,11 @@ def whole_file(path: Path, kind: str | None = None) -> Part:
         DataError: it is not there.
     """
     return Part(*_describe(str(path)), kind or kind_of(str(path)))
+
+
+def files_of_texts(names: Iterable[str]) -> Iterator[Path]:
+    """Return the files on this disk that names stand for."""
+    return (Path(path) for name in names if "://" not in name for path in _local_paths(name))
 
 
 def _local_paths(name: str) -> list[str]:

@@ -21,6 +21,7 @@ from tokspec.diff.models import tokens_of
 from tokspec.diff.tally import Group
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
+from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 
 __all__ = ["Minimizer", "Small", "minimize_sequence"]
@@ -255,7 +256,7 @@ class Minimizer:
                 requests.append(Request(operation, name, content, {**input, **options}))
                 places.append(place)
         for number, reply in self._sessions[index].ask(requests):
-            replies[places[number]] = reply
+            replies[places[number]] = check_form(operation, reply)
         return replies
 
     def _write(self, index: int, model: Mapping[str, Any]) -> UserModel | None:

@@ -8,7 +8,6 @@ protocol.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +21,9 @@ from tokspec.diff.models import digest, write_for
 from tokspec.diff.recording import Recording, is_recording, read_recording
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
+from tokspec.protocol.json_values import copy_json
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.replies import check_form
 from tokspec.sessions.adapter_server import describe_exception
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
@@ -188,14 +189,19 @@ class _AdapterEncoder:
             raise DataError(f"does not load the model as {format}: {said}", key=described["name"]) from None
         takes_option = "add_special_tokens" in hello.encode_options
         self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
-        quick: Callable[[Any], Callable[[str], list[Any]]] | None = getattr(self._adapter, "encoder", None)
+        quick: Callable[[Any], Callable[[str], Outcome]] | None = getattr(self._adapter, "encoder", None)
         if quick is not None and field == "ids" and not described["adds"]:
             self._encode = quick(self._model)
         else:
-            self._encode = lambda text: list(self._run(text)[field])
+            self._encode = lambda text: self._field_of(text, field)
 
-    def _run(self, text: str) -> Mapping[str, Any]:
-        return self._adapter.run("encode", self._model, {"text": text, **self._options})
+    def _run(self, text: str) -> Reply:
+        result = self._adapter.run("encode", self._model, {"text": text, **self._options})
+        return check_form("encode", Answer(copy_json(result)))
+
+    def _field_of(self, text: str, field: str) -> Outcome:
+        reply = self._run(text)
+        return list(reply.result[field]) if isinstance(reply, Answer) else reply
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -208,7 +214,7 @@ class _AdapterEncoder:
 
     def answer(self, text: str) -> Reply:
         try:
-            return Answer(json.loads(json.dumps(self._run(text))))
+            return self._run(text)
         except BaseException as error:
             return _reply_of(error)
 
@@ -228,6 +234,8 @@ def _reply_of(error: BaseException) -> Refused | Fault:
         raise error
     if isinstance(error, Refusal):
         return Refused(error.reason, error.message)
+    if isinstance(error, AdapterFault):
+        return Fault(error.kind, error.message)
     return Fault("crash", describe_exception(error))
 
 
@@ -256,8 +264,9 @@ class _SessionEncoder:
         asked = [index for index, text in enumerate(texts) if len(text) < _LONGEST_ASKED]
         requests = [Request("encode", "own", self._model, {"text": texts[index], **self._options}) for index in asked]
         for index, reply in self._session.ask(requests):
-            lacks = isinstance(reply, Answer) and self._field not in reply.result
-            replies[asked[index]] = Fault("protocol", f"gives no {self._field}") if lacks else reply
+            checked = check_form("encode", reply)
+            lacks = isinstance(checked, Answer) and self._field not in checked.result
+            replies[asked[index]] = Fault("protocol", f"gives no {self._field}") if lacks else checked
         return replies
 
     def close(self) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.base.files import open_ordinary
+from tokspec.base.files import open_ordinary, open_whole
 from tokspec.formats.files import dump_json, load_json, pack, unpack
 from tokspec.formats.tiktoken_ranks import BESIDE
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
@@ -142,22 +141,18 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
     """
     files = {"": dump_json(content).encode("utf-8")} if format in _OBJECTS else _files(content)
     targets = {path / name if len(files) > 1 else path: data for name, data in files.items()}
-    temporary = {target: target.with_name(f".{target.name}.{token_hex(4)}") for target in targets}
     is_new = len(files) > 1 and not path.exists()
     try:
         if len(files) > 1:
             path.mkdir(exist_ok=True)
-        for target, data in targets.items():
-            with temporary[target].open("xb") as file:
-                file.write(data)
-        for target in targets:
-            temporary[target].replace(target)
+        with ExitStack() as together:
+            for target, data in targets.items():
+                opened = together.enter_context(open_whole(target))
+                opened.write(data)
+                opened.flush()  # before any of them is in its place
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", str(path)) from None
     finally:
-        for left in temporary.values():
-            with suppress(OSError):
-                left.unlink()
         if is_new:
             with suppress(OSError):
                 path.rmdir()  # which fails unless nothing could be written in it

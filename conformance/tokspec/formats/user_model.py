@@ -20,7 +20,7 @@ from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, 
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 from tokspec.formats.tiktoken_ranks import stages_told
 
-__all__ = ["UserModel", "read_user_model"]
+__all__ = ["UserModel", "files_of_model", "read_user_model"]
 
 #: The formats whose loaders take each other's files, or nearly.
 _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
@@ -105,6 +105,20 @@ class UserModel(Mapping[str, Any]):
             return formats.read(self.format, content)
         except DataError as error:
             raise Unsupported(f"{self.name} is a {self.format} that cannot be converted: {error}") from None
+
+
+def files_of_model(path: Path | None, format: str | None = None) -> list[Path]:
+    """Return the files from which a model is read; the path itself if nothing says what is there.
+
+    >>> files_of_model(Path("toy.model")) == [Path("toy.model")]
+    True
+    """
+    if path is None:
+        return []
+    try:
+        return list(files_of(format or format_of(path), path).values())
+    except DataError:
+        return [path]
 
 
 def read_user_model(path: Path, format: str | None = None) -> UserModel:

@@ -18,6 +18,7 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.fuzz.tolerance import Answers, allowed
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import convert_result
 from tokspec.quality.timed import limited
 from tokspec.sessions.in_process import InProcessSession
@@ -137,7 +138,11 @@ class Side:
         if number % self._most == 0:
             self._renew()
         asked = [Request(operation, f"m{number}", model, input) for operation, input in requests]
-        return [[reply for _, reply in sorted(self.session.ask(asked), key=lambda row: row[0])] for _ in range(times)]
+        return [self._ask(asked) for _ in range(times)]
+
+    def _ask(self, asked: Sequence[Request]) -> list[Reply]:
+        replies = sorted(self.session.ask(asked), key=lambda row: row[0])
+        return [check_form(asked[index].operation, reply) for index, reply in replies]
 
     def _renew(self) -> None:
         """Open another session. If none can be opened, the one that is open goes on, for as many models again."""

@@ -21,6 +21,7 @@ from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, judge
 from tokspec.protocol.messages import Answer, Fault, Reply, Request
+from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
@@ -253,4 +254,4 @@ def first_diverging_stage(case: Case, session: Session, reference: Session) -> s
 
 def _ask(session: Session, asked: Request) -> Reply:
     ((_, reply),) = session.ask([asked])
-    return reply
+    return check_form(asked.operation, reply)

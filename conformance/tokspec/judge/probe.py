@@ -18,6 +18,7 @@ from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
 from tokspec.protocol.messages import Fault, Refused, Reply
+from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import texts_of
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
@@ -53,13 +54,15 @@ class ChoiceFinding:
 class Probe:
     """A finding for every choice, and the cases whose answer no combination of options explains.
 
-    ``faults`` are by the questions that came to one, of all that were ``asked``.
+    ``faults`` are by the questions that came to one, malformed answers among them, of all that were ``asked``.
+    ``explained`` counts the answers that a combination of options explains.
     """
 
     findings: tuple[ChoiceFinding, ...]
     unexplained: tuple[str, ...]
     faults: Mapping[str, Fault]
     asked: int
+    explained: int
 
     @property
     def declaration(self) -> Mapping[str, str]:
@@ -72,7 +75,8 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
     asked = [question for case in cases for question in case.questions if choices_of(question)]
     explained: dict[str, list[_Combination]] = {}
     faults: dict[str, Fault] = {}
-    for index, reply in session.ask([make_request(case) for case in asked]):
+    for index, given in session.ask([make_request(case) for case in asked]):
+        reply = check_form(asked[index].operation, given)
         if isinstance(reply, Fault):
             faults[asked[index].id] = reply
         elif not (isinstance(reply, Refused) and reply.reason == "unsupported"):
@@ -81,7 +85,9 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
     told = {case: combinations for case, combinations in explained.items() if combinations}
     strictness = _strictness([case for case in asked if case.id in told])
     lost = Counter(name for case in unexplained for name in choices_of(case))
-    return Probe(tuple(_findings(told, strictness, lost)), tuple(case.id for case in unexplained), faults, len(asked))
+    return Probe(
+        tuple(_findings(told, strictness, lost)), tuple(case.id for case in unexplained), faults, len(asked), len(told)
+    )
 
 
 #: The operations whose results have spans.

@@ -14,7 +14,7 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["parse_hello", "read_hello", "read_refusal", "read_reply"]
+__all__ = ["check_form", "parse_hello", "read_hello", "read_refusal", "read_reply"]
 
 #: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
 MESSAGE = 1000
@@ -46,6 +46,18 @@ def read_reply(
     if not isinstance(value, dict):
         return Fault("protocol", f"the {given[0]} of a reply is not an object: {quote(line)}")
     return readers[given[0]](value)
+
+
+def check_form(operation: str, reply: Reply) -> Reply:
+    """Return a reply, or the fault that it is if its result has another form than the operation has.
+
+    >>> check_form("encode", Answer({"tokens": [1]}))
+    Fault(kind='protocol', message='tokens/0: 1 is not of type "string"')
+    """
+    if isinstance(reply, Answer):
+        for path, message in schema.errors(reply.result, f"operations/{operation}/result", every=False):
+            return Fault("protocol", f"{escape('/'.join(map(str, path))) or 'the result'}: {message}")
+    return reply
 
 
 def read_hello(reply: Reply) -> Hello:

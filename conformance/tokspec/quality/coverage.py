@@ -1,43 +1,100 @@
-"""Clauses, cases and the reference's functions, held together both ways."""
+"""Clauses, cases and the reference's functions, held together both ways; and by which operations a clause is asked.
+
+A rule that is asked by an inspection operation alone does not hold an implementation that only trains, encodes and
+decodes. So each clause has *doors*: the operations of a user in which it could be seen broken. Each door has a case, or
+a reason why there is nothing to see.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tokspec.suite.cases import Suite
 from tokspec.suite.specification import Clause, load_specification
 
-__all__ = ["ClauseRow", "coverage"]
+__all__ = ["DOORS", "REASONS", "ClauseRow", "coverage", "doors_of"]
 
 #: Clauses that bind the harness and a program, not a tokenizer: tests of the harness stand for cases.
 _HARNESS = ("PROTO-", "ERROR-1", "TERM-5")
 
+#: The doors of clauses by the beginning of their ids, of which the longest counts. ``encode`` is ``encode_batch`` too.
+#: Training takes texts through the same stages (BPE-TRAIN-1), so those have no door there.
+DOORS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("TERM-1", "TERM-2", "TERM-9", "WP-MODEL-2"), ("encode", "decode", "train")),
+    **dict.fromkeys(("TERM-3", "TERM-6"), ("encode",)),
+    "TERM-7": ("encode", "decode", "decode_stream"),
+    **dict.fromkeys(("TERM-8", "TERM-10", "ADDED-13", "PATTERN-2"), ("encode", "decode")),
+    **dict.fromkeys(("NORM", "PRE", "PATTERN", "ADDED", "SPECIAL", "ENC"), ("encode",)),
+    **dict.fromkeys(("BPE", "WP", "UNI", "WL", "SP"), ("encode",)),
+    **dict.fromkeys(("BPE-TRAIN", "WP-TRAIN", "UNI-INIT", "UNI-LOSS", "UNI-PRUNE", "ERROR-3"), ("train",)),
+    **dict.fromkeys(("POST", "BATCH", "TRUNC", "PAD"), ("encode",)),
+    "DEC": ("decode", "decode_stream"),
+    "DEC-STREAM": ("decode_stream",),
+    "DEC-BYTES": ("decode_bytes",),
+    "DEC-OFFSETS": ("decode_with_offsets",),
+    "SP-DEC": ("decode",),
+    "ERROR-2": (),
+}
+
+#: Why there is nothing to see at a door, by clause and door.
+REASONS: Mapping[tuple[str, str], str] = {
+    ("UNI-SEG-4", "encode"): "only viterbi gives the table",
+    ("UNI-SCORE-1", "encode"): "only segment and loss give scores, and another start or base moves all alike",
+    ("UNI-UNK-2", "encode"): "encoding has rules of its own, UNI-UNK-3 and UNI-UNK-4",
+    ("UNI-NBEST-1", "encode"): "only nbest gives another segmentation than the best",
+    ("UNI-NBEST-2", "encode"): "only nbest takes such a number",
+    ("UNI-LOSS-1", "train"): "training compares increases, in which a constant factor or term makes no difference",
+    ("UNI-LOSS-3", "train"): "all parts of a word that occurs have frequencies above 0, so nothing is infinite",
+    ("DEC-BPE-1", "decode_stream"): "the next id changes what the last token becomes, which DEC-STREAM-4 leaves open",
+    ("DEC-STREAM-4", "decode_stream"): "it says what is not specified",
+}
+
 
 @dataclass(frozen=True)
 class ClauseRow:
-    """A clause, the ids of the cases that name it, and the functions of the reference that implement it."""
+    """A clause, the ids of its cases, the functions of the reference that implement it, and its cases by operation."""
 
     clause: Clause
     cases: Sequence[str]
     functions: Sequence[str]
+    operations: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def shut(self) -> Mapping[str, str | None]:
+        """The doors of the clause at which no case asks it, each with the reason, or None."""
+        asked = {operation.removesuffix("_batch") for operation in self.operations}
+        id = self.clause.id
+        return {door: REASONS.get((id, door)) for door in doors_of(id) if door not in asked}
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What a MUST clause should have and does not: ``cases``, ``a function``."""
-        if self.clause.level != "MUST" or self.clause.id.startswith(_HARNESS):
+        """What a clause should have and does not: a MUST ``cases`` and ``a function``, each a case at its doors."""
+        if self.clause.id.startswith(_HARNESS):
             return ()
-        return ("cases",) * (not self.cases) + ("a function",) * (not self.functions)
+        doors = tuple(f"a case of {door}" for door, reason in self.shut.items() if reason is None)
+        if self.clause.level != "MUST":
+            return doors if self.cases else ()
+        return (doors if self.cases else ("cases",)) + ("a function",) * (not self.functions)
+
+
+def doors_of(id: str) -> tuple[str, ...]:
+    """Return the operations of a user in which a clause could be seen broken.
+
+    >>> doors_of("DEC-7"), doors_of("DEC-STREAM-1"), doors_of("TERM-10")
+    (('decode', 'decode_stream'), ('decode_stream',), ('encode', 'decode'))
+    """
+    parts = id.split("-")
+    beginnings = ["-".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    return next((DOORS[beginning] for beginning in beginnings if beginning in DOORS), ())
 
 
 def coverage(suite: Suite, functions: Mapping[str, Sequence[str]]) -> list[ClauseRow]:
     """Return a row for each live clause, in the order of the specification."""
-    return [
-        ClauseRow(
-            clause,
-            [case.id for case in suite.cases.values() if clause.id in case.clauses],
-            functions.get(clause.id, ()),
-        )
-        for clause in load_specification().clauses.values()
-        if clause.level != "RETIRED"
-    ]
+    rows: list[ClauseRow] = []
+    for clause in load_specification().clauses.values():
+        cases = [case for case in suite.cases.values() if clause.id in case.clauses]
+        operations = Counter(case.operation for case in cases)
+        rows.append(ClauseRow(clause, [case.id for case in cases], functions.get(clause.id, ()), operations))
+    return [row for row in rows if row.clause.level != "RETIRED"]

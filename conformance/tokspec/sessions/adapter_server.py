@@ -57,14 +57,13 @@ def make_adapter(target: str, choices: Mapping[str, str] | None = None) -> Adapt
         found = _object(target)
         arguments = () if choices is None else (choices,)
         adapter = found if _is_instance(found) else found(*arguments) if callable(found) else found
+        missing = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
     except (DataError, KeyboardInterrupt):
         raise
     except ImportError as error:
         raise MissingModule(f"cannot be imported: {escape(str(error))}") from None
     except BaseException as error:  # the adapter's own code: a panic of an extension and SystemExit are no Exception
-        what = escape(f"{type(error).__name__}: {error}")
-        raise DataError(f"cannot be made: {what}; import it by hand to see where") from error
-    missing = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
+        raise DataError(f"cannot be made: {_name_exception(error)}; import it by hand to see where") from error
     if missing:
         raise DataError(f"is no adapter: it has no {' and no '.join(missing)}; see tokspec.adapter.Adapter")
     return adapter  # type: ignore[no-any-return]
@@ -176,10 +175,14 @@ def describe_exception(error: BaseException) -> str:
     >>> describe_exception(ValueError("no \\x1b[31mtext"))
     'ValueError: no \\\\x1b[31mtext'
     """
+    return _name_exception(error) + _place(error)
+
+
+def _name_exception(error: BaseException) -> str:
     message = "a message that cannot be shown"
     with suppress(BaseException):
         message = escape(str(error))
-    return f"{escape(type(error).__name__)}: {message}".removesuffix(": ") + _place(error)
+    return f"{escape(type(error).__name__)}: {message}".removesuffix(": ")
 
 
 def _place(error: BaseException) -> str:
