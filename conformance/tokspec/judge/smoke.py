@@ -251,6 +251,7 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
     "initial_vocabulary": ((_BARE_UNIGRAM, {"corpus": _CORPUS, "initial_size": 5}),),
     "token_probabilities": ((_UNIGRAM, {}),),
     "segmentations": ((_UNIGRAM, {"word": "hug"}),),
+    "nbest": ((_UNIGRAM, {"word": "hug", "nbest_size": 2}),),
     "viterbi": ((_UNIGRAM, {"word": "hug"}),),
     "segment": ((_UNIGRAM, {"word": "hug"}),),
     "loss": ((_UNIGRAM, {"corpus": _HUGS}),),
