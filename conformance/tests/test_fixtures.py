@@ -85,7 +85,7 @@ REFUSALS = [
     (HEAD.replace("toy", '"../../secret"') + CASE, "x.yaml:3: model: '../../secret' is no name; names are lowercase words joined by hyphens"),
     (HEAD.replace("toy", "tyo") + CASE, "x.yaml:3: model: names tyo, but there is no file models/tyo.yaml"),
     (HEAD.replace("model: toy\n", "") + CASE, "x.yaml:4: cases[0]: has no model; give the case or the file one, {} if it needs none"),
-    (HEAD.replace("model: toy", "model: {type: unigram, size: 3}") + CASE, "x.yaml:3: model.size: is an unknown key; known are about, added_tokens, byte_fallback, decoder, normalizer, padding, post_processor, pre_tokenizer, special_tokens, tokens, truncation, type, unknown_token, weights"),
+    (HEAD.replace("model: toy", "model: {type: unigram, size: 3}") + CASE, "x.yaml:3: model.size: is an unknown key; known are about, added_tokens, byte_fallback, decoder, normalizer, padding, piece_types, post_processor, pre_tokenizer, special_tokens, tokens, truncation, type, unknown_token, weights"),
     (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: [["a", 1, 2]]}') + CASE, "x.yaml:3: model.vocabulary[0][2]: 2 has no place here; leave it out"),
     (HEAD.replace("model: toy", 'model: {post_processor: {type: template, single: [{}], pair: [{sequence: "A"}], special_tokens: []}}') + CASE, "x.yaml:3: model.post_processor.single[0]: has none of the forms that it may have: lacks the key special; or lacks the key sequence"),
     (HEAD.replace("model: toy", 'model: {post_processor: {type: template, single: [{sequence: "A", special: "x"}], pair: [{sequence: "A"}], special_tokens: []}}') + CASE, "x.yaml:3: model.post_processor.single[0]: has more than one of the forms that it may have; keep one"),

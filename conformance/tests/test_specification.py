@@ -62,6 +62,7 @@ FAMILIES = [
     ("06-unigram", "UNI-MODEL"),
     ("06-unigram", "UNI-PROB"),
     ("06-unigram", "UNI-SEG"),
+    ("06-unigram", "UNI-NBEST"),
     ("06-unigram", "UNI-SCORE"),
     ("06-unigram", "UNI-UNK"),
     ("06-unigram", "UNI-ENC"),
@@ -70,6 +71,8 @@ FAMILIES = [
     ("06-unigram", "UNI-PRUNE"),
     ("07-decoding", "DEC"),
     ("07-decoding", "DEC-BYTE"),
+    ("07-decoding", "DEC-BYTES"),
+    ("07-decoding", "DEC-OFFSETS"),
     ("07-decoding", "DEC-META"),
     ("07-decoding", "DEC-WP"),
     ("07-decoding", "DEC-SEQUENCE"),
@@ -92,6 +95,12 @@ FAMILIES = [
     ("12-lengths", "PAD"),
     ("13-patterns", "PATTERN"),
     ("14-word-level", "WL"),
+    ("15-sentencepiece", "SP-NORM"),
+    ("15-sentencepiece", "SP-TYPE"),
+    ("15-sentencepiece", "SP-SYMBOL"),
+    ("15-sentencepiece", "SP-UNUSED"),
+    ("15-sentencepiece", "SP-SCORE"),
+    ("15-sentencepiece", "SP-DEC"),
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.

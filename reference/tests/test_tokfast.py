@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 from hypothesis import example, given, settings
@@ -16,7 +17,7 @@ import tokfast
 import tokref
 from tokfast import FastTokenizer
 from tokfast.values import Cache
-from tokref import Choices, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
+from tokref import Choices, Component, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
 
 from .strategies import charsmap, merge_lists
 
@@ -255,6 +256,30 @@ def test_encoding_with_spans_and_to_ids(tokenizer: Tokenizer, texts: list[str], 
 def test_encoding_of_batches(tokenizer: Tokenizer, inputs: list[list[str]], special: bool, choices: Choices) -> None:
     found = answer(FastTokenizer(tokenizer, choices).encode_inputs, inputs, special)
     assert found == answer(tokref.encode_inputs, inputs, tokenizer, choices, special)
+
+
+SOME_SPECIAL = st.just("all") | st.lists(st.sampled_from(["<s>", "a", "ab", "aa", "<unk>", "x"]), max_size=3)
+
+
+@settings_of_all
+@given(tokenizers(), st.lists(TEXTS, min_size=1, max_size=2), SOME_SPECIAL, SOME_SPECIAL, CHOICES)
+def test_encoding_with_some_special_tokens(
+    tokenizer: Tokenizer, texts: list[str], allowed: Any, disallowed: Any, choices: Choices
+) -> None:
+    fast = FastTokenizer(tokenizer, choices)
+    for options in ((True, allowed), (True, allowed, disallowed), (True,)):
+        found = answer(fast.encode_inputs, [texts], *options)
+        assert found == answer(tokref.encode_inputs, [texts], tokenizer, choices, *options)
+
+
+@settings_of_all
+@given(tokenizers(), st.lists(st.integers(0, 12), max_size=6), CHOICES)
+def test_bytes_and_offsets(tokenizer: Tokenizer, ids: list[int], choices: Choices) -> None:
+    fast, byte_level = FastTokenizer(tokenizer, choices), replace(tokenizer, decoder=Component("byte_level"))
+    assert answer(fast.decode_tokens_bytes, ids) == answer(tokref.decode_tokens_bytes, ids, tokenizer, choices)
+    fast = FastTokenizer(byte_level, choices)
+    for name in ("decode_tokens_bytes", "decode_with_offsets"):
+        assert answer(getattr(fast, name), ids) == answer(getattr(tokref, name), ids, byte_level, choices)
 
 
 @settings_of_all

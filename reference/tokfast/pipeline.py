@@ -14,6 +14,8 @@ from functools import cached_property
 from itertools import accumulate, chain, product
 from typing import Any, NamedTuple
 
+import regex
+
 from tokfast.added_tokens import AddedTokenFinder
 from tokfast.bpe import BpeEncoder
 from tokfast.decoding import Decoder
@@ -23,10 +25,10 @@ from tokfast.sentencepiece import SymbolEncoder
 from tokfast.unigram import UnigramEncoder
 from tokfast.values import Cache, Encoder, Part, Piece, cover
 from tokfast.wordpiece import WordLevelEncoder, WordPieceEncoder
-from tokref.added_tokens import SpecialTokens, keep_allowed, normalized_contents, raw_contents, refuse_disallowed
+from tokref.added_tokens import SpecialTokens, keep_allowed, normalized_contents, raw_contents
 from tokref.alignment import Span
 from tokref.choices import Choices
-from tokref.errors import InputError
+from tokref.errors import InputError, brief
 from tokref.lengths import pad, truncate
 from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import utf_8
@@ -69,6 +71,7 @@ class FastTokenizer:
         self._ids = Cache(self._encode_piece_to_ids)
         self._pieces = Cache(self._encode_piece)
         self._by_allowed = Cache(self._with_allowed)
+        self._patterns = Cache(_any_of)
 
     def normalize(self, text: str) -> str:
         """Normalize a text."""
@@ -94,7 +97,7 @@ class FastTokenizer:
     ) -> list[Encoding]:
         """Encode a batch of inputs, as :func:`tokref.encode_inputs` does."""
         for text in chain.from_iterable(inputs) if disallowed_special else ():
-            refuse_disallowed(text, self.tokenizer.special_tokens, allowed_special, disallowed_special)
+            self._refuse_disallowed(text, allowed_special, disallowed_special)
         looking = self._allowing(allowed_special)
         return pad([looking._encode_input(texts, add_special_tokens) for texts in inputs], self.tokenizer.padding)
 
@@ -132,7 +135,7 @@ class FastTokenizer:
 
     def decode_tokens_bytes(self, ids: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id, as :func:`tokref.decode_tokens_bytes` does."""
-        return self._decoder.bytes_of(self.tokens_of(ids))
+        return self._decoder.bytes_of(chain.from_iterable(self.tokens_of([id]) for id in ids))
 
     def decode_with_offsets(self, ids: Sequence[int]) -> tuple[str, list[int]]:
         """Decode ids with the place of each, as :func:`tokref.decode_with_offsets` does."""
@@ -170,6 +173,15 @@ class FastTokenizer:
     def _allowing(self, allowed: SpecialTokens) -> FastTokenizer:
         """Return the tokenizer that looks for the allowed special tokens alone, with the caches of this one."""
         return self if allowed == "all" else self._by_allowed[frozenset(allowed)]
+
+    def _refuse_disallowed(self, text: str, allowed: SpecialTokens, disallowed: SpecialTokens) -> None:
+        if disallowed == "all":
+            named = frozenset() if allowed == "all" else self._special_tokens.difference(allowed)
+        else:
+            named = self._special_tokens.intersection(disallowed)
+        if named and (match := self._patterns[named].search(text, concurrent=False)):  # ADDED-17, ADDED-18
+            message = f"the special token {brief(match.group())} is disallowed and stands in the text"
+            raise InputError("invalid_input", message)
 
     def _with_allowed(self, allowed: frozenset[str]) -> FastTokenizer:
         found = copy(self)
@@ -298,6 +310,10 @@ class FastTokenizer:
         if not skip_special_tokens:
             return known
         return [token for token in known if token not in self._special_tokens]  # DEC-5
+
+
+def _any_of(contents: frozenset[str]) -> regex.Pattern[str]:
+    return regex.compile("|".join(map(regex.escape, contents)))
 
 
 class _EncodedPiece(NamedTuple):

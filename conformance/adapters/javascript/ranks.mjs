@@ -71,7 +71,7 @@ export function unlessDisallowed(words, encode) {
 // The ids that are to be decoded.
 export function idsOf({ names, decodes }, input) {
   need(decodes, "decodes bytes, and puts no spaces between tokens");
-  const known = new Map([...names].map(([id, token]) => [token, id]));
+  const known = input.ids ? undefined : new Map([...names].map(([id, token]) => [token, id]));
   const ids = input.ids ?? input.tokens.map((token) => known.get(text(token)));
   need(!ids.includes(undefined), "decodes ids, and a token that is not in the vocabulary has none");
   return ids;

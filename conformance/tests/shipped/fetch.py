@@ -34,7 +34,7 @@ _ENDINGS = {
     "tokenizer.json": ".json",
     "vocab.tiktoken": ".tiktoken",
     "sentencepiece.model": ".model",
-    "tekken.json": ".tekken.json",
+    "tekken.json": ".json",
 }
 
 #: What stands for many names: a first and a last number, and by how much they grow.
@@ -48,7 +48,7 @@ def read_manifest() -> list[Row]:
 
 
 def file_of(row: Row, folder: Path) -> Path:
-    """Return where a file is put; the end of its name says its format."""
+    """Return where a file is put; its name says its format."""
     return folder / f"{row['name']}{_ENDINGS[row.get('format', 'tokenizer.json')]}"
 
 

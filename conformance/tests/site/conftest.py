@@ -10,6 +10,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.registry import open_session
+from tokspec.diff.vocabularies import Cell, Column
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import effective_choices, join_rows, judge
@@ -101,7 +102,23 @@ def rows(suite: Suite, hostile_run: Run) -> list[MatrixRow]:
 
 
 @pytest.fixture(scope="session")
-def site(suite: Suite, rows: list[MatrixRow], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def columns(hostile_run: Run) -> list[Column]:
+    """Two vocabularies: one with which an implementation is hostile and one agrees, one that nobody loads."""
+    hostile = f"{hostile_run.hello.name} {hostile_run.hello.version}".strip()
+    causes = [
+        {"cause": text, "texts": 3, "place": text, "text": text, "a": text, "b": HOSTILE[-1]} for text in HOSTILE[:25]
+    ]
+    counted = {"given": "tokenizer.json", "texts": 10}
+    cells = {
+        "tokfast 0.1.0": Cell("toy", "tokfast 0.1.0", as_it_is=True, fields={"ids": [10, 10]}, **counted),
+        hostile: Cell("toy", hostile, fields={"tokens": [4, 10]}, reason=HOSTILE[2], causes=causes, **counted),
+    }
+    nobody = {"tokfast 0.1.0": Cell("other", "tokfast 0.1.0", reason="loads no such file")}
+    return [Column("toy", "tokenizer.json", cells), Column("other", "tokenizer.json", nobody, fault=HOSTILE[0])]
+
+
+@pytest.fixture(scope="session")
+def site(suite: Suite, rows: list[MatrixRow], columns: list[Column], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    build_site(rows, suite, folder)
+    build_site(rows, suite, folder, columns)
     return folder

@@ -137,3 +137,22 @@ def test_tokens_that_cover_nothing_stand_beside_each_other(suite: Suite) -> None
         ("expected", 0, ["[UNK]", "ug"]),
         ("actual", 0, ["ug", "g"]),
     ]
+
+
+def test_the_front_page_has_the_vocabularies(pages: dict[Path, Page], site: Path) -> None:
+    links = sorted(link for link in pages[site / "index.html"].links if link.startswith("vocabularies/tokfast"))
+    page = "vocabularies/tokfast-0.1.0.html"
+    assert links == [page, f"{page}#other", f"{page}#toy"]
+    text = "".join(pages[site / page].text.split())
+    assert text.endswith("toyasitis100···toyAlltextsagree.Notloadedotherloadsnosuchfile")
+
+
+def test_what_differs_with_a_vocabulary_is_behind_its_cell(pages: dict[Path, Page], site: Path) -> None:
+    (page,) = [
+        page for file, page in pages.items() if file.parent.name == "vocabularies" and "tokfast" not in file.name
+    ]
+    text = "".join(page.text.split())
+    assert "toyastokenizer.json·40··toy" in text
+    assert text.count("3texts:") == 6
+    assert text.endswith("19morecausesareinvocabularies.json.Notloaded")
+    assert len(json.loads((site / "vocabularies.json").read_text("utf-8"))) == 2

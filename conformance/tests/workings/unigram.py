@@ -124,6 +124,23 @@ class Vocabulary:
         return last
 
 
+def nbest(vocabulary: Vocabulary, word: str, size: int) -> list[list[str]]:
+    """The most probable segmentation, then the next, as long as no two are equally probable."""
+    if size < 1:
+        raise Refused("invalid_input")  # UNI-NBEST-2
+    left = list(vocabulary.segmentations(word))
+    if not left:
+        raise Refused("no_segmentation")
+    found: list[list[str]] = []
+    while left and len(found) < size:
+        best = [tokens for tokens in left if not any(vocabulary.product(o) > vocabulary.product(tokens) for o in left)]
+        if len(best) > 1:
+            raise NotCovered("segmentations in either order")
+        found += best
+        left.remove(best[0])
+    return found
+
+
 def earliest_start(candidates: Sequence[list[str]]) -> list[str]:
     """Of equal segmentations, the one whose last token starts first, and so on towards the front."""
     return max(candidates, key=lambda tokens: [len(token) for token in reversed(tokens)])
@@ -318,6 +335,8 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
     if operation == "segmentations":
         all_ = [[tokens, float_of(vocabulary.product(tokens))] for tokens in vocabulary.segmentations(request["word"])]
         return [{"segmentations": all_}]
+    if operation == "nbest":
+        return [{"segmentations": nbest(vocabulary, request["word"], request["nbest_size"])}]
     if operation == "viterbi":
         return viterbi(vocabulary, request["word"], choices)
     if operation == "segment":

@@ -16,10 +16,10 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeGuard
 
 from tokspec import __version__
@@ -61,6 +61,9 @@ _OTHER_LIBRARY = "tokenizers"
 #: What a process may take, and the seconds of a cell.
 _LIMITS = Limits(case_seconds=20, start_seconds=120)
 _CELL_SECONDS = 300.0
+
+#: Seconds between two looks at whether somebody interrupts.
+_LOOK_SECONDS = 0.2
 
 #: Texts between two looks at the clock, and special tokens of which texts are made.
 _BATCH = 64
@@ -159,13 +162,30 @@ class Vocabularies:
         ``advance`` is called for each, and told whether it was missing.
         """
         (self.folder / _CELLS).mkdir(exist_ok=True)
-        by_size = sorted(self.formats, key=lambda file: -file.stat().st_size)  # what takes longest is not last
-        with ThreadPoolExecutor(jobs) as executor:
-            columns = dict(zip(by_size, executor.map(lambda file: self._column(file, advance), by_size), strict=True))
+        waiting = iter(sorted(self.formats, key=lambda file: -file.stat().st_size))  # what takes longest is not last
+        columns: dict[Path, Column] = {}
+        errors: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                while not errors and (file := next(waiting, None)):
+                    columns[file] = self._column(file, advance)
+            except BaseException as error:
+                errors.append(error)
+
+        # threads that nobody waits for: an interruption ends them, and with them the programs that they ask
+        threads = [Thread(target=work, daemon=True) for _ in range(jobs)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive() and not errors:
+                thread.join(_LOOK_SECONDS)
+        if errors:
+            raise errors[0]
         return [columns[file] for file in self.formats]
 
     def _column(self, file: Path, advance: Callable[[bool], object]) -> Column:
-        name, format = file.name.partition(".")[0], self.formats[file]
+        name, format = file.stem, self.formats[file]
         choices = self._choices.get(_LIBRARIES.get(format, _OTHER_LIBRARY), {})
         told = [file, *sorted(self.folder.glob(f"{name}.beside.*"))]
         read = [FORMAT, __version__, sha256(b"".join(each.read_bytes() for each in told)).hexdigest(), choices]

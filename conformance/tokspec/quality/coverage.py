@@ -32,6 +32,8 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("POST", "BATCH", "TRUNC", "PAD"), ("encode",)),
     "DEC": ("decode", "decode_stream"),
     "DEC-STREAM": ("decode_stream",),
+    "DEC-BYTES": ("decode_bytes",),
+    "DEC-OFFSETS": ("decode_with_offsets",),
     "SP-DEC": ("decode",),
     "ERROR-2": (),
 }
