@@ -130,6 +130,16 @@ def test_what_it_does_not_offer_is_refused(program: Program) -> None:
     assert (reply["id"], reply["refused"]["reason"]) == (1, "unsupported")
 
 
+@pytest.mark.parametrize("program", PROGRAMS[-2:], ids=lambda program: program.folder)
+def test_a_length_of_more_than_32_bits_is_refused(program: Program) -> None:
+    beside = {"unknown_token": "[UNK]", "continuing_prefix": "##", "max_word_length": 2**32 + 1}
+    content = {"files": {"vocab.txt": "[UNK]\na\n"}, "beside": beside}
+    load = {"id": 1, "op": "load", "model": "m", "format": "vocab.txt", "content": content}
+    (reply,), _ = talk(program, json.dumps(load))
+    message = "has numbers of 32 bits, and no 4294967297"
+    assert reply == {"id": 1, "refused": {"reason": "unsupported", "message": message}}
+
+
 @every_program
 def test_the_end_of_the_input_ends_it(program: Program) -> None:
     assert talk(program) == ([], 0)
