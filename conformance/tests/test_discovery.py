@@ -41,6 +41,18 @@ def needy(): import tokspec_needs_this
 
 class Half:
     def hello(self): return None
+
+class Raising(Mine):
+    @property
+    def hello(self): raise RuntimeError("no hello")
+
+class Dynamic:
+    def __getattr__(self, name): raise RuntimeError("no attribute")
+
+class Unsayable(Exception):
+    def __str__(self): raise RuntimeError("no text")
+
+def unsayable(): raise Unsayable()
 """
 
 Write = Callable[[str, str], None]
@@ -137,6 +149,12 @@ def test_an_object_is_a_class_a_factory_or_an_instance_in_the_current_folder(wri
         (
             "mine:broken",
             "mine:broken: cannot be made: ValueError: no \\x1b[31mvocabulary; import it by hand to see where",
+        ),
+        ("mine:Raising", "mine:Raising: cannot be made: RuntimeError: no hello; import it by hand to see where"),
+        ("mine:Dynamic", "mine:Dynamic: cannot be made: RuntimeError: no attribute; import it by hand to see where"),
+        (
+            "mine:unsayable",
+            "mine:unsayable: cannot be made: Unsayable: a message that cannot be shown; import it by hand to see where",
         ),
         ("mine:leaves", "mine:leaves: cannot be made: SystemExit: 3; import it by hand to see where"),
         (

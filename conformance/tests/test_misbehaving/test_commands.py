@@ -89,3 +89,11 @@ def test_who_ends_after_every_answer_is_no_success(program: Callable[[str], str]
     )
     status, printed, _ = run("probe", "--impl", program("ENDS"), "--select", "bpe-encode-late-merge*")
     assert (status, printed.splitlines()[-1]) == (1, "not well: crash: exit status 0; no question is to blame")
+
+
+@pytest.mark.slow
+def test_a_recording_of_who_ends_after_every_answer_says_so(program: Callable[[str], str], run: Run) -> None:
+    Path("tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": {"b": 0, "ug": 1}, "merges": []}}')
+    command = ("record", program("ENDS"), "--model", "tokenizer.json", "--made", "0", "-o", "r.ndjson")
+    status, _, noted = run(*command)
+    assert (status, noted.splitlines()[-1]) == (2, "not well: crash: exit status 0; no text is to blame")

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.adapters.tokie import ids_in
 
 __all__ = ["FastokensAdapter", "names_in"]
@@ -73,7 +73,7 @@ class FastokensAdapter:
         """Perform one operation.
 
         Raises:
-            Refusal: with the library's own message.
+            Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
         tokenizer, names = model
@@ -87,7 +87,9 @@ class FastokensAdapter:
             found = tokenizer.encode_batch(texts, add_special_tokens=adds)
             return {"encodings": [_encoding(each, names) for each in found]}
         except ValueError as error:
-            raise Unsupported(str(error)) from error
+            if "in vocabulary" in str(error):
+                raise Refusal("unknown_symbol", str(error)) from error
+            raise
 
 
 def names_in(content: Mapping[str, Any]) -> Mapping[int, str]:
@@ -101,7 +103,7 @@ def _decode(tokenizer: Any, input: Mapping[str, Any]) -> str:
     skips = input.get("skip_special_tokens", False)
     if "tokens" in input:
         if skips:
-            raise Unsupported("skips special tokens among ids, and not among tokens")
+            raise Unsupported("decodes ids where special tokens are skipped, and no tokens")
         return str(tokenizer.decode_tokens(input["tokens"]))
     if any(id >= 2**32 for id in input["ids"]):
         raise Unsupported("takes ids of 32 bits, as its library in Rust has them")

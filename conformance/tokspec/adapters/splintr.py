@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, TypeAlias
 
-from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.adapters.fastokens import names_in
 from tokspec.adapters.tokie import ids_in
 
@@ -91,7 +91,7 @@ class SplintrAdapter:
         """Perform one operation.
 
         Raises:
-            Refusal: with the library's own message.
+            Refusal: ``unknown_id``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
         tokenizer, vocabulary, names = self._made(model[0]), *model[1:]
@@ -106,14 +106,18 @@ class SplintrAdapter:
                 raise Unsupported("encodes batches with what its post-processor adds, and not without")
             found = tokenizer.encode_batch([each["text"] for each in input["inputs"]])
             return {"encodings": [_encoding(ids, names) for ids in found]}
-        except (ValueError, OverflowError) as error:
-            raise Unsupported(str(error)) from error
+        except ValueError as error:
+            if "out of range" in str(error):
+                raise Refusal("unknown_id", str(error)) from error
+            raise
 
 
 def _decode(tokenizer: Any, vocabulary: Mapping[str, int], input: Mapping[str, Any]) -> str:
     ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
     if None in ids:
         raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
+    if any(id >= 2**32 for id in ids):
+        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
     skips = input.get("skip_special_tokens", False)
     return str((tokenizer.decode if skips else tokenizer.decode_with_special)(ids))
 

@@ -133,7 +133,7 @@ def implementation_options(command: _Command) -> _Command:
         **others: Any,
     ) -> Any:
         if "" in (impl, program):
-            raise click.UsageError("--impl and --cmd need a name or a command")
+            raise click.UsageError("--impl needs a name or a command")
         if impl and program:
             raise click.UsageError("--impl and --cmd name two implementations; give one")
         if impl and names_program(impl):

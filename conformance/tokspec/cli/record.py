@@ -73,7 +73,7 @@ def record_command(
     The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
     bytes.
 
-    Exit status: 0 if all is recorded, 2 if it is not, or not all of FILES could be read.
+    Exit status: 0 if all is recorded, 2 if it is not, not all of FILES could be read, or IMPLEMENTATION ends unasked.
     """
     _refuse_what_cannot_be(implementation, model, format, files, output)
     side = parse_side(implementation)
@@ -96,9 +96,10 @@ def record_command(
     for line in unanswered.lines:
         click.echo(visible(line), err=True)
     _say(header.who, model.name, written, output)
-    for line in _bad_lines(bad):
+    ended = [f"not well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
+    for line in (*_bad_lines(bad), *ended):
         click.echo(visible(line), err=True)
-    return 2 if bad.bad else 0
+    return 2 if bad.bad or ended else 0
 
 
 def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:

@@ -28,6 +28,7 @@ from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.base.files import write_whole
+from tokspec.base.paths import fixtures_folder
 from tokspec.diff.answers import Asker, Record, answer, input_of
 from tokspec.diff.causes import Outcome, compare_replies
 from tokspec.diff.compare import unit_of
@@ -322,12 +323,17 @@ def _cause(group: Group) -> dict[str, Any]:
     return {"cause": visible(str(group.cause)), "texts": group.texts, **shown, **replies}
 
 
+def _shown(text: str) -> str:
+    """Cut a text that is fit to show, and leave out the folder of this machine in which the adapters are."""
+    return shorten(text.replace(f"{fixtures_folder().parent}/", ""), _SHOWN)
+
+
 def _slug(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-")
 
 
 def _write(path: Path, cell: Cell) -> None:
-    head = {**vars(cell), "reason": shorten(visible(cell.reason), _SHOWN), "causes": len(cell.causes)}
+    head = {**vars(cell), "reason": _shown(visible(cell.reason)), "causes": len(cell.causes)}
     write_whole(path, "".join(f"{json.dumps(line)}\n" for line in (head, *cell.causes)))
 
 

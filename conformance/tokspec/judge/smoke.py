@@ -98,6 +98,8 @@ def _asked(session: Session, operation: str) -> list[_Asked]:
 
 def _kind(model: Mapping[str, Any]) -> str:
     kind, pre_tokenizer = model.get("type", "a model"), model.get("pre_tokenizer", {})
+    if pre_tokenizer.get("type") in _PIPELINES:
+        return f"{kind} {_PIPELINES[pre_tokenizer['type']]}"
     if pre_tokenizer.get("type") != "byte_level":
         return str(kind)
     return f"{kind} of bytes{'' if pre_tokenizer.get('use_regex', True) else ' without a pattern'}"
@@ -129,12 +131,18 @@ def _why(asked: _Asked) -> str:
     return (shorten(asked.reply.message) if isinstance(asked.reply, Refused) else "") or "without a message"
 
 
+_BY_HAND = (
+    "run your program by hand with this input",
+    "run your program by hand with this input; if it is the tokenizer that crashes, tokspec run judges it as it is",
+)
+
+
 def _complaint(hello: Hello, asked: _Asked, answered: bool) -> str:
     """Say what is wrong with a reply, and what to do; ``answered`` is whether other kinds of models have answers."""
     reply = asked.reply
     if isinstance(reply, Fault):
         other = f"if it has no {asked.kind}, refuse that as unsupported in load, with the reason"
-        remedy = other if answered else "run your program by hand with this input"
+        remedy = other if answered else _BY_HAND[reply.kind == "crash"]
         return f"{reply.kind}: {reply.message}; {remedy}"
     if isinstance(reply, Refused):
         remedy = "it has an answer, and what you do not offer is unsupported"
@@ -193,6 +201,25 @@ _WITHOUT_PATTERN = {**_BYTES, "pre_tokenizer": {"type": "byte_level", "use_regex
 _WORDPIECE = {"type": "wordpiece", "vocabulary": ["b", "##u", "##g", "##ug"], "decoder": {"type": "wordpiece"}}
 _UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15]]}
 
+#: The whole pipelines of tokenizers that always have them, by their pre-tokenizers.
+_PIPELINES = {"bert": "as BERT has it", "metaspace": "behind ▁"}
+_BERT: Mapping[str, Any] = {
+    "type": "wordpiece",
+    "vocabulary": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "b", "##ug"],
+    "special_tokens": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+    "unknown_token": "[UNK]",
+    "normalizer": {"type": "bert"},
+    "pre_tokenizer": {"type": "bert"},
+    "decoder": {"type": "wordpiece"},
+}
+_METASPACE: Mapping[str, Any] = {
+    "type": "unigram",
+    "tokens": [["<unk>", 1], ["▁", 10], ["h", 15], ["u", 36], ["g", 20], ["▁hug", 15]],
+    "unknown_token": "<unk>",
+    "pre_tokenizer": {"type": "metaspace"},
+    "decoder": {"type": "metaspace"},
+}
+
 #: Models without a vocabulary, as training needs them.
 _BARE_BPE, _BARE_WORDPIECE, _BARE_UNIGRAM = ({"type": name} for name in ("bpe", "wordpiece", "unigram"))
 _SPLITTING = {"pre_tokenizer": {"type": "whitespace_split"}}
@@ -210,12 +237,16 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_UNIGRAM, {"text": "hug"}),
         (_BYTES, {"text": "bug"}),
         (_WITHOUT_PATTERN, {"text": "bug"}),
+        (_BERT, {"text": "bug"}),
+        (_METASPACE, {"text": "hug"}),
     ),
     "encode_batch": (
         (_BPE, {"inputs": [{"text": "bug"}]}),
         (_WORDPIECE, {"inputs": [{"text": "bug"}]}),
         (_UNIGRAM, {"inputs": [{"text": "hug"}]}),
         (_BYTES, {"inputs": [{"text": "bug"}]}),
+        (_BERT, {"inputs": [{"text": "bug"}]}),
+        (_METASPACE, {"inputs": [{"text": "hug"}]}),
     ),
     "decode": (
         (_BPE, {"tokens": ["b", "ug"]}),
@@ -223,6 +254,9 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
         (_UNIGRAM, {"tokens": ["hug"]}),
         (_BYTES, {"tokens": ["b", "ug"]}),
         (_WITHOUT_PATTERN, {"tokens": ["b", "ug"]}),
+        (_BPE, {"ids": [0, 4]}),
+        (_BERT, {"ids": [5, 6]}),
+        (_METASPACE, {"ids": [5]}),
     ),
     "decode_stream": (
         (_BPE, {"ids": [0, 4]}),
@@ -251,6 +285,7 @@ QUESTIONS: Mapping[str, tuple[Question, ...]] = {
     "initial_vocabulary": ((_BARE_UNIGRAM, {"corpus": _CORPUS, "initial_size": 5}),),
     "token_probabilities": ((_UNIGRAM, {}),),
     "segmentations": ((_UNIGRAM, {"word": "hug"}),),
+    "nbest": ((_UNIGRAM, {"word": "hug", "nbest_size": 2}),),
     "viterbi": ((_UNIGRAM, {"word": "hug"}),),
     "segment": ((_UNIGRAM, {"word": "hug"}),),
     "loss": ((_UNIGRAM, {"corpus": _HUGS}),),

@@ -21,7 +21,8 @@ function text(value) {
 const models = new Map(); // what `load` made, by name
 
 function load({ model, format, content }) {
-  // Make your tokenizer here. This template keeps the model as the suite wrote it. A recipe, with yours in place of Mine:
+  // Make your tokenizer here, as this function or the operations may be async. This template keeps the model as the
+  // suite wrote it. A recipe, with yours in place of Mine:
   //   if (content.type !== "bpe" || content.normalizer) // what it does not have
   //     throw new Refusal("unsupported", "has BPE alone, and no normalizers");
   //   try {
@@ -60,11 +61,11 @@ function perform(request) {
   return operations[op](models.get(request.model), request.input ?? {});
 }
 
-function answer(line) {
+async function answer(line) {
   let request = null;
   try {
     request = JSON.parse(line);
-    return { request, ok: perform(request) };
+    return { request, ok: await perform(request) };
   } catch (error) {
     const isRefused = error instanceof Refusal || request === null; // null: the line is no JSON
     if (isRefused) return { request, refused: { reason: error.reason ?? "unsupported", message: error.message } };
@@ -80,7 +81,7 @@ reading: for await (const chunk of process.stdin) {
   lines[0] = rest + lines[0];
   rest = lines.pop();
   for (const line of lines) {
-    const { request, ...reply } = answer(line);
+    const { request, ...reply } = await answer(line);
     process.stdout.write(`${JSON.stringify({ id: request?.id ?? null, ...reply })}\n`);
     if (request?.op === "bye") break reading;
   }
