@@ -130,6 +130,31 @@ def test_what_it_does_not_offer_is_refused(program: Program) -> None:
     assert (reply["id"], reply["refused"]["reason"]) == (1, "unsupported")
 
 
+WORDS = {
+    "files": {"vocab.txt": "[UNK]\na\n"},
+    "beside": {"unknown_token": "[UNK]", "continuing_prefix": "##", "max_word_length": 2**32},
+}
+STRIPS = {
+    "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+    "decoder": {"type": "Strip", "content": "_", "start": 2**32, "stop": 0},
+}
+
+
+@pytest.mark.parametrize(
+    ("folder", "format", "content", "message"),
+    [
+        ("rust/kitoken", "tokenizer.json", STRIPS, "invalid data: Strip decoder start value is too large"),
+        ("java/opennlp", "vocab.txt", WORDS, "has numbers of 32 bits, and no 4294967296"),
+        ("java/tribuo", "vocab.txt", WORDS, "has numbers of 32 bits, and no 4294967296"),
+    ],
+)
+def test_a_number_of_more_than_32_bits_is_refused(folder: str, format: str, content: Any, message: str) -> None:
+    (program,) = (program for program in PROGRAMS if program.folder == folder)
+    load = {"id": 1, "op": "load", "model": "m", "format": format, "content": content}
+    (reply,), _ = talk(program, json.dumps(load))
+    assert reply == {"id": 1, "refused": {"reason": "unsupported", "message": message}}
+
+
 @every_program
 def test_the_end_of_the_input_ends_it(program: Program) -> None:
     assert talk(program) == ([], 0)

@@ -17,7 +17,7 @@ final class OpenNlp implements Protocol.Adapter<WordpieceTokenizer> {
       PreTokenizer pre_tokenizer,
       String unknown_token,
       String continuing_prefix,
-      int max_word_length) {}
+      long max_word_length) {}
 
   record PreTokenizer(String type) {}
 
@@ -45,7 +45,7 @@ final class OpenNlp implements Protocol.Adapter<WordpieceTokenizer> {
       throw Protocol.unsupported("always has [UNK] and ##");
     }
     Set<String> vocabulary = Set.of(Protocol.file(content, format).split("\n"));
-    return new WordpieceTokenizer(vocabulary, beside.max_word_length);
+    return new WordpieceTokenizer(vocabulary, Protocol.number(beside.max_word_length));
   }
 
   @Override

@@ -58,6 +58,14 @@ final class Protocol {
     return value.getAsString();
   }
 
+  /** A number for a library that has them in 32 bits; Gson would drop the others. */
+  static int number(long value) {
+    if (value != (int) value) {
+      throw unsupported("has numbers of 32 bits, and no " + value);
+    }
+    return (int) value;
+  }
+
   /** Reads content, or an input, into a class of its shape. */
   static <T> T read(JsonElement value, Class<T> shape) {
     if (value == null || !value.isJsonObject()) {

@@ -17,7 +17,7 @@ final class Tribuo implements Protocol.Adapter<Function<String, List<String>>> {
       Set<String> special_tokens,
       String unknown_token,
       String continuing_prefix,
-      int max_word_length) {}
+      long max_word_length) {}
 
   private record Normalizer(
       String type,
@@ -49,7 +49,7 @@ final class Tribuo implements Protocol.Adapter<Function<String, List<String>>> {
         new Wordpiece(
             Set.of(Protocol.file(content, format).split("\n")),
             beside.unknown_token,
-            beside.max_word_length);
+            Protocol.number(beside.max_word_length));
     Normalizer normalizer = beside.normalizer;
     if (beside.pre_tokenizer == null && normalizer == null && beside.special_tokens == null) {
       return model::wordpiece;
