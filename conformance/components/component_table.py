@@ -160,7 +160,8 @@ def _used(model: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     for stage, kinds in KINDS.items():
         components = {component.ours: component for component in kinds.components}
         for part in _parts(stage, model if stage == "model" else model.get(stage)):
-            yield from _of_part(f"{stage}/{part['type']}", components[part["type"]], part)
+            if part["type"] in components:  # SentencePiece's own are none of the crate
+                yield from _of_part(f"{stage}/{part['type']}", components[part["type"]], part)
     for key, component in OTHERS.items():
         if key in model:
             for part in model[key] if isinstance(model[key], list) else [model[key]]:

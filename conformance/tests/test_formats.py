@@ -11,7 +11,7 @@ import pytest
 
 from tokspec.base.errors import Unsupported
 from tokspec.base.paths import fixtures_folder, specification_folder
-from tokspec.formats import FORMATS, read, write
+from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.neutral import fill_defaults
 from tokspec.suite import schema
 from tokspec.suite.fixtures import load_suite
@@ -448,7 +448,7 @@ def test_models_with_all_defaults_are_valid_models_and_stay_as_they_are() -> Non
 def test_the_formats_are_those_of_the_protocol() -> None:
     chapter = (specification_folder() / "10-protocol.md").read_text("utf-8")
     table = chapter.split("## Formats")[1].split("\n## ")[0]
-    assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == list(FORMATS)
+    assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == [*dict.fromkeys([*FORMATS, *READERS])]
 
 
 @pytest.mark.parametrize("vocabulary", [["a", "a"], [["a", 0], ["a", 1]]])

@@ -38,9 +38,12 @@ def test_every_extra_that_tests_need_is_there() -> None:
     # What the extra published has, in fixed versions.
     packages = {
         "curated-tokenizers",
+        "fastokens",
         "ffbpe",
+        "gigatoken",
         "mistral-tekken",
         "sentencepiece",
+        "splintr",
         "subword-nmt",
         "tiktoken",
         "tiktoken-educational",

@@ -103,10 +103,10 @@ BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 def decode_run(run: bytes, choices: Choices) -> str:
-    """Decode a run of bytes (DEC-FALLBACK-2).
+    r"""Decode a run of bytes (DEC-FALLBACK-2).
 
-    >>> decode_run(b"\xc3\xa9\xc3", Choices())
-    '���'
+    >>> decode_run(b"\xc3\xa9", Choices()), decode_run(b"a\xc3", Choices(byte_fallback_invalid="byte"))
+    ('é', 'a�')
     """
     try:
         return run.decode("utf-8")

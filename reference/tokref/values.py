@@ -137,8 +137,8 @@ class Unigram:
     byte_fallback: bool = False
     ids: Mapping[str, int] | None = field(default=None, repr=False)
     """The ids, where they are not the positions: of a model that lists a token twice (TERM-10), or reserves some."""
-    symbols: tuple[str, ...] = ()
-    reserved: Mapping[str, int] = field(default_factory=dict)
+    symbols: tuple[str, ...] = field(default=(), repr=False)
+    reserved: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @property
     def vocabulary(self) -> Mapping[str, int]:

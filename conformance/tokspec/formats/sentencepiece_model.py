@@ -339,7 +339,8 @@ def spaces_of(model: Mapping[str, Any], format: str, *normalizers: str) -> Space
         Unsupported: it cannot be said, or the model has a normalizer of another type than those.
 
     >>> spaces_of({"type": "bpe"}, "sentencepiece.model")
-    Spaces(add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False)
+    ... # doctest: +ELLIPSIS
+    Spaces(add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False, ...)
     """
     part = model.get("pre_tokenizer")
     if "sentencepiece" in normalizers and _is_sentencepiece(model.get("normalizer")):

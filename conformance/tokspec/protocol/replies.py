@@ -52,7 +52,7 @@ def check_form(operation: str, reply: Reply) -> Reply:
     """Return a reply, or the fault that it is if its result has another form than the operation has.
 
     >>> check_form("encode", Answer({"tokens": [1]}))
-    Fault(kind='protocol', message='tokens/0: 1 is not of type "string"')
+    Fault(kind='protocol', message='tokens/0: 1 is not of types "string", "object"')
     """
     if isinstance(reply, Answer):
         for path, message in schema.errors(reply.result, f"operations/{operation}/result", every=False):
