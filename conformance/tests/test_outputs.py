@@ -247,6 +247,18 @@ def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run
     assert run("cases") == (2, "", message)
 
 
+def test_choices_contradict_nothing(run: Run) -> None:
+    given = ("--choice", "unknown_id=error", "--choice", "unknown_id=skipped")
+    message = "tokspec: --choice: unknown_id is to be error and skipped; give one of them\n"
+    assert run("run", "--select", "bpe-toy-encode-bug", *given) == (2, "", message)
+
+
+def test_an_empty_name_is_shown(run: Run) -> None:
+    assert run("run", "--impl", "@")[2].startswith("tokspec: '': is not installed; ")
+    message = "tokspec: '': is no environment: it has neither bin/python nor Scripts/python.exe\n"
+    assert run("run", "--impl", "tokenizers@") == (2, "", message)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

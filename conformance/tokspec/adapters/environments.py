@@ -51,7 +51,7 @@ def find_python(environment: str) -> str:
         if candidate.is_file():
             # a link to another Python is what makes an environment of a folder, so that it is not followed
             return os.path.abspath(candidate)
-    raise DataError(f"is no environment: it has neither {' nor '.join(_PLACES)}", environment)
+    raise DataError(f"is no environment: it has neither {' nor '.join(_PLACES)}", environment or "''")
 
 
 def server_command(python: str, target: str, here: str = "") -> tuple[str, ...]:

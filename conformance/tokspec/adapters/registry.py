@@ -178,7 +178,7 @@ def find(spec: str) -> FoundAdapter:
         return _named_object(spec)
     points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == spec}
     if not points:
-        raise DataError(_unknown(spec), key=escape(spec))
+        raise DataError(_unknown(spec), key=escape(spec) or "''")
     if len(points) > 1:
         raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=escape(spec))
     (point,) = points.values()

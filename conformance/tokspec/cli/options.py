@@ -266,7 +266,8 @@ def parse_choices(choices: tuple[str, ...]) -> Mapping[str, str]:
             options = known[name].options
             question = did_you_mean(option, options)
             raise DataError(f"{choice!r} names no option; {question}{name} has {', '.join(options)}", key="--choice")
-        parsed[name] = option
+        if parsed.setdefault(name, option) != option:
+            raise DataError(f"{name} is to be {parsed[name]} and {option}; give one of them", key="--choice")
     return parsed
 
 
