@@ -85,6 +85,7 @@ class _Reader:
     def __init__(self, source: str, choices: Choices) -> None:
         self.source, self.choices, self.place = source, choices, 0
         self.times = 1  # how often the counts in the last atom repeat a part of it
+        self.ignores_case = False
 
     def read(self) -> str:
         written = self.alternatives(0)
@@ -110,13 +111,16 @@ class _Reader:
     def atom(self, depth: int) -> str:
         for opening in GROUPS:
             if self.take(opening):
-                return opening + self.group(depth)  # PATTERN-6, PATTERN-7
+                outside, self.ignores_case = self.ignores_case, self.ignores_case or opening == "(?i:"
+                written = opening + self.group(depth)  # PATTERN-6, PATTERN-7
+                self.ignores_case = outside
+                return written
         if self.source.startswith("(?", self.place):
             self.refuse(self.source[self.place : self.place + 3])
         if self.take("("):
             return "(?:" + self.group(depth)
         if self.take("["):
-            return self.character_class()
+            return self.cased(self.character_class())
         if self.take("."):
             return r"[^\n]"  # PATTERN-9
         if self.take("$"):
@@ -124,7 +128,13 @@ class _Reader:
         character = self.source[self.place]
         if character in "^*+?{":
             self.refuse(character)
-        return self.escape() if self.take("\\") else self.literal()
+        return self.cased(self.escape() if self.take("\\") else self.literal())
+
+    def cased(self, atom: str) -> str:
+        """Keep the letters ı and İ apart from i and I, which the module takes for equal (PATTERN-6)."""
+        if not self.ignores_case or (atom[0] != "[" and atom not in map(_write, "iIıİ")):
+            return atom
+        return f"(?-i:{atom})" if atom in map(_write, "ıİ") else f"(?:(?!(?-i:[ıİ])){atom}|(?-i:{atom}))"
 
     def group(self, depth: int) -> str:
         written = self.alternatives(depth + 1) + ")"

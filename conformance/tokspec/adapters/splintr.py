@@ -116,7 +116,7 @@ def _decode(tokenizer: Any, vocabulary: Mapping[str, int], input: Mapping[str, A
     ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
     if None in ids:
         raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
-    if any(id >= 2**32 for id in ids):
+    if any(id is not None and id >= 2**32 for id in ids):
         raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
     skips = input.get("skip_special_tokens", False)
     return str((tokenizer.decode if skips else tokenizer.decode_with_special)(ids))
