@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.adapter import Hello, Unsupported, require_unicode
 from tokspec.adapters.fastokens import names_in
 from tokspec.adapters.tokie import ids_in
 
@@ -66,7 +66,7 @@ class GigatokenAdapter:
         """Perform one operation.
 
         Raises:
-            Refusal: ``invalid_input`` for bytes that are not UTF-8, and ``unsupported`` with the reason.
+            Refusal: ``unsupported`` with the reason.
         """
         require_unicode(input)
         tokenizer, vocabulary, names = model
@@ -79,4 +79,4 @@ class GigatokenAdapter:
         try:
             return {"text": tokenizer.decode(list(known)).decode("utf-8")}
         except UnicodeDecodeError as error:
-            raise Refusal("invalid_input", str(error)) from error
+            raise Unsupported("gives bytes, and these are not UTF-8") from error
