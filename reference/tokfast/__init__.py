@@ -11,6 +11,7 @@
 ``wordpiece``          encoding up to the longest token, and of whole pieces; training by a queue of pairs
 ``pairs``              the corpus and the queue that both trainings share
 ``unigram``            Viterbi along a trie; pruning that segments only what changes
+``sentencepiece``      its normalizer; user-defined symbols, found as added tokens are
 ``decoding``           decoders that are prepared once
 ``pipeline``           the stages together: encode, decode, count words
 =====================  ==========================================================================================

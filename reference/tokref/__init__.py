@@ -17,6 +17,7 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``post_processing``    chapter 11
 ``lengths``            chapter 12
 ``word_level``         chapter 14
+``sentencepiece``      chapter 15
 ``pipeline``           the stages together: encode, decode, count words
 ``reading``            from plain values to a tokenizer
 =====================  ==================================================================
