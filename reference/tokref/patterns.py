@@ -79,13 +79,17 @@ def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
         raise InputError("invalid_model", f"the pattern {brief(source)} is wrong: {error}") from None
 
 
+NOWHERE = DEEPEST + 1
+"""Deeper than any group: case is ignored from no depth on."""
+
+
 class _Reader:
     """Reads a pattern from left to right and writes it anew."""
 
     def __init__(self, source: str, choices: Choices) -> None:
         self.source, self.choices, self.place = source, choices, 0
         self.times = 1  # how often the counts in the last atom repeat a part of it
-        self.ignores_case = False
+        self.folded = NOWHERE
 
     def read(self) -> str:
         written = self.alternatives(0)
@@ -111,10 +115,9 @@ class _Reader:
     def atom(self, depth: int) -> str:
         for opening in GROUPS:
             if self.take(opening):
-                outside, self.ignores_case = self.ignores_case, self.ignores_case or opening == "(?i:"
-                written = opening + self.group(depth)  # PATTERN-6, PATTERN-7
-                self.ignores_case = outside
-                return written
+                if opening == "(?i:":
+                    self.folded = min(self.folded, depth)
+                return opening + self.group(depth)  # PATTERN-6, PATTERN-7
         if self.source.startswith("(?", self.place):
             self.refuse(self.source[self.place : self.place + 3])
         if self.take("("):
@@ -132,7 +135,7 @@ class _Reader:
 
     def cased(self, atom: str) -> str:
         """Keep the letters ı and İ apart from i and I, which the module takes for equal (PATTERN-6)."""
-        if not self.ignores_case or (atom[0] != "[" and atom not in map(_write, "iIıİ")):
+        if not self.folded < NOWHERE or (atom[0] != "[" and atom not in map(_write, "iIıİ")):
             return atom
         return f"(?-i:{atom})" if atom in map(_write, "ıİ") else f"(?:(?!(?-i:[ıİ])){atom}|(?-i:{atom}))"
 
@@ -140,6 +143,8 @@ class _Reader:
         written = self.alternatives(depth + 1) + ")"
         if not self.take(")"):
             raise InputError("invalid_model", f"the pattern {brief(self.source)} has a group without its end")
+        if self.folded == depth:
+            self.folded = NOWHERE
         return written
 
     def repeated(self, atom: str) -> str:

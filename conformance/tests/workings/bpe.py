@@ -126,7 +126,7 @@ def encode_piece(model: Model, listed: Sequence[tuple[str, ...]], choices: Mappi
         else:
             symbols.append((unknown, place, place + 1, False))
     symbols = merge(symbols, listed, model, choices)
-    return [(token, start, end) for token, start, end, _ in symbols if token]
+    return [(token, start, end) for token, start, end, _ in symbols if token or unknown == ""]
 
 
 def merge(symbols: Symbols, listed: Sequence[tuple[str, ...]], model: Model, choices: Mapping[str, str]) -> Symbols:
