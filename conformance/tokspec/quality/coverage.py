@@ -34,20 +34,19 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     "DEC-STREAM": ("decode_stream",),
     "DEC-BYTES": ("decode_bytes",),
     "DEC-OFFSETS": ("decode_with_offsets",),
-    "SP-DEC": ("decode",),
+    "SP-DEC": ("decode", "decode_stream"),
+    "ADDED-12": ("encode", "decode", "decode_stream"),
+    "DEC-BYTE-3": ("decode", "decode_stream", "decode_bytes"),
+    "BPE-AFFIX-4": ("encode", "train"),
     "ERROR-2": (),
 }
 
 #: Why there is nothing to see at a door, by clause and door.
 REASONS: Mapping[tuple[str, str], str] = {
     ("UNI-SEG-4", "encode"): "only viterbi gives the table",
-    ("UNI-SCORE-1", "encode"): "only segment and loss give scores, and another start or base moves all alike",
     ("UNI-UNK-2", "encode"): "encoding has rules of its own, UNI-UNK-3 and UNI-UNK-4",
     ("UNI-NBEST-1", "encode"): "only nbest gives another segmentation than the best",
     ("UNI-NBEST-2", "encode"): "only nbest takes such a number",
-    ("UNI-LOSS-1", "train"): "training compares increases, in which a constant factor or term makes no difference",
-    ("UNI-LOSS-3", "train"): "all parts of a word that occurs have frequencies above 0, so nothing is infinite",
-    ("DEC-BPE-1", "decode_stream"): "the next id changes what the last token becomes, which DEC-STREAM-4 leaves open",
     ("DEC-STREAM-4", "decode_stream"): "it says what is not specified",
 }
 
