@@ -188,11 +188,11 @@ class _Site:
         choices = [
             {
                 "name": choice.name,
-                "question": choice.question,
+                "question": _inline(choice.question, "08-choices", "choices.html"),
                 "options": [
                     {
                         "name": option,
-                        "rule": _plain(rule),
+                        "rule": _inline(rule, "08-choices", "choices.html"),
                         "default": option == choice.default,
                         "who": [
                             (judged.name, judged.file)
@@ -225,7 +225,7 @@ class _Site:
                 name,
                 chapter_title(name).replace("-", " "),
                 [
-                    (clause, counts[clause.id])
+                    (clause, _inline(clause.text, name, "clauses.html"), counts[clause.id])
                     for clause in self.specification.clauses.values()
                     if clause.chapter == name and clause.level != "RETIRED"
                 ],
@@ -320,7 +320,7 @@ class _Site:
             elif asked:
                 passing.append((judged.name, judged.file))
         clause = self.specification.clauses[id]
-        text = _renderer().renderInline(clause.text)
+        text = _inline(clause.text, clause.chapter, f"clause/{id}.html")
         self.page(
             f"clause/{id}.html",
             "clause.html",
@@ -525,6 +525,15 @@ def _markdown(source: Path, file: str) -> str:
         )
         return f"<h1>Specification</h1><ol>{listed}</ol>{body}"
     return body
+
+
+def _inline(text: str, chapter: str, file: str) -> str:
+    """Render a line of a chapter for a page of the site."""
+    tokens = _renderer().parseInline(text)
+    for token in tokens:
+        _lead_links(token.children or (), specification_folder() / f"{chapter}.md", file)
+    rendered: str = _renderer().renderer.render(tokens, _renderer().options, {})
+    return rendered
 
 
 def _lead_links(tokens: Sequence[Token], source: Path, file: str) -> None:
