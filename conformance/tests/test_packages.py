@@ -176,7 +176,7 @@ HELLO = Hello(
     operations=tuple(schema.operations()),
     choices={"offset_unit": "utf16", "bpe_merge_order": "lowest_rank"},
     encode_fields=("tokens", "ids", "spans", "type_ids", "sequence_ids"),
-    encode_options=("pair", "add_special_tokens"),
+    encode_options=("pair", "add_special_tokens", "allowed_special", "disallowed_special"),
     decode_options=("skip_special_tokens",),
     components=(
         *("vocabulary_ids", "added_tokens", "normalizer", "pre_tokenizer", "model"),
