@@ -36,6 +36,7 @@ from tokspec.protocol.spans import convert_result
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite, write_bundle
+from tokspec.suite.components import needed_options
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
@@ -135,9 +136,13 @@ def example(folder: str, format: str, known: str, *command: str) -> str:
 
 
 def encoding_alone(verdicts: dict[str, str]) -> dict[str, str]:
-    """Return the verdicts of an implementation that offers nothing but to encode."""
-    cases = load_suite().cases
-    return {name: verdicts[name] if cases[name].operation == "encode" else "unsupported" for name in cases}
+    """Return the verdicts of an implementation that offers nothing but to encode, and no option."""
+    offered = {
+        case.id
+        for case in load_suite().cases.values()
+        if case.operation == "encode" and not any(needed_options(one.input) for one in case.rows or [case])
+    }
+    return {name: verdicts[name] if name in offered else "unsupported" for name in load_suite().cases}
 
 
 def test_go_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:

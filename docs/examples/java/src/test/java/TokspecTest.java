@@ -216,7 +216,7 @@ final class TokspecTest {
   // The adapter: the WordPiece of Apache OpenNLP.
 
   private static final String FORMAT = "vocab.txt";
-  private static final Map<String, String> CHOICES = Map.of();
+  private static final Map<String, String> CHOICES = Map.of("wordpiece_length_unit", "utf16");
 
   private static WordpieceTokenizer load(JsonObject content) {
     JsonObject beside = content.getAsJsonObject("beside");
@@ -228,7 +228,11 @@ final class TokspecTest {
       throw new Refusal("unsupported", "always has [UNK] and ##");
     }
     Set<String> vocabulary = Set.of(text(content.getAsJsonObject("files"), FORMAT).split("\n"));
-    return new WordpieceTokenizer(vocabulary, beside.get("max_word_length").getAsInt());
+    long limit = beside.get("max_word_length").getAsLong();
+    if (limit != (int) limit) {
+      throw new Refusal("unsupported", "has lengths of 32 bits");
+    }
+    return new WordpieceTokenizer(vocabulary, (int) limit);
   }
 
   private static JsonObject encode(WordpieceTokenizer model, JsonObject input) {
