@@ -3,29 +3,18 @@
 // Its class takes an encoding as the package carries them: tokens that are UTF-8 by their text, others by their bytes, in
 // order. Special tokens are found where they are allowed by their names; "all" finds none.
 
-import { readFileSync } from "node:fs";
 import { Tokenizer } from "ai-tokenizer";
 import { serve, text } from "../javascript/protocol.mjs";
-import { idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
+import { helloOf, idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
 
-const library = JSON.parse(readFileSync(new URL("node_modules/ai-tokenizer/package.json", import.meta.url)));
-
-const hello = {
-  name: library.name,
-  version: library.version,
-  language: "JavaScript",
-  formats: ["vocab.tiktoken"],
-  encode_fields: ["tokens", "ids"],
-  encode_options: ["allowed_special", "disallowed_special"],
-  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+const hello = helloOf(import.meta.url, "ai-tokenizer", {
   choices: {
     bpe_pairs: "in_vocabulary",
     bpe_merge_order: "lowest_rank",
     bpe_unknown_without_token: "dropped_after_merging",
     unknown_id: "skipped",
   },
-  unicode: process.versions.unicode,
-};
+});
 
 function load(content) {
   const model = readRanks(content);

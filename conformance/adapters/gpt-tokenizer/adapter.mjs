@@ -3,9 +3,8 @@
 // The library has the encodings of OpenAI built in. Its class takes the same parameters for any other: a token for each
 // rank, as a string where it is UTF-8 and as bytes where not, the pattern and the special tokens.
 
-import { readFileSync } from "node:fs";
 import { Refusal, serve, text } from "../javascript/protocol.mjs";
-import { idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
+import { helloOf, idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
 
 // The library has one decoder for all its encodings, which keeps bytes that a call leaves incomplete. So that no request
 // has what is left of the one before, each gets a decoder as it is when the library is new.
@@ -27,19 +26,9 @@ const { ALL_SPECIAL_TOKENS } = await import("gpt-tokenizer/constants");
 const { R50K_TOKEN_SPLIT_REGEX } = await import("gpt-tokenizer/encodingParams/constants");
 const { GptEncoding } = await import("gpt-tokenizer/GptEncoding");
 
-const library = JSON.parse(readFileSync(new URL("node_modules/gpt-tokenizer/package.json", import.meta.url)));
-
-const hello = {
-  name: library.name,
-  version: library.version,
-  language: "JavaScript",
-  formats: ["vocab.tiktoken"],
-  encode_fields: ["tokens", "ids"],
-  encode_options: ["allowed_special", "disallowed_special"],
-  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+const hello = helloOf(import.meta.url, "gpt-tokenizer", {
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "error" },
-  unicode: process.versions.unicode,
-};
+});
 
 function cutBy({ pattern, pre_tokenizer }) {
   if (pattern === undefined) return pre_tokenizer.use_regex ? R50K_TOKEN_SPLIT_REGEX : /[^]+/gu;

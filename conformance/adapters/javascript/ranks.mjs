@@ -1,6 +1,23 @@
 // What adapters of byte-level BPE by ranks share: the format vocab.tiktoken, and the names of tokens.
 
+import { readFileSync } from "node:fs";
 import { need, Refusal, text } from "./protocol.mjs";
+
+// The hello of a library that lies in the node_modules beside an adapter (its import.meta.url).
+export function helloOf(adapter, name, more) {
+  const library = JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, adapter)));
+  return {
+    name: library.name,
+    version: library.version,
+    language: "JavaScript",
+    formats: ["vocab.tiktoken"],
+    encode_fields: ["tokens", "ids"],
+    encode_options: ["allowed_special", "disallowed_special"],
+    components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+    unicode: process.versions.unicode,
+    ...more,
+  };
+}
 
 // The pattern of GPT-2, as tiktoken's encoding gpt2 has it, and that of a text which is not cut.
 export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;

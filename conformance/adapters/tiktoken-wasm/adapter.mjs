@@ -2,23 +2,16 @@
 //
 // Its class takes a file of ranks, special tokens and a pattern. What it decodes is bytes.
 
-import { readFileSync } from "node:fs";
 import { Tiktoken } from "tiktoken";
 import { serve, text } from "../javascript/protocol.mjs";
-import { idsOf, readRanks, specialOf, unlessDisallowed } from "../javascript/ranks.mjs";
+import { helloOf, idsOf, readRanks, specialOf, unlessDisallowed } from "../javascript/ranks.mjs";
 
-const library = JSON.parse(readFileSync(new URL("node_modules/tiktoken/package.json", import.meta.url)));
-
-const hello = {
+const hello = helloOf(import.meta.url, "tiktoken", {
   name: "tiktoken-wasm",
-  version: library.version,
   language: "Rust",
-  formats: ["vocab.tiktoken"],
-  encode_fields: ["tokens", "ids"],
-  encode_options: ["allowed_special", "disallowed_special"],
-  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+  unicode: undefined, // that of Node.js is not the library's
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank" },
-};
+});
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 

@@ -3,25 +3,14 @@
 // Its class takes ranks as a map of bytes, special tokens as a map of strings, and a pattern. Special tokens are found
 // where they are allowed by their names.
 
-import { readFileSync } from "node:fs";
 import tiktokenizer from "@microsoft/tiktokenizer";
 import { serve, text } from "../javascript/protocol.mjs";
-import { idsOf, needPattern, readRanks, specialOf } from "../javascript/ranks.mjs";
+import { helloOf, idsOf, needPattern, readRanks, specialOf } from "../javascript/ranks.mjs";
 
-const file = new URL("node_modules/@microsoft/tiktokenizer/package.json", import.meta.url);
-const library = JSON.parse(readFileSync(file));
-
-const hello = {
-  name: library.name,
-  version: library.version,
-  language: "JavaScript",
-  formats: ["vocab.tiktoken"],
-  encode_fields: ["tokens", "ids"],
+const hello = helloOf(import.meta.url, "@microsoft/tiktokenizer", {
   encode_options: ["allowed_special"],
-  components: ["vocabulary_ids", "model/bpe/ignore_merges"],
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "skipped" },
-  unicode: process.versions.unicode,
-};
+});
 
 function load(content) {
   const model = readRanks(content);

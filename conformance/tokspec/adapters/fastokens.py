@@ -56,11 +56,15 @@ class FastokensAdapter:
         """Load a ``tokenizer.json``.
 
         Raises:
-            Refusal: ``unsupported``, for what the library does not know.
+            Refusal: ``unsupported``, for what the library does not know, and ``invalid_model``.
         """
         try:
             tokenizer = self._library.Tokenizer.from_json_str(json.dumps(content))
         except ValueError as error:
+            if "error building added-tokens" in str(error):
+                raise Refusal("invalid_model", str(error)) from error
+            if "unsupported" not in str(error):
+                raise
             raise Unsupported(str(error)) from error
         return tokenizer, names_in(content)
 

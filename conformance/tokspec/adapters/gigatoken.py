@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.adapters.fastokens import names_in
 from tokspec.adapters.tokie import ids_in
 
@@ -23,6 +23,10 @@ CHOICES: dict[str, str] = {}
 
 #: What the library reads of a model; of what it does not know it says so.
 COMPONENTS = ("added_tokens", "normalizer", "pre_tokenizer", "model/bpe", "post_processor", "decoder", "vocabulary_ids")
+
+
+#: What it says of a model that it cannot have.
+_UNSUPPORTED = ("Byte remapping failed", "Unsupported model type")
 
 
 class GigatokenAdapter:
@@ -48,11 +52,15 @@ class GigatokenAdapter:
         """Load a ``tokenizer.json``.
 
         Raises:
-            Refusal: ``unsupported``, for what the library does not know.
+            Refusal: ``unsupported``, for what the library does not know, and ``invalid_model``.
         """
         try:
             return self._library.Tokenizer.from_json(json.dumps(content)), ids_in(content), names_in(content)
         except (RuntimeError, ValueError) as error:
+            if "byte_fallback is set but the vocab has no" in str(error):
+                raise Refusal("invalid_model", str(error).partition("\n")[0]) from error
+            if not any(said in str(error) for said in _UNSUPPORTED):
+                raise
             raise Unsupported(str(error).partition("\n")[0]) from error
 
     def encoder(self, model: tuple[Any, Mapping[str, int], Mapping[int, str]]) -> Callable[[str], list[int]]:

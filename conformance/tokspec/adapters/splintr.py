@@ -47,6 +47,10 @@ COMPONENTS = (
 _Model: TypeAlias = tuple[bytes, Mapping[str, int], Mapping[int, str]]
 
 
+#: What it says of a model that contradicts itself, as it thinks.
+_INVALID = ("could not determine the unk token id", "is listed in model.vocab with id")
+
+
 class SplintrAdapter:
     """``splintr``: BPE, WordPiece and Unigram, in Rust."""
 
@@ -73,12 +77,16 @@ class SplintrAdapter:
         """Load a ``tokenizer.json``.
 
         Raises:
-            Refusal: ``unsupported``, for what the library does not know.
+            Refusal: ``unsupported``, for what the library does not know, and ``invalid_model``.
         """
         try:
             file = json.dumps(content).encode()
             self._made(file)
         except ValueError as error:
+            if any(said in str(error) for said in _INVALID):
+                raise Refusal("invalid_model", str(error)) from error
+            if "unsupported" not in str(error):
+                raise
             raise Unsupported(str(error)) from error
         return file, ids_in(content), names_in(content)
 
