@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +15,7 @@ import yaml
 from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.base.paths import fixtures_folder
+from tokspec.diff.inputs import files_of_texts
 from tokspec.suite.cases import Model
 from tokspec.suite.fixtures import load_suite
 
@@ -223,6 +226,26 @@ def test_line_ends_of_windows_change_nothing(tmp_path: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     assert load_suite(tmp_path) == load_suite(ours)
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is root can read every folder, so that the system's own refusal stands in for one."""
+    (tmp_path / "closed").mkdir()
+    suite(tmp_path, HEAD + CASE)
+    list_folder = os.scandir
+
+    def scandir(folder: str) -> Any:
+        if os.path.basename(folder) == "closed":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+        return list_folder(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(DataError) as caught:
+        load_suite(tmp_path)
+    assert str(caught.value) == f"{tmp_path / 'closed'}: cannot be read: Permission denied"
+    with pytest.raises(DataError) as caught:
+        list(files_of_texts([str(tmp_path)]))
+    assert str(caught.value) == f"{tmp_path / 'closed'}: cannot be read: Permission denied"
 
 
 def test_git_leaves_line_ends_as_they_are() -> None:

@@ -17,9 +17,31 @@ from typing import BinaryIO
 
 from tokspec.base.errors import DataError
 
-__all__ = ["open_ordinary", "open_whole", "read_bounded", "resolve_output", "write_whole"]
+__all__ = ["open_ordinary", "open_whole", "paths_below", "read_bounded", "resolve_output", "write_whole"]
 
 _MEGABYTE = 1024**2
+
+
+def paths_below(folder: Path, hidden: bool = True) -> list[Path]:
+    """Return all that is below a folder, sorted; with ``hidden`` false nothing whose name begins with a dot.
+
+    Below what is no folder there is nothing.
+
+    Raises:
+        DataError: a folder cannot be read: what is in it would be left out.
+
+    >>> paths_below(Path("not there yet"))
+    []
+    """
+
+    def refuse(error: OSError) -> None:
+        raise DataError(f"cannot be read: {error.strerror}", str(error.filename))
+
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder, onerror=refuse) if folder.is_dir() else ():
+        folders[:] = [name for name in folders if hidden or not name.startswith(".")]
+        found += [Path(place, name) for name in (*folders, *files) if hidden or not name.startswith(".")]
+    return sorted(found)
 
 
 def open_ordinary(file: Path, name: str) -> BinaryIO:

@@ -17,7 +17,7 @@ import click
 from tokspec.adapters.registry import NAMES, find_reference, names_program, open_session
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.base.files import resolve_output
+from tokspec.base.files import paths_below, resolve_output
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
@@ -320,4 +320,4 @@ def files_of_implementation(name: str | None) -> Iterator[Path]:
 
 def files_of_fixtures(folder: Path | None) -> Iterator[Path]:
     """Return the files of fixtures that the user names."""
-    return folder.rglob("*.yaml") if folder is not None else iter(())
+    return (file for file in paths_below(folder) if file.suffix == ".yaml") if folder is not None else iter(())

@@ -26,6 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from tokspec.base.errors import DataError
+from tokspec.base.files import paths_below
 
 __all__ = [
     "FIELD",
@@ -168,8 +169,7 @@ def files_of_texts(names: Iterable[str]) -> Iterator[Path]:
 def _local_paths(name: str) -> list[str]:
     path = Path(name)
     if path.is_dir():
-        below = (each for each in path.rglob("*") if not _is_hidden(each.relative_to(path)) and each.is_file())
-        found = sorted(map(str, below))
+        found = sorted(str(each) for each in paths_below(path, hidden=False) if not each.is_dir())
     elif has_magic(name) and not path.exists():
         found = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
     else:
@@ -177,10 +177,6 @@ def _local_paths(name: str) -> list[str]:
     if not found:
         raise DataError("there is no file of this name or below it", name)
     return found
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def _describe(path: str) -> tuple[str, int, str]:

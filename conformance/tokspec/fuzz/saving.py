@@ -17,6 +17,7 @@ from typing import Any
 
 from tokspec.base.display import compact
 from tokspec.base.errors import DataError
+from tokspec.base.files import paths_below
 from tokspec.fuzz.checker import Question, Side, outcome_of, reference_with
 from tokspec.fuzz.findings import Finding
 from tokspec.fuzz.tolerance import Costs, close, costs_of
@@ -77,7 +78,7 @@ def read_cases(folder: Path) -> Mapping[str, Case]:
     >>> read_cases(Path("not there yet"))
     {}
     """
-    if not any(file.parent.name not in ("models", "corpora") for file in folder.rglob("*.yaml")):
+    if not any(file.parent.name not in ("models", "corpora") for file in paths_below(folder) if file.suffix == ".yaml"):
         return {}
     try:
         return load_suite(folder).cases

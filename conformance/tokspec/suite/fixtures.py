@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
-from tokspec.base.files import read_bounded
+from tokspec.base.files import paths_below, read_bounded
 from tokspec.base.paths import fixtures_folder
 from tokspec.suite import schema
 from tokspec.suite.arithmetic import arithmetic
@@ -49,8 +49,8 @@ def load_suite(folder: Path | None = None) -> Suite:
         raise DataError("is not a folder; give one with fixture files in it", str(root))
     with _without_collection():
         loader = _Loader(root, load_specification())
-        for file in sorted(root.rglob("*.yaml")):
-            if file.parent.name not in ("models", "corpora"):
+        for file in paths_below(root):
+            if file.suffix == ".yaml" and file.parent.name not in ("models", "corpora"):
                 loader.add_file(file)
     if not loader.cases:
         raise DataError("holds no fixture files (*.yaml)", str(root))
