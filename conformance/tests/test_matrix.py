@@ -66,9 +66,9 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
     status, lines, errors = matrix(folder, "--reports", "reports")
     assert (status, errors) == (1, "")
     assert lines[:3] == [
-        "implementation  language  00  01  02  03   04  05  06  07  09  11  12  13  14  pass  known  fail  unsupported",
-        "tokref 0.1.0    Python     ·   ·   ·   ·  1/1   ·   ·   ·   ·   ·   ·   ·   ·     1      0     0            0",
-        "sh -c 'exit 3'             ·   ·   ·   ·  0/1   ·   ·   ·   ·   ·   ·   ·   ·     0      0     1            0",
+        "implementation  language  00  01  02  03   04  05  06  07  09  11  12  13  14  15  pass  known  fail  unsupported",
+        "tokref 0.1.0    Python     ·   ·   ·   ·  1/1   ·   ·   ·   ·   ·   ·   ·   ·   ·     1      0     0            0",
+        "sh -c 'exit 3'             ·   ·   ·   ·  0/1   ·   ·   ·   ·   ·   ·   ·   ·   ·     0      0     1            0",
     ]
     assert lines[6:8] == ["tokref 0.1.0 takes every default", "sh -c 'exit 3' takes every default"]
     assert lines[8:10] == [
@@ -89,9 +89,9 @@ def test_the_table_in_markdown(folder: Path) -> None:
         0,
         [
             "| implementation | language | terms | normalization | pre tokenization | added tokens | bpe | wordpiece "
-            "| unigram | decoding | errors | post processing | lengths | patterns | word level | pass | known | fail | unsupported |",
-            "| --- | --- |" + " ---: |" * 17,
-            "| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |",
+            "| unigram | decoding | errors | post processing | lengths | patterns | word level | sentencepiece | pass | known | fail | unsupported |",
+            "| --- | --- |" + " ---: |" * 18,
+            "| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |",
         ],
         "",
     )

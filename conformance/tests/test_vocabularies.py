@@ -186,9 +186,15 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
 
 
 def run(*arguments: str) -> tuple[int, list[str]]:
-    done = CliRunner().invoke(group, ["matrix", *arguments])
+    done = CliRunner().invoke(group, ["matrix", *arguments], standalone_mode=False)
     lines = [str(done.exception)] if isinstance(done.exception, DataError) else done.stdout.splitlines()
-    return done.exit_code, lines
+    return done.exit_code if done.exception else done.return_value, lines
+
+
+def test_a_file_that_cannot_be_read_is_no_success(folder: Path) -> None:
+    (folder / "toy.json").write_text('{"model": {"type": "Unknown", "vocab": {}}}', "utf-8")
+    status, lines = run("--list", str(listed("Right")), "--vocabularies", str(folder))
+    assert (status, lines[-1].partition(" in ")[0]) == (2, "0 cells computed and 0 kept,")
 
 
 def test_the_command_shows_a_table(folder: Path) -> None:

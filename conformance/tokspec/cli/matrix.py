@@ -61,7 +61,7 @@ def matrix_command(
     With --vocabularies each implementation is held to tokfast with every file of a folder, such as a tokenizer.json, a
     SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
 
-    Exit status: 0 if every run conforms, 1 if one does not.
+    Exit status: 0 if every run conforms, 1 if one does not, 2 if a file of --vocabularies cannot be compared.
     """
     own = fixtures_folder().parent / "conformance" / "adapters" / "adapters.yaml"
     file = file or (own if own.is_file() else None)
@@ -73,7 +73,7 @@ def matrix_command(
         columns, lines = _compare_vocabularies(vocabularies, listed, jobs or count_processors(), form)
         click.echo("\n".join(lines))
         if not html:
-            return 0
+            return 2 if any(column.fault for column in columns) else 0
     with ProgressBar("judging", len(listed)) as advance:
         rows = list(matrix(listed, suite, advance))
     if reports:
@@ -82,6 +82,8 @@ def matrix_command(
         pages = _site()(rows, suite, html, columns)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
+    if any(column.fault for column in columns):
+        return 2
     return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
 
 
