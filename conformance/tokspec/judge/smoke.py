@@ -157,7 +157,7 @@ def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
         yield f"{place}: {message}; spec/10-protocol.md shows the result's shape"
     lacking = [name for name in hello.encode_fields if operation == "encode" and name not in reply.result]
     if operation == "decode" and not reply.result.get("text"):
-        yield "an empty text; decode what is given, tokens or ids, and refuse as unsupported which of them you cannot take"
+        yield "an empty text; decode tokens or ids, whichever is given, and refuse as unsupported what you cannot take"
     if lacking:
         yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all that encode_fields names"
 
