@@ -609,6 +609,46 @@ def test_the_limits_hold_for_the_reference(status_and_message: Call) -> None:
     )
 
 
+#: Answers rightly, and ``bye`` with the lines that it is given.
+LAST_WORDS = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    reply = {"id": request["id"], "ok": {}}
+    if request["op"] == "hello":
+        reply["ok"] = {"protocol": 1, "name": "last", "version": "1", "language": "Python", "formats": ["tokspec"]}
+        reply["ok"]["operations"] = ["encode"]
+    elif request["op"] == "encode":
+        reply["ok"] = {"tokens": ["b", "ug"]}
+    elif request["op"] == "bye":
+        print(sys.argv[1].replace("ID", str(request["id"])), end="")
+        break
+    print(json.dumps(reply), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ("", ""),
+        ('{"id": ID, "ok": {}}\n', ""),
+        ("bye bye\n", "a line is not JSON (Expecting value at character 1): 'bye bye'"),
+        ('{"id": 99, "ok": {}}\n', 'the id of a line was never sent: \'{"id": 99, "ok": {}}\''),
+        ('{"id": ID, "crashed": "x"}\n', "it is no answer: "),
+        ('{"id": ID, "ok": {}}\n{"id": 1, "ok": {}}\n', "the id is answered twice: "),
+        ("x" * (5 << 20), "a line is longer than "),
+    ],
+    ids=["nothing", "an answer", "garbage", "another id", "a crash", "twice", "a flood"],
+)
+def test_what_comes_after_bye_is_looked_at(run: Run, folder: Path, said: str, fault: str) -> None:
+    (folder / "last.py").write_text(LAST_WORDS.replace("sys.argv[1]", repr(said)), "utf-8")
+    found = run("run", *ONE, "--select", "one-word", "--cmd", f"{shlex.quote(sys.executable)} last.py")
+    lines = found.stdout.decode().splitlines()
+    faults = [line for line in lines if line.startswith("protocol: after bye: ")]
+    assert (found.returncode, len(faults)) == (bool(fault), bool(fault)), lines
+    assert not fault or fault in faults[0], faults
+
+
 def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder: Path) -> None:
     lines = ("import sys", "from tokspec.sessions.adapter_server import main", "main()", "sys.exit(7)")
     (folder / "ends.py").write_text("\n".join(lines), "utf-8")

@@ -193,6 +193,8 @@ class _Reader:
         self.lines[path] = _line(event)
         if isinstance(event, yaml.AliasEvent):
             raise self.error(event, path, "is an alias; write the value out")
+        if getattr(event, "anchor", None) is not None:
+            raise self.error(event, path, "has an anchor; leave it out, for nothing may refer to it")
         tag = getattr(event, "tag", None)
         if tag is not None:
             raise self.error(event, path, f"has the tag {tag}; write plain values")
