@@ -282,3 +282,12 @@ def test_the_page_of_choices_says_who_declares_and_who_shows_an_option(small_sit
         "one 1 (declared, 1/1) , three 1 (default, 1/1) , four 1 (default, not shown, 0/1) "
         "fused one unknown token for the run two 1 (declared, 1/1) "
     ) in _words(small_site / "choices.html")
+
+
+def test_the_page_of_a_clause_counts_who_fails_each_case(small_site: Path) -> None:
+    text = _words(small_site / "clause" / "BPE-ENC-7.html").partition("Who fails it ")[2]
+    why = "Two unknown characters side by side are two unknown tokens or one that spans both."
+    assert text == (
+        "four 1 1 of 1 case Holds in all that is asked: one 1 , two 1 , three 1 . "
+        f"Cases bpe-unknown-run-of-two encode {why} 1 of 4 fail"
+    )

@@ -344,10 +344,14 @@ class _Site:
 
     def clause(self, id: str) -> None:
         cases = [case for case in self.suite.cases.values() if id in case.clauses]
+        counts = {case.id: [0, 0] for case in cases}
         failing, passing = [], []
         for judged in self.judged:
             own = [self.results[judged.file][case.id] for case in cases if case.id in self.results[judged.file]]
             asked = [result for result in own if result.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
+            for result in asked:
+                counts[result.case.id][0] += result.verdict is not Verdict.PASS
+                counts[result.case.id][1] += 1
             wrong = sum(result.verdict is not Verdict.PASS for result in asked)
             if wrong:
                 failing.append((judged.name, judged.file, wrong, len(asked)))
@@ -361,7 +365,7 @@ class _Site:
             id,
             clause=clause,
             text=text,
-            cases=cases,
+            cases=[(case, *counts[case.id]) for case in cases],
             failing=failing,
             passing=passing,
         )
