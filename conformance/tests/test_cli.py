@@ -435,6 +435,20 @@ def test_a_reader_that_goes_is_no_failure(run: Run) -> None:
     assert (len(first.split()) >= 3, status, finished.stderr) == (True, "141", b"")
 
 
+def test_a_name_of_any_length_is_one_short_line(run: Run) -> None:
+    finished = run("run", "--impl", "x" * 100_000)
+    assert (finished.returncode, finished.stdout) == (2, b"")
+    assert re.fullmatch("tokspec: [x …]{1,4000}.*\n", finished.stderr.decode()), finished.stderr[-200:]
+
+
+def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+    command = f"mkdir gone; cd gone; rmdir ../gone; {shlex.join([*TOKSPEC, 'init', '--lang', 'python', str(tmp_path)])}"
+    finished = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert finished.stderr.splitlines()[-1] == "tokspec: the current folder is gone; change to another"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_disk_is_one_line(run: Run) -> None:
     with open("/dev/full", "wb") as full:

@@ -147,6 +147,12 @@ def test_the_command_prints_the_declaration() -> None:
     assert done.return_value == 0
 
 
+def test_a_probe_that_tells_nothing_is_no_success() -> None:
+    done = CliRunner().invoke(tokspec, ["probe", "--select", "bpe-toy-encode-bug"], standalone_mode=False)
+    assert done.stdout.splitlines()[-1] == "no case that it answers tells anything; select more of them"
+    assert done.return_value == 1
+
+
 ADAPTERS = """
 from dataclasses import replace
 from tokspec.adapters.reference import ReferenceAdapter

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded, write_whole
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
@@ -62,14 +63,14 @@ class Ratchet:
         """Write the option again, for a command that reproduces a result."""
         return f" --known-failures {shlex.quote(str(self.file))}" if self.file else ""
 
-    def applied(self, run: Run, cases: Collection[str]) -> Run:
+    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, DataError | None]:
         """Return the run as it counts with what is known, after the file was written anew if that is wanted.
 
-        Raises:
-            DataError: the file cannot be written, or the run shows nothing that it could be written from.
+        Beside it stands why the file was not written: the run shows nothing that it could be written from, or it cannot
+        be. What the cases came to is worth telling all the same.
         """
         if self.file is None or not self.update:
-            return replace(run, problems=(*run.problems, *self.known.stale(cases)))
+            return replace(run, problems=(*run.problems, *self.known.stale(cases))), None
         from tokspec.judge.known_failures_update import (  # here, because few runs need it
             format_manual_entries,
             update_known_failures,
@@ -78,8 +79,11 @@ class Ratchet:
         counted = _counted(run, self.known)
         if listed := format_manual_entries(counted):
             click.echo("\n".join(["to list by hand, each with its reason:", *listed]))
-        write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
-        return _counted(run, read_known_failures(self.file))
+        try:
+            write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
+            return _counted(run, read_known_failures(self.file)), None
+        except DataError as refusal:
+            return counted, refusal
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""

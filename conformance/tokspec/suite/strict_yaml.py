@@ -137,6 +137,8 @@ def _number(text: str) -> float:
     number = float(text) if "." in text else int(text)
     if number in (math.inf, -math.inf):
         raise ValueError(f"{text} is beyond every double")
+    if isinstance(number, int) and abs(number) >= 2**53:
+        raise ValueError(f"{text} is beyond 2^53 - 1, and so in no message (PROTO-7)")
     return number
 
 
