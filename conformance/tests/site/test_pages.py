@@ -77,6 +77,8 @@ def test_every_page_leads_to_the_page_about_adding_an_implementation(site: Path,
     assert [
         file for file, page in pages.items() if add not in {(file.parent / link).resolve() for link in page.links}
     ] == []
+    assert "☐ 1. An adapter." in pages[add].text
+    assert "[ ]" not in pages[add].text
 
 
 def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Suite) -> None:

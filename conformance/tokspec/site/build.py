@@ -558,6 +558,8 @@ def _markdown(source: Path, file: str) -> str:
             token.tag = f"h{level}"
         elif token.type == "heading_close":
             token.tag = f"h{level}"
+        elif token.type == "inline" and token.children and token.content.startswith("[ ] "):
+            token.children[0].content = token.children[0].content.replace("[ ]", "☐", 1)  # an entry of a checklist
         _lead_links(token.children or (), source, file)
     body: str = _renderer().renderer.render(tokens, _renderer().options, {})
     if file == "spec/index.html":
