@@ -170,7 +170,7 @@ def test_a_cell_of_the_front_shows_the_failures_of_its_chapter(site: Path, page:
 def test_clauses_are_filtered_by_what_they_say(site: Path, page: Any) -> None:
     page.goto(address(site, "clauses"))
     page.fill("[data-filter=text]", "takes part in no merge")
-    assert page.locator("tr[data-name]:visible td:first-child").all_inner_texts() == ["BPE-ENC-6"]
+    assert page.locator("tr[data-name]:visible td:first-child a").all_inner_texts() == ["BPE-ENC-6"]
     assert page.locator("h2:visible").all_inner_texts() == ["bpe"]
     assert page.inner_text("#count").startswith("1 of ")
 
