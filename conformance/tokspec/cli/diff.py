@@ -18,7 +18,7 @@ from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.cli.known import Ratchet, known_failures_options
+from tokspec.cli.known import Ratchet, Refusal, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     PROCESSES,
@@ -172,7 +172,7 @@ class _Diff:
         self._write(summary, run)
         say(describe_comparison(summary, self.show))
         if refusal:
-            raise refusal
+            refusal.raise_error()
         return self._status(tally, run)
 
     def _refuse_what_cannot_be(self) -> None:
@@ -397,7 +397,7 @@ class _Diff:
                     yield number, explain(small, self._side_choices)
                 advance()
 
-    def _as_run(self, tally: Tally) -> tuple[Run, DataError | None]:
+    def _as_run(self, tally: Tally) -> tuple[Run, Refusal | None]:
         """Return the comparison as a run of B that is held to A, as it counts with what is known.
 
         Beside it stands why the known failures were not written anew, if they should have been.

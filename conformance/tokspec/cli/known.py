@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -18,7 +18,7 @@ from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
 
-__all__ = ["Ratchet", "known_failures_options"]
+__all__ = ["Ratchet", "Refusal", "known_failures_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ class Ratchet:
         """Write the option again, for a command that reproduces a result."""
         return f" --known-failures {shlex.quote(str(self.file))}" if self.file else ""
 
-    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, DataError | None]:
+    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, Refusal | None]:
         """Return the run as it counts with what is known, after the file was written anew if that is wanted.
 
         Beside it stands why the file was not written: the run shows nothing that it could be written from, or it cannot
@@ -77,13 +77,11 @@ class Ratchet:
         )
 
         counted = _counted(run, self.known)
-        if listed := format_manual_entries(counted):
-            click.echo("\n".join(["to list by hand, each with its reason:", *listed]))
         try:
             write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
             return _counted(run, read_known_failures(self.file)), None
-        except DataError as refusal:
-            return counted, refusal
+        except DataError as error:
+            return counted, Refusal(error, format_manual_entries(counted))
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""
@@ -95,6 +93,20 @@ class Ratchet:
     def counting(self) -> KnownFailures | None:
         """What does not count while the cases run: nothing, where the file is written from what they come to."""
         return None if self.update else self.known
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a file of known failures was not written anew, and the entries that only a person may list."""
+
+    error: DataError
+    entries: Sequence[str]
+
+    def raise_error(self) -> NoReturn:
+        """Print the entries, behind all else that is printed, and raise the error."""
+        if self.entries:
+            click.echo("\n".join(["to list by hand, each with its reason:", *self.entries]))
+        raise self.error
 
 
 def _counted(run: Run, known: KnownFailures) -> Run:

@@ -13,9 +13,9 @@ import click
 
 from tokspec import __version__
 from tokspec.base.display import terminal_width
-from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
-from tokspec.cli.known import Ratchet, known_failures_options
+from tokspec.cli.known import Ratchet, Refusal, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     POSITIVE,
@@ -111,7 +111,7 @@ def run_command(
         write_whole(junit_file, junit([(came_from, finished)]))
     say(text(finished, shown, clauses))
     if refusal:
-        raise refusal
+        refusal.raise_error()
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
@@ -139,7 +139,7 @@ class Judging:
         """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
-    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:
+    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], Refusal | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
 
         Returns:
