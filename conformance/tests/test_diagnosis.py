@@ -76,6 +76,23 @@ def test_the_stage_that_diverges_is_the_cause_and_the_case_that_asks_it_is_shown
     assert {result.case.operation for result in judged.failed} == {"normalize", "encode"}
 
 
+class WithoutSpans(ReferenceAdapter):
+    """Gives pieces without spans, which nobody needs to give, and joins no pairs."""
+
+    def load(self, format: str, content: Any) -> Any:
+        return super().load(format, {**content, "merges": []} if content.get("type") == "bpe" else content)
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+        result = super().run(operation, model, input)
+        return {"pieces": [piece[:1] for piece in result["pieces"]]} if operation == "pre_tokenize" else result
+
+
+def test_spans_that_are_left_out_are_no_stage_that_diverges() -> None:
+    judged = diagnosed(WithoutSpans(), "byte-level-encode-*", "bpe-toy-encode-*")
+    assert judged.failed
+    assert not [cause for cause, _, _ in causes(judged) if cause.startswith("pre_tokenize")]
+
+
 class Undeclared(ReferenceAdapter):
     """Takes another option than it declares."""
 

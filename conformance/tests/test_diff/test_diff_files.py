@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.ndjson import read_report
 from tokspec.suite.fixtures import load_suite
@@ -234,3 +235,13 @@ def test_many_differences_take_no_longer(place: Any) -> None:
 def test_what_cannot_be_compared(place: Any, arguments: tuple[str, ...], message: str) -> None:
     place.write("texts.txt", ["one"])
     assert place.run(*arguments) == (2, "", message)
+
+
+@pytest.mark.parametrize("changed", [{}, {"padding": {"strategy": {"fixed": 4}}}, {"truncation": {"max_length": 1}}])
+def test_the_quick_way_of_tokfast_gives_the_ids_of_encode(changed: dict[str, Any]) -> None:
+    adapter = TokfastAdapter()
+    content = {"type": "wordlevel", "vocabulary": ["[PAD]", "a", "b"], "pre_tokenizer": {"type": "whitespace_split"}}
+    model = adapter.load("tokspec", {**content, **changed})
+    encoded = adapter.run("encode", model, {"text": "a b", "add_special_tokens": False})
+    assert adapter.encoder(model)("a b") == encoded["ids"]
+    assert encoded["ids"] == ([1, 2] if not changed else [1, 2, 0, 0] if "padding" in changed else [1])

@@ -144,10 +144,14 @@ class TokfastAdapter(ReferenceAdapter):
 
     def encoder(self, model: FastTokenizer) -> Callable[[str], list[int | None]]:
         """Return the function from a text to its ids, for callers that ask for nothing else."""
+        is_whole = model.tokenizer.truncation is None and model.tokenizer.padding is None
 
         def encode_ids(text: str) -> list[int | None]:
             try:
-                return model.encode_ids(text)
+                if is_whole:
+                    return model.encode_ids(text)
+                (encoding,) = model.encode_inputs([[text]], add_special_tokens=False)
+                return [token.id for token in encoding.tokens]
             except InputError as error:
                 raise Refusal(error.reason, error.message) from error
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
@@ -45,6 +45,10 @@ _REASONS = {
 COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fallback")
 
 
+#: The tokenizer, its vocabulary, and the vocabulary by ids.
+_Model: TypeAlias = tuple[Any, Mapping[str, int], Mapping[int, str]]
+
+
 class TokieAdapter:
     """``tokie``: BPE, WordPiece and Unigram, in Rust."""
 
@@ -65,7 +69,7 @@ class TokieAdapter:
             components=COMPONENTS,
         )
 
-    def load(self, format: str, content: Any) -> tuple[Any, Mapping[str, int]]:
+    def load(self, format: str, content: Any) -> _Model:
         """Load a ``tokenizer.json``.
 
         Raises:
@@ -76,27 +80,27 @@ class TokieAdapter:
             file = Path(folder) / "tokenizer.json"
             file.write_text(json.dumps(content), "utf-8")
             try:
-                return self._library.Tokenizer.from_json(str(file)), ids_in(content)
+                tokenizer, vocabulary = self._library.Tokenizer.from_json(str(file)), ids_in(content)
+                return tokenizer, vocabulary, {id: token for token, id in vocabulary.items()}
             except self._library.TokieError as error:
                 for part, reason in _REASONS.items():
                     if part in str(error):
                         raise Refusal(reason, str(error)) from error
                 raise
 
-    def encoder(self, model: tuple[Any, Mapping[str, int]]) -> Callable[[str], list[int]]:
+    def encoder(self, model: _Model) -> Callable[[str], list[int]]:
         """Return a function from a text to its ids, for callers that encode millions of texts."""
         encode = model[0].encode
         return lambda text: encode(text, add_special_tokens=False).ids
 
-    def run(self, operation: str, model: tuple[Any, Mapping[str, int]], input: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, operation: str, model: _Model, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
 
         Raises:
             Refusal: ``invalid_input`` where the library gives nothing, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        tokenizer, vocabulary = model
-        names = {id: token for token, id in vocabulary.items()}
+        tokenizer, vocabulary, names = model
         adds = input.get("add_special_tokens", True)
         if operation == "encode":
             if "pair" in input:

@@ -384,6 +384,8 @@ class _Diff:
         one, other = self.askers
         (a, b), (model, model_b) = self.sessions, self.own
         if not (isinstance(one, Asker) and isinstance(other, Asker) and a and b and model and model_b):
+            if self.saved:
+                self.notes.append("no cases were saved: a recording cannot be asked again; name two implementations")
             return
         units = (unit_of(one), unit_of(other))
         strict = replace(find_reference(), choices={"bpe_unknown_without_token": "error"})

@@ -112,7 +112,7 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
     elif not found.explained and found.faults:
         yield f"no answer to any of the questions ({found.asked}), so nothing is told; {_first(found.faults)}"
     elif not found.declaration and all(finding.options for finding in found.findings):
-        yield "no case that it answers tells anything; select more of them"
+        yield "no case that it answers tells anything"
     if not found.explained:
         return
     defaults = load_specification().defaults()

@@ -7,9 +7,10 @@ is five methods around futures; units are submitted a few at a time for each pro
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import signal
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
@@ -95,6 +96,16 @@ class LocalEngine:
         close_runners()
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Let processes that are started meanwhile not hear Ctrl-C, which is for this one to act on."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class DaskEngine(LocalEngine):
     """A Dask cluster: the one of the scheduler at an address, or one of our own on this machine."""
 
@@ -102,9 +113,10 @@ class DaskEngine(LocalEngine):
         library = _library("distributed", "dask")
         self._cluster = None
         if address is None:
-            self._cluster = library.LocalCluster(
-                n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=ERROR
-            )
+            with _deaf():
+                self._cluster = library.LocalCluster(
+                    n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=ERROR
+                )
         try:
             self._client = library.Client(address or self._cluster)
         except (OSError, ValueError) as error:

@@ -60,7 +60,7 @@ class Summary:
         if not tally.compared:
             return "A and B: nothing was compared"
         what = f"differ in {share(tally.different, tally.compared)} of" if tally.different else "agree on"
-        tokens = f"; {share(tally.different_tokens, max(tally.tokens))} of {count(max(tally.tokens), 'token')} differ"
+        tokens = f"; {share(tally.different_tokens, tally.most_tokens)} of {count(tally.most_tokens, 'token')} differ"
         return f"A and B {what} {count(tally.compared, 'input')}, {amount(tally.bytes)}{tokens * any(tally.tokens)}"
 
 
@@ -114,7 +114,7 @@ def describe_comparison(summary: Summary, show: int) -> Iterator[str]:
 
 def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[tuple[str, str]]:
     """Return the rows of a cause: how often, the small input with both answers, and where it was first met."""
-    tokens = f", {share(group.tokens, max(tally.tokens))} of tokens" if group.tokens else ""
+    tokens = f", {share(group.tokens, tally.most_tokens)} of tokens" if group.tokens else ""
     yield "inputs", f"{share(group.texts, tally.compared)}{tokens}; first {group.first}"
     example = group.example
     small = explained.small if explained else None

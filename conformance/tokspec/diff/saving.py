@@ -132,7 +132,9 @@ def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -
 def _describe(reply: Reply) -> str:
     if isinstance(reply, Answer):
         return f"gives {shorten(compact(reply.result), 200)}"
-    return f"refuses as {reply.reason}" if isinstance(reply, Refused) else f"comes to {reply.kind}: {reply.message}"
+    if isinstance(reply, Refused):
+        return f"refuses as {reply.reason}"
+    return f"comes to {reply.kind}: {shorten(reply.message.partition(chr(10))[0], 200)}"
 
 
 def _outcome(small: Small, reply: Reply) -> dict[str, Any]:

@@ -114,6 +114,11 @@ class Tally:
     sections: dict[str, SectionCount] = field(default_factory=dict)
     groups: dict[Cause, Group] = field(default_factory=dict)
 
+    @property
+    def most_tokens(self) -> int:
+        """The tokens of the side that has more of them; those that differ may be more, where now A has more, now B."""
+        return max(*self.tokens, self.different_tokens)
+
     def note_same(self, section: str, texts: Sequence[str], tokens: int) -> None:
         """Count texts that are encoded alike."""
         self.texts += len(texts)
