@@ -203,7 +203,8 @@ class Campaign:
         hello = self.checker.hello
         offered = ", ".join(hello.operations) or "no operation"
         families = "any family" if len(self.families) == len(FAMILIES) else ", ".join(self.families)
-        return f"{hello.name} {hello.version} offers {offered}, and models of {families} are asked something else"
+        drawn = f"none of {self.tally.examples} examples of {families} asks for it"
+        return f"{hello.name} {hello.version} offers {offered}, and {drawn}"
 
     def _ask_given(self, question: Question) -> None:
         comparison = self.checker.compare_one(question, again=True)

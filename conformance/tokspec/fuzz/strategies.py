@@ -299,7 +299,10 @@ def _asked(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
 @st.composite
 def _draw_example(draw: Draw, families: tuple[str, ...], operations: frozenset[str]) -> Example:
     family, model, symbols = draw(generated(families))
-    return Example(family, model, [asked for asked in _asked(draw, model, symbols) if asked[0] in operations])
+    requests = [asked for asked in _asked(draw, model, symbols) if asked[0] in operations]
+    if not requests:  # the simplest example asks something too
+        requests = [(operation, {"text": ""}) for operation in ("normalize", "encode") if operation in operations][:1]
+    return Example(family, model, requests)
 
 
 @cache
