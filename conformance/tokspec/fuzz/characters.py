@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 
-__all__ = ["CONTRACTIONS", "NAMES", "ODD", "PUNCTUATION", "ROWS", "WHITE_SPACE", "has_newer", "is_recent"]
+__all__ = ["CHARACTER_MAPS", "CONTRACTIONS", "NAMES", "ODD", "ODD_TOKENS", "PUNCTUATION", "ROWS", "WHITE_SPACE", "has_newer", "is_recent"]
 
 #: Every code point with Unicode's White_Space property.
 WHITE_SPACE = (
@@ -77,6 +78,12 @@ WORDS = tuple(
 
 #: What every object of a language has, where a vocabulary is an object.
 NAMES = ("constructor", "__proto__", "toString", "hasOwnProperty")
+
+#: Tokens that languages and libraries take for something else: for nothing, for a number, for a name, for two.
+ODD_TOKENS = (
+    *("", "7", "07", "0", "00", "1e1", "a ", " a", " ", "\0", "a\0", "true", "null", "None", "##", "<0x41>", "<0x+A>"),
+    *("<0xé>", "a<0x41>", "\ufeff", "\ufeffa", "\ud800", "\ufffd", "\n", "a\n", "\U0001f600", "é", "e\u0301", *NAMES[:2]),
+)
 
 #: Characters of several categories that versions 8 to 13 of Unicode assigned: older tables do not have them.
 RECENT = (
@@ -261,3 +268,49 @@ def _rows() -> Sequence[Sequence[str]]:
 
 #: Rows of up to 64 parts that are alike, so that whatever is odd about one of them is met; the named ones are likelier.
 ROWS: Sequence[Sequence[str]] = _rows()
+
+
+# Character maps
+
+
+def _character_map(replacements: Mapping[str, str], root: Sequence[int] = range(256)) -> str:
+    """Write a character map as compactly as a double-array trie can be (NORM-MAP-1, NORM-MAP-3).
+
+    ``root`` are the offsets that the root may have: those of 256 and its multiples are written in another way.
+
+    >>> _character_map({"a": "b"})
+    'DAAAAACEBQADAACAYgUBAGIA'
+    """
+    keys, texts = {key.encode(): text for key, text in replacements.items()}, bytearray()
+    units, bases, waiting = {0: 0}, set[int](), [(b"", 0)]
+    for prefix, place in waiting:  # grows
+        bytes_behind = {key[len(prefix)] for key in keys if key.startswith(prefix) and key != prefix}
+        members = {*bytes_behind, *([0] if prefix in keys else [])}
+        free = [base for base in (range(1024) if place else root) if base not in bases]
+        fitting = (base for base in free if all(base ^ member not in units for member in members))
+        base = min(fitting, key=lambda base: max(base ^ member for member in members))
+        bases.add(base)
+        offset = base ^ place
+        units[place] |= offset << 2 | 0x200 if offset and offset % 256 == 0 else offset << 10
+        for byte in sorted(bytes_behind):
+            units[base ^ byte] = byte
+            waiting.append((prefix + bytes([byte]), base ^ byte))
+        if prefix in keys:
+            units[place] |= 0x100
+            units[base] = 0x80000000 | len(texts)
+            texts += keys[prefix].encode() + b"\0"
+    trie = b"".join(units.get(place, 0x80000000).to_bytes(4, "little") for place in range(max(units) + 1))
+    return b64encode(len(trie).to_bytes(4, "little") + trie + texts).decode()
+
+
+#: Maps whose keys begin each other, lie within each other, are of several bytes, or stand beside spaces and marks.
+CHARACTER_MAPS = (
+    _character_map({"a": "b"}),
+    _character_map({"a": "", "ab": "X"}),
+    _character_map({"\n": " ", "é": "e"}),
+    _character_map({"b": " a ", "a": "▁"}),
+    "",
+    _character_map({"aa": "a", "aab": "\u0301"}),
+    _character_map({"\u0301": "", "a\u0301": "á", "👋": "👋🏽"}),
+    _character_map({"ab": "Y", "a": "XX"}, [256]),
+)

@@ -5,7 +5,6 @@ A new normalizer, pre-tokenizer or decoder is an entry of ``COMPONENTS``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,28 +12,48 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tokspec.fuzz.characters import CHARACTER_MAPS
 from tokspec.fuzz.drawing import Draw, coded, codes, maybe, number, pick
 
 __all__ = ["COMPONENTS", "STAGES", "Component", "added_tokens", "components_of", "special_tokens", "stages"]
 
 _BOTH = (True, False)
 
-#: What is replaced, or cut at, and what stands in its place.
-_REGEXES = (
-    r"a|\s+|a+|a\|ab|b*|\d|[aA]|a$|(?i:A)| ?\p{L}+|[^ab]|a{1,2}|a{1,2}+|"
-    r"\s+(?!\S)|(?=a)|\p{L}+\d?|.|\p{Lu}?b|(a)(b)"
+#: Characters that mean something in patterns, in formats, or to those who count in units.
+_SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600")
+
+#: What regular expressions are made of: each atom stands alone, is repeated in every way, and stands beside others.
+_ATOMS = (
+    *("a", r"\s", r"\p{L}", r"\d", ".", "[aA]", "[^ab]", r"\S", r"\D", "(?i:A)", "(?i:s)", "(?i:k)", "(a|ab)", "(?:ab)"),
+    *(r"\p{Lu}", r"\P{L}", r"\p{^L}", r"\p{N}", r"\p{M}", r"\p{Han}", r"\p{Hiragana}", r"\p{Katakana}", r"\p{Hangul}"),
+    *(r"\p{Thai}", r"[^A-Z&&\p{L}]", r"[\p{L}\p{N}&&[^a]]", r"[a-zA&&\p{Ll}]", r"[^\s\p{L}]", r"[\s\d]"),
+    *(r"[\p{^L}]", r"[^\P{L}]", "[b-dé]", "[^.]", "[.$]", r"\v", r"\f", r"\t", r"\x0A", r"\x{1F600}", r"\u00e9", r"\.", r"\$"),
 )
+_REPEATS = ("+", "*", "?", "+?", "*?", "??", "++", "*+", "?+", "{2}", "{1,2}", "{2,}", "{1,2}?", "{1,2}+")
+_JOINED = (
+    *(r"\s+(?!\S)", "(?=a)", r"\p{L}+\d?", "a$", "$", " ?\\p{L}+", "(a)(b)", "a|ab", "ab|a", "(?<=a)b", "(?<!a)b"),
+    *("a(?=b)", "a(?!b)", "a+ab", "a++ab", "a?+a", "(?:a|b)+?b", ".+a", ".*?b", r"\s$", ".$"),
+    *(r"(?<=\s)a", r"\p{N}{1,3}+1", "(?:a{1,2})+b", r"(?i:'s|'t)| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"),
+)
+_REGEXES = (*_ATOMS, *_JOINED, *(atom + repeat for atom in _ATOMS for repeat in _REPEATS))
+
+#: What is replaced, or cut at, and what stands in its place.
+_STRINGS = (*_SIGNS, "ab", "aa", "▁", "a|b", "[a]", "a.", "A", "(?i)a")
 _PATTERNS = (
-    *({"string": string} for string in ("a", " ", "ab", "aa", "▁", "é")),
-    *({"regex": regex.replace("\\|", "|")} for regex in re.split(r"(?<!\\)\|", _REGEXES)),
+    *({"string": string} for string in _STRINGS),
+    *({"regex": regex} for regex in (*_ATOMS, *_JOINED) * 4),
+    *({"regex": regex} for regex in _REGEXES),
 )
 _STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
-_CONTENTS = ("", "b", "▁", " ", "aa")
+_CONTENTS = ("", "b", "▁", " ", "aa", "$0", r"\1", "a")
 _REPLACING = {"pattern": _PATTERNS, "content": _CONTENTS}
 _BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
 
-#: What post-processors add: a token before and one after, with ids that no vocabulary need have.
-_NAMED = (("<s>", [0], ["<s>"]), ("</s>", [1, 2], ["</s>", "a"]))
+#: What post-processors add: a token before and some after, with ids that no vocabulary need have.
+_NAMED = tuple(
+    [{"name": "<s>", "ids": [0], "tokens": ["<s>"]}, {"name": "</s>", "ids": list(ids), "tokens": list(tokens)}]
+    for ids, tokens in (((1,), ("</s>",)), ((1, 2), ("</s>", "a")), ((1, 1), ("a", "a")), ((), ()), ((2**32 - 1,), ("",)))
+)
 _ENDS = {"sep": (["</s>", 1], ["a", 0]), "cls": (["<s>", 0],)}
 
 
@@ -105,12 +124,15 @@ COMPONENTS: tuple[Component, ...] = (
     Component(
         "normalizer", "replace", "NORM-REPLACE-* PATTERN-*", required={"pattern": _PATTERNS, "content": _CONTENTS}
     ),
-    Component("normalizer", "prepend", "NORM-PREPEND-*", required={"prefix": ("▁", "a", "ab")}),
+    Component("normalizer", "prepend", "NORM-PREPEND-*", required={"prefix": ("▁", "a", "ab", "$")}),
+    Component("normalizer", "precompiled", "NORM-MAP-*", required={"charsmap": CHARACTER_MAPS}),
     Component(
         "normalizer",
         "sentencepiece",
-        "SP-NORM-*",
+        "SP-NORM-* NORM-MAP-*",
+        share=2,
         parameters={
+            "charsmap": CHARACTER_MAPS[:4],
             "add_dummy_prefix": _BOTH,
             "remove_extra_whitespaces": _BOTH,
             "escape_whitespaces": _BOTH,
@@ -126,7 +148,7 @@ COMPONENTS: tuple[Component, ...] = (
         "PRE-META-*",
         share=3,
         parameters={
-            "replacement": ("▁", "_", "Ġ", "a"),
+            "replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
             "split": _BOTH,
             "prepend_scheme": ("always", "first", "never"),
         },
@@ -150,14 +172,14 @@ COMPONENTS: tuple[Component, ...] = (
     Component("pre_tokenizer", "digits", "PRE-DIGITS-*", parameters={"individual_digits": _BOTH}),
     Component("pre_tokenizer", "punctuation", "PRE-PUNCT-*", parameters={"behavior": _BEHAVIORS}),
     Component("pre_tokenizer", "whitespace", "PRE-WORDS-*"),
-    Component("pre_tokenizer", "char_delimiter_split", "PRE-DELIMITER-*", required={"delimiter": ("a", " ", "é")}),
+    Component("pre_tokenizer", "char_delimiter_split", "PRE-DELIMITER-*", required={"delimiter": _SIGNS}),
     Component("decoder", "byte_level", "DEC-BYTE-*", share=2),
     Component(
         "decoder",
         "metaspace",
         "DEC-META-*",
         share=2,
-        parameters={"replacement": ("▁", "_", "a"), "prepend_scheme": ("always", "first", "never")},
+        parameters={"replacement": ("▁", "_", "a", "."), "prepend_scheme": ("always", "first", "never")},
     ),
     Component(
         "decoder", "wordpiece", "DEC-WP-*", share=2, parameters={"prefix": ("##", "@", "a", "#", ""), "cleanup": _BOTH}
@@ -168,15 +190,16 @@ COMPONENTS: tuple[Component, ...] = (
         "decoder",
         "strip",
         "DEC-STRIP-*",
-        required={"content": ("a", " ", "▁"), "start": (0, 1, 2), "stop": (0, 1, 2)},
+        required={"content": ("a", " ", "▁", "\U0001f600"), "start": (0, 1, 2), "stop": (0, 1, 2)},
     ),
     Component("decoder", "replace", "DEC-REPLACE-* PATTERN-*", required=_REPLACING),
-    Component("decoder", "bpe", "DEC-BPE-*", required={"suffix": ("</w>", "a", "")}),
+    Component("decoder", "bpe", "DEC-BPE-*", required={"suffix": ("</w>", "a", "", ".")}),
     Component(
         "decoder",
         "sentencepiece",
         "SP-DEC-*",
-        parameters={"add_dummy_prefix": _BOTH, "remove_extra_whitespaces": _BOTH, "unk_surface": (" ⁇ ", "", "a")},
+        parameters={"add_dummy_prefix": _BOTH, "remove_extra_whitespaces": _BOTH, "unk_surface": (" ⁇ ", "", "▁a")},
+        share=2,
     ),
     Component("decoder", "sequence", "DEC-SEQUENCE-*", members="decoders"),
     Component(
@@ -185,9 +208,9 @@ COMPONENTS: tuple[Component, ...] = (
         "POST-TEMPLATE-*",
         share=3,
         required={
-            "single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>"))),
-            "pair": tuple(map(_template, ("AB", "<A>B>", "<A>>B1>1", "BA", "A1B", "<A1B>"))),
-            "special_tokens": ([{"name": name, "ids": ids, "tokens": tokens} for name, ids, tokens in _NAMED],),
+            "single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>", "AA1", "<", "A>>"))),
+            "pair": tuple(map(_template, ("AB", "<A>B>", "<A>>B1>1", "BA", "A1B", "<A1B>", "ABA", "AB1B"))),
+            "special_tokens": _NAMED,
         },
     ),
     Component("post_processor", "bert", "POST-BERT-*", required=_ENDS),
@@ -215,13 +238,13 @@ COMPONENTS: tuple[Component, ...] = (
         "padding",
         "",
         "PAD-*",
-        required={"strategy": ("batch_longest", {"fixed": 3}, {"fixed": 6})},
+        required={"strategy": ("batch_longest", {"fixed": 3}, {"fixed": 6}, {"fixed": 0})},
         parameters={
             "direction": ("right", "left"),
-            "pad_to_multiple_of": (2, 3, 4),
-            "id": (0, 7),
+            "pad_to_multiple_of": (2, 3, 4, 1, 0),
+            "id": (0, 7, 2**32 - 1),
             "type_id": (0, 1),
-            "token": ("<pad>", "a"),
+            "token": ("<pad>", "a", ""),
         },
     ),
 )

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
-from tokspec.fuzz.characters import NAMES, ODD, ROWS
+from tokspec.fuzz.characters import NAMES, ODD, ODD_TOKENS, ROWS
 from tokspec.fuzz.drawing import PLAIN, Draw, chance, coded, coded_lists, codes, maybe, number, pick, table
 from tokspec.fuzz.families import FAMILIES, generated, tokens_of
 from tokspec.suite.schema import operations as all_operations
@@ -67,14 +67,28 @@ def _damaged(special: Sequence[str]) -> list[str]:
 
 def _text_table(tokens: Sequence[str], special: Sequence[str], symbols: str) -> list[str]:
     """Return what the codes of texts stand for: plain parts for a model, and odd ones behind them."""
-    shares: list[tuple[int, Sequence[str]]] = [(80, symbols), (70, tokens), (22, " "), (40, special)]
-    return [*table(*shares, (30, _damaged(special)), (14, ("b", "A", "x", ".", "\u0301", "1"))), *ODD]
+    shares: list[tuple[int, Sequence[str]]] = [(70, symbols), (70, tokens), (22, " "), (40, special)]
+    return [*table(*shares, (30, _damaged(special)), (24, ("b", "A", "x", ".", "\u0301", "1", "\n"))), *ODD]
 
 
 def _own_tokens(model: _Model) -> list[str]:
     special = _special_of(model)
     listed = [_in_text(token, model) for token in tokens_of(model)[-40:] if token not in special]
+    listed += [text for stage in ("normalizer", "pre_tokenizer") for text in _parameters(model.get(stage, {}))]
     return [text for text in listed if text]
+
+
+#: Parameters of stages that may stand in a text as they are.
+_IN_TEXTS = ("string", "content", "delimiter", "replacement", "prefix")
+
+
+def _parameters(part: Any) -> Iterator[str]:
+    """Return what the parameters of a stage, or of its members, say of texts."""
+    for key, value in part.items() if isinstance(part, Mapping) else enumerate(part) if isinstance(part, list) else ():
+        if isinstance(value, str):
+            yield from (value,) if key in _IN_TEXTS else ()
+        else:
+            yield from _parameters(value)
 
 
 def _table_of(model: _Model, symbols: str) -> list[str]:
@@ -121,10 +135,13 @@ def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
 #: Counts: small ones that tie, others that do not, and those at which 24, 31, 32 and 53 bits end.
 _COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
+#: Counts of a corpus beside each other: those that single precision, 31, 32 and 53 bits confuse.
+_NEAR_COUNTS = ((2**24, 2**24 + 1, 1), (2**31, 2**31 - 1, 1), (3 * 2**30 + 1, 2**32 + 1, 2**16), (2**53 - 1, 1, 2**52))
+
 #: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
 _ODD_WORDS = (
     *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n", "a1"),
-    *("b20", "c07", *NAMES),
+    *("b20", "c07", *NAMES, *ODD_TOKENS),
 )
 _COUNTED = st.lists(st.tuples(coded(PLAIN + len(_ODD_WORDS), 1, 8), number(len(_COUNTS) - 1)), max_size=9)
 
@@ -137,7 +154,8 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
         parts = _table_of(model, symbols)
         return {"texts": [_read(drawn, parts)[:_LONGEST] for drawn in draw(coded_lists(_TEXT_PLACES, 4))]}
     parts = [*table((226, symbols), (20, _special_of(model)), (10, _ODD_WORDS)), *_ODD_WORDS]
-    return {"words": [[_read(drawn, parts), _COUNTS[place]] for drawn, place in draw(_COUNTED)]}
+    counts = pick(draw, ((_COUNTS,) * 12 + _NEAR_COUNTS))
+    return {"words": [[_read(drawn, parts), counts[place % len(counts)]] for drawn, place in draw(_COUNTED)]}
 
 
 # Requests
@@ -146,7 +164,8 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
 _DECODED = (
     *("▁", "▁▁", "▁▁a", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "a##", "▁▁a▁"),
     *("a▁▁b", "__a_", ",", "'", "n't", " c ", "[UNK]", "?", "do", "'m", "##'s", "<é>", "<Ġa>", "<|Ġ|>", "\ud800"),
-    *("中", "€", "##\u0301", "<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "a</w>", "</w>"),
+    *("中", "€", "##\u0301", "<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "a</w>", "</w>", "<0x+A>", "<0x0a>"),
+    *(" ' ", "a ' b", " '", "' ", " n't", " 've", " 're", " .", " ?", " !", " ,", "##.", "\U0001f600", "😀a", "\ufeff"),
     *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
     *map(
         from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff")
@@ -154,7 +173,7 @@ _DECODED = (
     *map(from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")),
 )
 _SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
-_FRACTIONS = (1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9)
+_FRACTIONS = (1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9, 0.33333333333333, 0.2499999999999)
 
 
 def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
@@ -168,10 +187,29 @@ def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
             yield "encode", {"text": text}
     if tokens_of(model) and (model.keys() & _ASSEMBLED or chance(draw, 15)):
         yield from _assembling(draw, found)
+    special = [*model.get("special_tokens", ())]
+    special += [row["content"] for row in model.get("added_tokens", ()) if row.get("special", True)]
+    if tokens_of(model) and special and chance(draw, 50):
+        parts = _table_of(model, symbols)
+        for choices, drawn in draw(_SOME_ALLOWED):
+            options = {"allowed_special": _some(special, choices % 6), "disallowed_special": _some(special, choices // 6)}
+            given = {key: value for key, value in options.items() if value is not None}
+            text = _read(drawn, parts)
+            yield "encode", {"text": text, **given}
+            yield "encode", {"text": "a", "pair": text, **given}
+            yield "encode_batch", {"inputs": [{"text": text}, {"text": "a"}], **given}
 
 
 #: What acts on whole encodings, which are asked in pairs, in batches and without added tokens then.
 _ASSEMBLED = {"post_processor", "truncation", "padding", "added_tokens"}
+
+
+_SOME_ALLOWED = st.lists(st.tuples(number(35), coded(PLAIN, 0, 6)), max_size=5)
+
+
+def _some(special: Sequence[str], way: int) -> Any:
+    """Return which special tokens are allowed, or not: not said, all, none, or some of them."""
+    return (None, "all", [], special[:1], special[1:], special[::-1])[way]
 
 
 def _assembling(draw: Draw, found: list[str]) -> Iterator[Asked]:
@@ -191,22 +229,33 @@ def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     streams = chance(draw, 50)
     skipping = {"skip_special_tokens": chance(draw, 75)} if chance(draw, 30) else {}
     parts = [*table((150, listed), (106, _DECODED)), *_DECODED, *_SINGLE_BYTES]
+    numbers, is_of_bytes = _ids_of(model), model.get("decoder", {}).get("type") == "byte_level"
     for drawn in draw(coded_lists(len(parts), 7, 0, 6)):
         yield "decode", {"tokens": [parts[code] for code in codes(drawn)]}
         if listed:
-            ids = [_id(code, len(listed)) for code in codes(drawn)]
+            ids = [_id(code, numbers) for code in codes(drawn)]
             yield "decode", {"ids": ids}
+            if is_of_bytes:
+                yield "decode_bytes", {"ids": ids}
+                yield "decode_with_offsets", {"ids": ids}
             if streams:
                 yield "decode_stream", {"ids": ids, **skipping}
             if skipping:
                 yield "decode", {"ids": ids, **skipping}
 
 
-def _id(code: int, size: int) -> int:
+def _ids_of(model: _Model) -> list[int]:
+    """Return the ids of a model's tokens and added tokens."""
+    entries = model.get("vocabulary", tokens_of(model))
+    listed = [place if isinstance(entry, str) else entry[1] for place, entry in enumerate(entries)]
+    return [*listed, *(row["id"] for row in model.get("added_tokens", ()) if "id" in row)]
+
+
+def _id(code: int, ids: Sequence[int]) -> int:
     """Return an id: of a token, seldom just beyond the last one, and more seldom one that 32 bits do not hold."""
     if code < PLAIN:
-        return code % size if code < 250 else size + code - 250
-    return code % size + (2**32 if code % 8 == 0 else 0)
+        return ids[code % len(ids)] if code < 250 else max(ids) + code - 249
+    return ids[code % len(ids)] + (2**32 if code % 8 == 0 else 0)
 
 
 _UNIGRAM_WORDS = st.lists(st.tuples(coded(PLAIN, 1, 5), number(8)), max_size=4)
@@ -219,6 +268,7 @@ def _segmenting(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     for drawn in draw(coded_lists(len(parts), 5, 1, 5)):
         word = _read(drawn, parts)[:8]
         yield from ((operation, {"word": word}) for operation in ("segment", "viterbi", "segmentations"))
+        yield "nbest", {"word": word, "nbest_size": len(drawn) * 3 % 8}
     if chance(draw, 50):
         corpus = {"words": [[_read(drawn, parts)[:8], count] for drawn, count in draw(_UNIGRAM_WORDS)]}
         yield "token_probabilities", {}
@@ -299,9 +349,10 @@ def _asked(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
 @st.composite
 def _draw_example(draw: Draw, families: tuple[str, ...], operations: frozenset[str]) -> Example:
     family, model, symbols = draw(generated(families))
-    requests = [asked for asked in _asked(draw, model, symbols) if asked[0] in operations]
-    if not requests:  # the simplest example asks something too
-        requests = [(operation, {"text": ""}) for operation in ("normalize", "encode") if operation in operations][:1]
+    found = _asked(draw, model, symbols) if family != "broken" else ()
+    requests = [asked for asked in found if asked[0] in operations]
+    if not requests:  # a model that is to be refused, and the simplest example, are asked something too
+        requests = [(operation, {"text": symbols}) for operation in ("normalize", "encode") if operation in operations]
     return Example(family, model, requests)
 
 
