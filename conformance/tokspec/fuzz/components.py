@@ -122,7 +122,11 @@ COMPONENTS: tuple[Component, ...] = (
     ),
     Component("normalizer", "sequence", "NORM-SEQUENCE-*", members="normalizers"),
     Component(
-        "normalizer", "replace", "NORM-REPLACE-* PATTERN-*", required={"pattern": _PATTERNS, "content": _CONTENTS}
+        "normalizer",
+        "replace",
+        "NORM-REPLACE-* PATTERN-*",
+        share=2,
+        required={"pattern": _PATTERNS, "content": _CONTENTS},
     ),
     Component("normalizer", "prepend", "NORM-PREPEND-*", required={"prefix": ("▁", "a", "ab", "$")}),
     Component("normalizer", "precompiled", "NORM-MAP-*", required={"charsmap": CHARACTER_MAPS}),
@@ -165,7 +169,7 @@ COMPONENTS: tuple[Component, ...] = (
         "pre_tokenizer",
         "split",
         "PRE-SPLIT-* PATTERN-*",
-        share=2,
+        share=5,
         parameters={"invert": (True, False)},
         required={"pattern": _PATTERNS, "behavior": _BEHAVIORS},
     ),

@@ -217,7 +217,7 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     is_log, drawn = chance(draw, 55), codes(draw(coded(64 * 64, 1, 12)))
     weights: dict[str, float] = {}
     if chance(draw, 60):
-        weights |= dict.fromkeys(words[: len(set(symbols))], -2.0 if is_log else 1)
+        weights |= dict.fromkeys(words[: len(set(symbols))], -1.0 if is_log else 1)
     for code in drawn:
         token = words[code % 64 % len(words)]
         weights[token] = _weight(token, code // 64, is_log)
@@ -247,10 +247,12 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
 
 
 def _weight(token: str, place: int, is_log: bool) -> float:
-    """Return one of 64 weights; of the logarithms a quarter are as much as the token's symbols together."""
+    """Return one of 64 weights; of the logarithms a quarter are as much as the token's symbols together, or nearly."""
     if not is_log:
         return _FREQUENCIES[place % len(_FREQUENCIES)]
-    return -float(len(token)) if place < 16 else _LOGARITHMS[place % len(_LOGARITHMS)]
+    if place < 16:
+        return -float(len(token)) + (0.0, 2**-25, -(2**-25), 0.0)[place % 4]
+    return _LOGARITHMS[place % len(_LOGARITHMS)]
 
 
 # WordLevel
@@ -349,7 +351,7 @@ FAMILIES: Mapping[str, tuple[_Making, int]] = {
     "unigram": (_unigram, 2),
     "wordlevel": (_wordlevel, 1),
     "training": (_training, 2),
-    "broken": (_broken, 1),
+    "broken": (_broken, 2),
 }
 
 
@@ -376,7 +378,7 @@ def _generated(draw: Draw, families: tuple[str, ...]) -> Generated:
     return family, model, symbols
 
 
-_EXTENSION = maybe(st.sampled_from(("parameters", "ids")), 5)
+_EXTENSION = maybe(st.sampled_from(("parameters", "parameters", "ids")), 2)
 
 
 def _with_ids(draw: Draw, model: Model) -> Model:
@@ -410,7 +412,7 @@ def _extended_bpe(draw: Draw, model: Model) -> Model:
         return {**model, **_piece_types(draw, model)}
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
-    before, behind = pick(draw, (("##", ""), ("", "</w>"), ("##", "</w>"), ("", "a")))
+    before, behind = pick(draw, (("##", ""), ("", "</w>"), ("##", "</w>"), ("##", "</w>"), ("", "a")))
     ways = [way for way in (("", "", behind), ("", before, ""), ("", before, behind), (before, before, behind)) if any(way)]
     more = [[first + left, second + right + end] for left, right in merges for first, second, end in ways]
     products = [first + left + right + end for left, right in merges for first, second, end in ways]

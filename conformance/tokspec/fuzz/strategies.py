@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -127,7 +127,7 @@ def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
     found += [ODD[place] for place in draw(_ALONE)]
     for glue, length, start, row in draw(_STRETCHES) or ():
         found.append(_GLUES[glue].join(ROWS[row][start : start + length]))
-    return found
+    return list(dict.fromkeys(found))
 
 
 # Corpora
@@ -160,18 +160,24 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
 
 # Requests
 
-#: Tokens that a decoder may meet: marks, prefixes, bytes of characters in part, overlong ones, and what is no byte.
-_DECODED = (
-    *("▁", "▁▁", "▁▁a", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "a##", "▁▁a▁"),
-    *("a▁▁b", "__a_", ",", "'", "n't", " c ", "[UNK]", "?", "do", "'m", "##'s", "<é>", "<Ġa>", "<|Ġ|>", "\ud800"),
-    *("中", "€", "##\u0301", "<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "a</w>", "</w>", "<0x+A>", "<0x0a>"),
-    *(" ' ", "a ' b", " '", "' ", " n't", " 've", " 're", " .", " ?", " !", " ,", "##.", "\U0001f600", "😀a", "\ufeff"),
-    *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
-    *map(
-        from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff")
+#: Tokens that a decoder may meet, by its type: marks, prefixes, bytes of characters in part, overlong ones, and no byte.
+_DECODED: Mapping[str, Sequence[str]] = {
+    "byte_level": (
+        *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
+        *map(from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff")),
+        *map(from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")),
+        *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800"),
     ),
-    *map(from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")),
-)
+    "metaspace": ("▁", "▁▁", "▁▁a", "▁a", "a▁b", "▁▁a▁", "a▁▁b", "_", "_c", "__a_"),
+    "wordpiece": (
+        *("##b", "##", "@d", "a##", "##.", "##'s", "##\u0301", "[UNK]", ".", "!", "?", ",", "'", " c ", "do", "not"),
+        *(" ' ", "a ' b", " '", "' ", "n't", " n't", "'m", "'s", "'ve", "'re", " 've", " 're", " .", " ?", " !", " ,", "a n't.b"),
+    ),
+    "byte_fallback": ("<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "<0x+A>", "<0x0a>", "<0x0A>", "<0xE4>", "a<0x61>"),
+    "bpe": ("a</w>", "</w>", "</w>a", "a</w></w>"),
+    "sentencepiece": ("▁", "▁a", "▁▁", "a▁", "a", "▁▁a▁", "<unk>", "<0xC3>", "<0xA9>", "▁ a"),
+}
+_ANY_DECODED = ("a", "b", "", " ", "\U0001f600", "😀a", "\ufeff", "aa", " a", "a ", "a b", *chain(*_DECODED.values()))
 _SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
 _FRACTIONS = (1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9, 0.33333333333333, 0.2499999999999)
 
@@ -228,9 +234,10 @@ def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
         return
     streams = chance(draw, 50)
     skipping = {"skip_special_tokens": chance(draw, 75)} if chance(draw, 30) else {}
-    parts = [*table((150, listed), (106, _DECODED)), *_DECODED, *_SINGLE_BYTES]
+    own = [token for kind, tokens in _DECODED.items() if f"'{kind}'" in str(model.get("decoder")) for token in tokens]
+    parts = [*table((100, listed), (100, own), (56, _ANY_DECODED)), *_ANY_DECODED, *_SINGLE_BYTES]
     numbers, is_of_bytes = _ids_of(model), model.get("decoder", {}).get("type") == "byte_level"
-    for drawn in draw(coded_lists(len(parts), 7, 0, 6)):
+    for drawn in draw(coded_lists(len(parts), 9, 0, 6)):
         yield "decode", {"tokens": [parts[code] for code in codes(drawn)]}
         if listed:
             ids = [_id(code, numbers) for code in codes(drawn)]
