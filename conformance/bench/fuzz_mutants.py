@@ -153,7 +153,16 @@ def replay(mutants: Sequence[Mutant], given: argparse.Namespace) -> int:
             continue
         with TemporaryDirectory() as kept:
             first = hunt(mutant, given.seed, given.seconds, Path(kept))
-            command = [sys.executable, __file__, mutant.id, "--replay", "--folder", kept, "--mutants", str(given.mutants)]
+            command = [
+                sys.executable,
+                __file__,
+                mutant.id,
+                "--replay",
+                "--folder",
+                kept,
+                "--mutants",
+                str(given.mutants),
+            ]
             said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
         is_same = first.finding is not None and said == first.finding.question.key
         print(f"{'replayed' if is_same else 'DIFFERENT'} {mutant.id} {said}")

@@ -38,7 +38,7 @@ __all__ = ["Budget", "Campaign", "Tally", "database_folder"]
 _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 
 #: How many smaller questions are tried after shrinking.
-_POLISHED = 400
+_POLISHED = 1000
 
 #: One example in so many is asked twice.
 _ASKED_AGAIN = 16

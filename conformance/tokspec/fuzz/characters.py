@@ -9,7 +9,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 
-__all__ = ["CHARACTER_MAPS", "CONTRACTIONS", "NAMES", "ODD", "ODD_TOKENS", "PUNCTUATION", "ROWS", "WHITE_SPACE", "has_newer", "is_recent"]
+__all__ = [
+    "CHARACTER_MAPS",
+    "CONTRACTIONS",
+    "NAMES",
+    "ODD",
+    "ODD_TOKENS",
+    "PUNCTUATION",
+    "ROWS",
+    "WHITE_SPACE",
+    "has_newer",
+    "is_recent",
+]
 
 #: Every code point with Unicode's White_Space property.
 WHITE_SPACE = (
@@ -82,7 +93,20 @@ NAMES = ("constructor", "__proto__", "toString", "hasOwnProperty")
 #: Tokens that languages and libraries take for something else: for nothing, for a number, for a name, for two.
 ODD_TOKENS = (
     *("", "7", "07", "0", "00", "1e1", "a ", " a", " ", "\0", "a\0", "true", "null", "None", "##", "<0x41>", "<0x+A>"),
-    *("<0xé>", "a<0x41>", "\ufeff", "\ufeffa", "\ud800", "\ufffd", "\n", "a\n", "\U0001f600", "é", "e\u0301", *NAMES[:2]),
+    *(
+        "<0xé>",
+        "a<0x41>",
+        "\ufeff",
+        "\ufeffa",
+        "\ud800",
+        "\ufffd",
+        "\n",
+        "a\n",
+        "\U0001f600",
+        "é",
+        "e\u0301",
+        *NAMES[:2],
+    ),
 )
 
 #: Characters of several categories that versions 8 to 13 of Unicode assigned: older tables do not have them.
@@ -199,6 +223,8 @@ _MARKED = [
         "\u0307\u0307",
         "\u0327\u0301",
         "\u0308" * 31,
+        "\uff9e\u0334",  # of class 0, but not what they are composed of
+        "\u0f73\u0334",
     )
 ]
 _SIGMA = [

@@ -5,6 +5,7 @@ A new normalizer, pre-tokenizer or decoder is an entry of ``COMPONENTS``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,26 +24,27 @@ _BOTH = (True, False)
 _SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600")
 
 #: What regular expressions are made of: each atom stands alone, is repeated in every way, and stands beside others.
-_ATOMS = (
-    *("a", r"\s", r"\p{L}", r"\d", ".", "[aA]", "[^ab]", r"\S", r"\D", "(?i:A)", "(?i:s)", "(?i:k)", "(a|ab)", "(?:ab)"),
-    *(r"\p{Lu}", r"\P{L}", r"\p{^L}", r"\p{N}", r"\p{M}", r"\p{Han}", r"\p{Hiragana}", r"\p{Katakana}", r"\p{Hangul}"),
-    *(r"\p{Thai}", r"[^A-Z&&\p{L}]", r"[\p{L}\p{N}&&[^a]]", r"[a-zA&&\p{Ll}]", r"[^\s\p{L}]", r"[\s\d]"),
-    *(r"[\p{^L}]", r"[^\P{L}]", "[b-dé]", "[^.]", "[.$]", r"\v", r"\f", r"\t", r"\x0A", r"\x{1F600}", r"\u00e9", r"\.", r"\$"),
+#: None matches nothing, since no clause says what becomes of such a match.
+_ATOMS = re.findall(
+    r"\S+",
+    r"a \s \p{L} \d . [aA] [^ab] \S \D (?i:A) (?i:s) (?i:k) (a|ab) (?:ab) \p{Lu} \P{L} \p{^L} \p{N} \p{M} \p{Han} "
+    r"\p{Hiragana} \p{Katakana} \p{Hangul} \p{Thai} [^A-Z&&\p{L}] [\p{L}\p{N}&&[^a]] [a-zA&&\p{Ll}] [^\s\p{L}] [\s\d] "
+    r"[\p{^L}] [^\P{L}] [b-dé] [^.] [.$] \v \f \t \x0A \x{1F600} \u00e9 \. \$",
 )
-_REPEATS = ("+", "*", "?", "+?", "*?", "??", "++", "*+", "?+", "{2}", "{1,2}", "{2,}", "{1,2}?", "{1,2}+")
-_JOINED = (
-    *(r"\s+(?!\S)", "(?=a)", r"\p{L}+\d?", "a$", "$", " ?\\p{L}+", "(a)(b)", "a|ab", "ab|a", "(?<=a)b", "(?<!a)b"),
-    *("a(?=b)", "a(?!b)", "a+ab", "a++ab", "a?+a", "(?:a|b)+?b", ".+a", ".*?b", r"\s$", ".$"),
-    *(r"(?<=\s)a", r"\p{N}{1,3}+1", "(?:a{1,2})+b", r"(?i:'s|'t)| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"),
+_REPEATS = ("+", "+?", "++", "{2}", "{1,2}", "{2,}", "{1,2}?", "{1,2}+", "*b", "?b", "*?b", "??b", "*+b", "?+b")
+_JOINED = re.findall(
+    r"\S+",
+    r"\s+(?!\S) \p{L}+\d? a$ (a)(b) a|ab ab|a (?<=a)b (?<!a)b a(?=b) a(?!b) a+ab a++ab a?+a (?:a|b)+?b .+a \s$ .$ "
+    r"(?<=\s)a \p{N}{1,3}+1 (?:a{1,2})+b",
 )
-_REGEXES = (*_ATOMS, *_JOINED, *(atom + repeat for atom in _ATOMS for repeat in _REPEATS))
+_JOINED += [r" ?\p{L}+", r"(?i:'s|'t)| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"]
 
 #: What is replaced, or cut at, and what stands in its place.
 _STRINGS = (*_SIGNS, "ab", "aa", "▁", "a|b", "[a]", "a.", "A", "(?i)a")
 _PATTERNS = (
     *({"string": string} for string in _STRINGS),
-    *({"regex": regex} for regex in (*_ATOMS, *_JOINED) * 4),
-    *({"regex": regex} for regex in _REGEXES),
+    *({"regex": regex} for regex in (*_ATOMS, *_JOINED) * 5),
+    *({"regex": atom + repeat} for atom in _ATOMS for repeat in _REPEATS),
 )
 _STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
 _CONTENTS = ("", "b", "▁", " ", "aa", "$0", r"\1", "a")
@@ -52,7 +54,13 @@ _BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next",
 #: What post-processors add: a token before and some after, with ids that no vocabulary need have.
 _NAMED = tuple(
     [{"name": "<s>", "ids": [0], "tokens": ["<s>"]}, {"name": "</s>", "ids": list(ids), "tokens": list(tokens)}]
-    for ids, tokens in (((1,), ("</s>",)), ((1, 2), ("</s>", "a")), ((1, 1), ("a", "a")), ((), ()), ((2**32 - 1,), ("",)))
+    for ids, tokens in (
+        ((1,), ("</s>",)),
+        ((1, 2), ("</s>", "a")),
+        ((1, 1), ("a", "a")),
+        ((), ()),
+        ((2**32 - 1,), ("",)),
+    )
 )
 _ENDS = {"sep": (["</s>", 1], ["a", 0]), "cls": (["<s>", 0],)}
 

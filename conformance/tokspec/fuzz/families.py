@@ -402,7 +402,7 @@ _NUMBERINGS: Mapping[str, Callable[[int, int], int]] = {
 def _extended_bpe(draw: Draw, model: Model) -> Model:
     """Return a model with parameters that add tokens: bytes to fall back to, a prefix, a suffix; or that need none."""
     tokens, merges = model["vocabulary"], model["merges"]
-    key = pick(draw, ("ignore_merges", "fuse_unk", "byte_fallback", "scores", "affixes", "affixes", "piece_types"))
+    key = pick(draw, ("ignore_merges", "fuse_unk", "byte_fallback", *("scores", "affixes", "piece_types") * 2))
     if key in ("ignore_merges", "fuse_unk"):
         return {**model, key: chance(draw, 75)}
     if key == "scores":  # some of them equal
@@ -413,7 +413,9 @@ def _extended_bpe(draw: Draw, model: Model) -> Model:
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
     before, behind = pick(draw, (("##", ""), ("", "</w>"), ("##", "</w>"), ("##", "</w>"), ("", "a")))
-    ways = [way for way in (("", "", behind), ("", before, ""), ("", before, behind), (before, before, behind)) if any(way)]
+    ways = [
+        way for way in (("", "", behind), ("", before, ""), ("", before, behind), (before, before, behind)) if any(way)
+    ]
     more = [[first + left, second + right + end] for left, right in merges for first, second, end in ways]
     products = [first + left + right + end for left, right in merges for first, second, end in ways]
     added = [token + behind for token in tokens if len(token) < 3]
@@ -454,8 +456,8 @@ def _extended_unigram(draw: Draw, model: Model) -> Model:
 _EXTENDED: Mapping[str, Callable[[Draw, Model], Model]] = {
     "bpe": _extended_bpe,
     "unigram": _extended_unigram,
-    "wordpiece": lambda draw, model: model,
-    "wordlevel": lambda draw, model: model,
+    "wordpiece": _with_ids,
+    "wordlevel": _with_ids,
 }
 
 

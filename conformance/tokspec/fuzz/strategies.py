@@ -136,7 +136,13 @@ def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
 _COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
 #: Counts of a corpus beside each other: those that single precision, 31, 32 and 53 bits confuse.
-_NEAR_COUNTS = ((2**24, 2**24 + 1, 1), (2**31, 2**31 - 1, 1), (3 * 2**30 + 1, 2**32 + 1, 2**16), (2**53 - 1, 1, 2**52))
+_NEAR_COUNTS = (
+    (2**25 - 1, 2**25 - 2),
+    (2**24 + 1, 2**24, 1),
+    (2**31, 2**31 - 1, 1),
+    (3 * 2**30 + 1, 2**32 + 1, 2**16),
+    (2**53 - 1, 1, 2**52),
+)
 
 #: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
 _ODD_WORDS = (
@@ -154,32 +160,83 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
         parts = _table_of(model, symbols)
         return {"texts": [_read(drawn, parts)[:_LONGEST] for drawn in draw(coded_lists(_TEXT_PLACES, 4))]}
     parts = [*table((226, symbols), (20, _special_of(model)), (10, _ODD_WORDS)), *_ODD_WORDS]
-    counts = pick(draw, ((_COUNTS,) * 12 + _NEAR_COUNTS))
+    counts = pick(draw, ((_COUNTS,) * 9 + _NEAR_COUNTS))
     return {"words": [[_read(drawn, parts), counts[place % len(counts)]] for drawn, place in draw(_COUNTED)]}
 
 
 # Requests
 
-#: Tokens that a decoder may meet, by its type: marks, prefixes, bytes of characters in part, overlong ones, and no byte.
+#: Tokens that a decoder may meet, by its type: marks, prefixes, bytes of characters in part, and no bytes.
 _DECODED: Mapping[str, Sequence[str]] = {
     "byte_level": (
         *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
-        *map(from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff")),
-        *map(from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")),
+        *map(
+            from_bytes,
+            (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff"),
+        ),
+        *map(
+            from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")
+        ),
         *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800"),
     ),
     "metaspace": ("▁", "▁▁", "▁▁a", "▁a", "a▁b", "▁▁a▁", "a▁▁b", "_", "_c", "__a_"),
     "wordpiece": (
         *("##b", "##", "@d", "a##", "##.", "##'s", "##\u0301", "[UNK]", ".", "!", "?", ",", "'", " c ", "do", "not"),
-        *(" ' ", "a ' b", " '", "' ", "n't", " n't", "'m", "'s", "'ve", "'re", " 've", " 're", " .", " ?", " !", " ,", "a n't.b"),
+        *(
+            " ' ",
+            "a ' b",
+            " '",
+            "' ",
+            "n't",
+            " n't",
+            "'m",
+            "'s",
+            "'ve",
+            "'re",
+            " 've",
+            " 're",
+            " .",
+            " ?",
+            " !",
+            " ,",
+            "a n't.b",
+        ),
     ),
-    "byte_fallback": ("<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "<0x+A>", "<0x0a>", "<0x0A>", "<0xE4>", "a<0x61>"),
+    "byte_fallback": (
+        "<0x61>",
+        "<0x61>b",
+        "<0xC3>",
+        "<0xA9>",
+        "<0xFF>",
+        "<0x+A>",
+        "<0x0a>",
+        "<0x0A>",
+        "<0xE4>",
+        "a<0x61>",
+    ),
     "bpe": ("a</w>", "</w>", "</w>a", "a</w></w>"),
     "sentencepiece": ("▁", "▁a", "▁▁", "a▁", "a", "▁▁a▁", "<unk>", "<0xC3>", "<0xA9>", "▁ a"),
 }
 _ANY_DECODED = ("a", "b", "", " ", "\U0001f600", "😀a", "\ufeff", "aa", " a", "a ", "a b", *chain(*_DECODED.values()))
 _SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
-_FRACTIONS = (1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9, 0.33333333333333, 0.2499999999999)
+_FRACTIONS = (
+    1.0,
+    0.5,
+    0.1,
+    0.15,
+    0.2,
+    0.25,
+    0.3,
+    0.34,
+    0.35,
+    0.45,
+    0.6,
+    0.7,
+    0.75,
+    0.9,
+    0.33333333333333,
+    0.2499999999999,
+)
 
 
 def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
@@ -198,7 +255,10 @@ def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     if tokens_of(model) and special and chance(draw, 50):
         parts = _table_of(model, symbols)
         for choices, drawn in draw(_SOME_ALLOWED):
-            options = {"allowed_special": _some(special, choices % 6), "disallowed_special": _some(special, choices // 6)}
+            options = {
+                "allowed_special": _some(special, choices % 6),
+                "disallowed_special": _some(special, choices // 6),
+            }
             given = {key: value for key, value in options.items() if value is not None}
             text = _read(drawn, parts)
             yield "encode", {"text": text, **given}
