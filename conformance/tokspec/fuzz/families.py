@@ -375,6 +375,9 @@ def _generated(draw: Draw, families: tuple[str, ...]) -> Generated:
         model = _with_special_tokens(draw, model, special) if special else model
         if family in _EXTENDED and (extension := draw(_EXTENSION)):
             model = _EXTENDED[family](draw, model) if extension == "parameters" else _with_ids(draw, model)
+        missing = [row for row in model.get("added_tokens", ()) if row["content"] not in tokens_of(model)]
+        for id, row in enumerate(missing, len(tokens_of(model))):
+            row["id"] = id
     return family, model, symbols
 
 
@@ -478,11 +481,7 @@ _SOME_SPECIAL = {ascii_only: maybe(special_tokens(ascii_only), 2) for ascii_only
 def _with_special_tokens(draw: Draw, model: Model, special: list[str]) -> Model:
     """Return a model with special tokens, which are in its vocabulary as well, if it has one; or with added tokens."""
     if ("vocabulary" in model or "tokens" in model) and chance(draw, 40):
-        rows, listed = draw(added_tokens(special)), tokens_of(model)
-        missing = [row for row in rows if row["content"] not in listed]
-        for at, row in enumerate(missing):
-            row["id"] = len(listed) + at
-        return {**model, "added_tokens": rows}
+        return {**model, "added_tokens": draw(added_tokens(special))}
     if "tokens" in model:
         listed, weight = tokens_of(model), model["tokens"][0][1]
         rows = [[token, weight] for token in special if token not in listed]
