@@ -115,15 +115,6 @@ RECENT = (
     "\U0001e2f0\U00016e40\U00010fe0\U0001fbf1\U0001fa74"
 )
 
-#: Ranges that versions of Unicode since 15 assign: a table of an older version does not have them.
-_SINCE_15_LETTERS = (
-    "1C89-1C8A A7CB-A7CD A7DA-A7DC 10D40-10D65 105C0-105F3 11BC0-11BE1 11F00-11F10 1E4D0-1E4F9 1E5D0-1E5F0 "
-    "1E030-1E06D 2EBF0-2EE5D 2FFC-2FFF 31350-323AF 1FAE8-1FAE9 1CCF0-1CCF9"
-)
-NEWER = tuple(
-    (int(low, 16), int(high, 16)) for low, _, high in (part.partition("-") for part in _SINCE_15_LETTERS.split())
-)
-
 #: Ranges that 14.0 assigned.
 _SINCE_14 = (
     "61D-61D 870-88E 890-891 898-89F 8B5-8B5 8C8-8D2 C3C-C3C C5D-C5D CDD-CDD 170D-170D 1715-1715 171F-171F "
@@ -267,7 +258,7 @@ _TABLES: Sequence[tuple[Sequence[str], int]] = (
     (NAMES, 8),
     ("AÉÀȘǏĆΩБéàñçÅøłжŵ", 32),
     ([chr(code) for code in range(256)], 256),
-    ([chr((low + high) // 2) for low, high in NEWER], len(NEWER)),
+    ([chr(int(high, 16)) for _, high in _RANGES[::8]], len(_RANGES[::8])),
 )
 _WITH_ROWS = 17
 

@@ -162,7 +162,7 @@ COMPONENTS: tuple[Component, ...] = (
         parameters={
             "replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
             "split": _BOTH,
-            "prepend_scheme": ("always", "first", "never"),
+            "prepend_scheme": ("first", "always", "first", "never"),
         },
     ),
     Component(

@@ -224,8 +224,12 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     if chance(draw, 6):
         long = "".join(words[code % len(words)] for code in codes(draw(coded(PLAIN, 9, 20))))
         weights[long] = -5.0 if is_log else 2
-    rows = [[token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]]
+    rows: list[list[Any]] = [
+        [token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]
+    ]
     rows = rows or [["▁", -1.0 if is_log else 1]]
+    if is_log and chance(draw, 6):  # no clause says that a logarithm is below 0
+        rows = [[token, weight + 30] for token, weight in rows]
     model: Model = {"type": "unigram", "tokens": rows, **({"weights": "log_probability"} if is_log else {})}
     for token in _with_odd(draw, []):
         rows += [] if token in weights else [[token, -3.0 if is_log else 1]]

@@ -23,7 +23,11 @@ _Path: TypeAlias = tuple[str | int, ...]
 
 #: Keys of the members of sequences, and components of few letters in whose place another may stand.
 _SEQUENCES = ("normalizers", "pre_tokenizers", "decoders", "post_processors")
-_PLAINER = {"normalizer": ("nfc", "nfkd", "strip"), "pre_tokenizer": ("bert", "digits"), "decoder": ("fuse",)}
+_PLAINER: Mapping[str | int, Sequence[str]] = {
+    "normalizer": ("nfc", "nfkd", "strip"),
+    "pre_tokenizer": ("bert", "digits"),
+    "decoder": ("fuse",),
+}
 
 #: How many smaller questions are tried at most.
 _MOST = 4000
@@ -115,8 +119,10 @@ def _stretches(length: int) -> Iterator[tuple[int, int]]:
 
 #: Keys that stay, keys of the input that may go, and keys whose values are tokens.
 _NEEDED = ("type", *_SEQUENCES)
-_OPTIONAL = ("min_frequency", "steps", "first", "pair", "add_special_tokens", "allowed_special", "disallowed_special")
-_OPTIONAL += ("skip_special_tokens",)
+_OPTIONAL = (
+    *("min_frequency", "steps", "first", "pair", "add_special_tokens", "allowed_special", "disallowed_special"),
+    "skip_special_tokens",
+)
 _NAMING = ("merges", "special_tokens", "unknown_token")
 
 
@@ -164,7 +170,11 @@ def _members(question: Question) -> Iterator[Question]:
     """Put a member of a sequence in the place of the sequence, and a plainer component in that of another."""
     for path in _find(question.model, Mapping):
         part = _at(question.model, path)
-        plainer = [{"type": name} for name in _PLAINER.get(path[0], ()) if len(name) < len(f"{part}")] if path else []
+        plainer = (
+            [{"type": name} for name in _PLAINER.get(path[0], ()) if len(str({"type": name})) < len(str(part))]
+            if path
+            else []
+        )
         members = [member for key in _SEQUENCES for member in part.get(key, ())]
         for other in (*members, *(plainer if "type" in part and part not in plainer else ())):
             yield replace(question, model=_put(question.model, path, other))

@@ -273,9 +273,9 @@ def _of_table(answers: Answers, costs: Costs) -> Result:
 
 def _of_nbest(answers: Answers, costs: Costs) -> Result:
     """Allow every order of segmentations that are too close to call (UNI-NBEST-1)."""
-    mine, other = answers.right["segmentations"], answers.given.get("segmentations")
-    is_list = isinstance(other, list) and len(other) == len(mine) and len({*map(str, other)}) == len(mine)
-    is_tied = is_list and all(_is_tied(costs, *rows) for rows in zip(mine, other, strict=True))
+    mine, other = answers.right["segmentations"], answers.given["segmentations"]
+    is_complete = len(other) == len(mine) == len({*map(str, other)})
+    is_tied = is_complete and all(_is_tied(costs, *rows) for rows in zip(mine, other, strict=True))
     return answers.given if is_tied else answers.right
 
 
