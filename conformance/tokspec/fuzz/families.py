@@ -8,6 +8,7 @@ vocabulary. Stages are drawn first, and a model fits its pre-tokenizer: so the m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import product
@@ -416,6 +417,7 @@ def _extended_bpe(draw: Draw, model: Model) -> Model:
         scores = [_SCORES[code] for code in codes(draw(coded(len(_SCORES), len(tokens), len(tokens))))]
         return {**model, "merges": [], "scores": scores, **_piece_types(draw, model)}
     if key == "piece_types":
+        model = {**model, "vocabulary": _insert(draw, _fallback(draw), tokens)} if chance(draw, 50) else model
         return {**model, **_piece_types(draw, model)}
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
@@ -436,13 +438,16 @@ def _extended_bpe(draw: Draw, model: Model) -> Model:
 _SCORES = (*(-half / 2 for half in range(20)), -1 - 2**-25, -1 - 2**-26, 2**24 + 1, 2**24, 1.5, -1e300)
 
 
+_BYTE, _KINDS = re.compile(r"<0x[0-9A-F]{2}>"), (*("",) * 9, "control", "user_defined", "unused")
+
+
 def _piece_types(draw: Draw, model: Model) -> dict[str, Any]:
     """Draw the types of some tokens, among which the unknown token is not."""
     types: dict[str, list[str]] = {}
     for token in tokens_of(model):
-        kind = draw(number(11))
-        if kind < 3 and token not in ("", model.get("unknown_token")):
-            types.setdefault(("control", "user_defined", "unused")[kind], []).append(token)
+        kind = "byte" if _BYTE.fullmatch(token) else pick(draw, _KINDS)
+        if kind and token not in ("", model.get("unknown_token")):
+            types.setdefault(kind, []).append(token)
     return {"piece_types": types} if types else {}
 
 
@@ -454,9 +459,10 @@ def _fallback(draw: Draw) -> list[str]:
 
 def _extended_unigram(draw: Draw, model: Model) -> Model:
     listed, weight = tokens_of(model), model["tokens"][0][1]
-    if chance(draw, 40) and len(set(listed)) == len(listed):
-        return {**model, **_piece_types(draw, model)}
     rows = [[token, weight] for token in _fallback(draw) if token not in listed]
+    if chance(draw, 40) and len(set(listed)) == len(listed):
+        model = {**model, "tokens": [*model["tokens"], *rows]} if chance(draw, 50) else model
+        return {**model, **_piece_types(draw, model)}
     return {**model, "byte_fallback": True, "tokens": [*model["tokens"], *rows]}
 
 

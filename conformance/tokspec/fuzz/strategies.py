@@ -104,22 +104,22 @@ def _read(drawn: str, parts: Sequence[str]) -> str:
 
 
 #: A few letters with two odd parts out of all: each odd part is as likely as any.
-_FRAMED = st.lists(st.tuples(coded(64, 1, 5), number(len(ODD) - 1), number(len(ODD) - 1)), max_size=12)
+_FRAMED = st.lists(st.tuples(coded(64, 1, 5), number(len(ODD) - 1), number(len(ODD) - 1)), max_size=7)
 
 #: Odd parts by themselves.
-_ALONE = st.lists(number(len(ODD) - 1), max_size=12)
+_ALONE = st.lists(number(len(ODD) - 1), max_size=8)
 
 #: Stretches of rows of parts that are alike: what glues them, the length, the start, and the row.
-_STRETCHES = maybe(st.lists(st.tuples(number(3), number(64), number(63), number(len(ROWS) - 1)), max_size=10), 1)
+_STRETCHES = maybe(st.lists(st.tuples(number(3), number(64), number(63), number(len(ROWS) - 1)), max_size=6), 1)
 _GLUES = ("", "a", " ", "A")
 
 
 def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
     parts = _table_of(model, symbols)
-    found = [_read(drawn, parts) for drawn in draw(coded_lists(_TEXT_PLACES, 12))]
+    found = [_read(drawn, parts) for drawn in draw(coded_lists(_TEXT_PLACES, 7))]
     if own := _own_tokens(model):  # texts with anything odd are refused where there is no unknown token
         plain = table((128, own), (128, symbols))
-        found += [_read(drawn, plain) for drawn in draw(coded_lists(PLAIN, 8))]
+        found += [_read(drawn, plain) for drawn in draw(coded_lists(PLAIN, 6))]
     letters = (symbols * 40)[:40] + "  "
     for frame, *places in draw(_FRAMED):
         odd = [ODD[place] for place in places]
