@@ -435,6 +435,20 @@ def test_a_reader_that_goes_is_no_failure(run: Run) -> None:
     assert (len(first.split()) >= 3, status, finished.stderr) == (True, "141", b"")
 
 
+def test_a_name_of_any_length_is_one_short_line(run: Run) -> None:
+    finished = run("run", "--impl", "x" * 100_000)
+    assert (finished.returncode, finished.stdout) == (2, b"")
+    assert re.fullmatch("tokspec: [x …]{1,4000}.*\n", finished.stderr.decode()), finished.stderr[-200:]
+
+
+def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+    command = f"mkdir gone; cd gone; rmdir ../gone; {shlex.join([*TOKSPEC, 'init', '--lang', 'python', str(tmp_path)])}"
+    finished = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert finished.stderr.splitlines()[-1] == "tokspec: the current folder is gone; change to another"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_disk_is_one_line(run: Run) -> None:
     with open("/dev/full", "wb") as full:
@@ -593,6 +607,46 @@ def test_the_limits_hold_for_the_reference(status_and_message: Call) -> None:
         "",
         "tokspec: reference: cannot be asked: crash: used more than 1 MB of memory; try tokspec smoke --memory-mb 1\n",
     )
+
+
+#: Answers rightly, and ``bye`` with the lines that it is given.
+LAST_WORDS = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    reply = {"id": request["id"], "ok": {}}
+    if request["op"] == "hello":
+        reply["ok"] = {"protocol": 1, "name": "last", "version": "1", "language": "Python", "formats": ["tokspec"]}
+        reply["ok"]["operations"] = ["encode"]
+    elif request["op"] == "encode":
+        reply["ok"] = {"tokens": ["b", "ug"]}
+    elif request["op"] == "bye":
+        print(sys.argv[1].replace("ID", str(request["id"])), end="")
+        break
+    print(json.dumps(reply), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ("", ""),
+        ('{"id": ID, "ok": {}}\n', ""),
+        ("bye bye\n", "a line is not JSON (Expecting value at character 1): 'bye bye'"),
+        ('{"id": 99, "ok": {}}\n', 'the id of a line was never sent: \'{"id": 99, "ok": {}}\''),
+        ('{"id": ID, "crashed": "x"}\n', "it is no answer: "),
+        ('{"id": ID, "ok": {}}\n{"id": 1, "ok": {}}\n', "the id is answered twice: "),
+        ("x" * (5 << 20), "a line is longer than "),
+    ],
+    ids=["nothing", "an answer", "garbage", "another id", "a crash", "twice", "a flood"],
+)
+def test_what_comes_after_bye_is_looked_at(run: Run, folder: Path, said: str, fault: str) -> None:
+    (folder / "last.py").write_text(LAST_WORDS.replace("sys.argv[1]", repr(said)), "utf-8")
+    found = run("run", *ONE, "--select", "one-word", "--cmd", f"{shlex.quote(sys.executable)} last.py")
+    lines = found.stdout.decode().splitlines()
+    faults = [line for line in lines if line.startswith("protocol: after bye: ")]
+    assert (found.returncode, len(faults)) == (bool(fault), bool(fault)), lines
+    assert not fault or fault in faults[0], faults
 
 
 def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder: Path) -> None:

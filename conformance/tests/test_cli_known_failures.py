@@ -127,19 +127,21 @@ def test_an_entry_of_no_case_fails_the_run(tmp_path: Path) -> None:
     assert "no-such-case is no case of the suite" in (tmp_path / "a.xml").read_text("utf-8")
 
 
-def test_nothing_is_written_after_a_crash(tmp_path: Path) -> None:
-    status, lines, errors = judged(tmp_path, "Dying", "--update-known-failures")
+def test_the_known_failures_are_not_written_after_a_crash_and_the_report_is(tmp_path: Path) -> None:
+    status, lines, errors = judged(tmp_path, "Dying", "--update-known-failures", "--report", "a.ndjson")
     what = "bpe-toy-encode-bug came to 'crash'"
     assert status == 2
     assert errors == f"tokspec: {FILE}: is not updated: {what}; mend that, or list it by hand\n"
     assert not (tmp_path / FILE).exists()
     seen = 'verdict: "crash", digest: "2d92e436b2aa3857", reason: "not explained yet"'
-    assert lines == [
+    listed = [
         "to list by hand, each with its reason:",
         f'  - {{case: "bpe-toy-encode-bug", {seen}}}',
         f'  - {{case: "bpe-toy-encode-mug", {seen}}}',
     ]
-    (tmp_path / FILE).write_text("\n".join(["known_failures:", *lines[1:]]), "utf-8")
+    assert lines[-4:] == ["letters 1 does not conform: 2 cases = 2 crash", *listed]
+    assert (tmp_path / "a.ndjson").read_text("utf-8").count('"verdict":"crash"') == 2
+    (tmp_path / FILE).write_text("\n".join(["known_failures:", *listed[1:]]), "utf-8")
     counted = "letters 1 does not conform: 2 cases = 2 known failure"
     assert judged(tmp_path, "Dying", "--update-known-failures")[1][-1] == counted
 

@@ -98,6 +98,9 @@ REFUSALS = [
     (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], overflowing: [{tokens: ["a"], type_ids: []}]}'), "x.yaml:10: cases[0].expect.overflowing[0].type_ids: has 0 entries, and tokens has 1; both have one a token"),
     (HEAD + CASE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('{tokens: ["a"]}', '{spans: [[0, 1]]}'), "x.yaml:10: cases[0].expect.spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
     (HEAD + BY_CHOICE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {spans: [[0, 1]]}}'), "x.yaml:10: cases[0].by_choice.unigram_tie.any.expect.spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
+    (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], spans: [[1, 0]]}'), "x.yaml:10: cases[0].expect.spans[0]: [1, 0] is no span of a text of 1 code points"),
+    (HEAD + CASE.replace('{text: "a"}', '{text: {hex: "eda080"}}').replace('{tokens: ["a"]}', '{tokens: ["a"], spans: [[0, 2]]}'), "x.yaml:10: cases[0].expect.spans[0]: [0, 2] is no span of a text of 1 code points"),
+    (HEAD + CASE.replace('{tokens: ["a"]}', '{ids: [9007199254740992]}'), "x.yaml:10: cases[0].expect.ids[0]: 9007199254740992 is beyond 2^53 - 1, and so in no message (PROTO-7)"),
     (HEAD + CASE.replace("encode", "encode_batch").replace('{text: "a"}', '{inputs: [{text: "a"}]}').replace('{tokens: ["a"]}', '{encodings: []}'), "x.yaml:10: cases[0].expect.encodings: has 0 entries, and inputs has 1"),
     (HEAD + CASE.replace("encode", "encode_batch").replace('{text: "a"}', '{inputs: [{text: "a", pair: "b"}]}').replace('{tokens: ["a"]}', '{encodings: [{spans: []}]}'), "x.yaml:10: cases[0].expect.encodings[0].spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
     (HEAD + CASE.replace("encode", "decode_stream").replace('{text: "a"}', '{ids: [1, 2]}').replace('{tokens: ["a"]}', '{parts: ["a"]}'), "x.yaml:10: cases[0].expect.parts: has 1 entries, and ids has 2"),
@@ -160,12 +163,26 @@ def test_the_hash_is_of_what_was_read(tmp_path: Path) -> None:
     suite(tmp_path, HEAD + CASE)
     first = load_suite(tmp_path).hash
     assert re.fullmatch("[0-9a-f]{64}", first)
-    os.mkfifo(tmp_path / "models" / "unused.yaml")
-    (tmp_path / "models" / "outside.yaml").symlink_to("/etc/hostname")
-    with (tmp_path / "models" / "large.yaml").open("wb") as file:
-        file.truncate(3 * 1024**3)
+    os.mkfifo(tmp_path / "models" / "unused")
     (tmp_path / "README.md").write_text("y", "utf-8")
     assert load_suite(tmp_path).hash == first
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("models/unused.yaml", "type: 3\n", "models/unused.yaml:1: type: 3 is not one of \"bpe\", \"wordpiece\" or 2 other candidates"),
+        ("corpora/unused.yaml", "words: 7\n", "corpora/unused.yaml:1: words: 7 is not of type \"array\""),
+        ("deeper/models/unused.yaml", "type: bpe\n", "deeper/models/unused.yaml:1: type: is an unknown key; known are about, cases, model, source"),
+    ],
+)  # fmt: skip
+def test_what_no_case_names_is_checked_too(tmp_path: Path, file: str, text: str, message: str) -> None:
+    suite(tmp_path, HEAD + CASE)
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text, "utf-8")
+    with pytest.raises(DataError) as caught:
+        load_suite(tmp_path)
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("file", ["x.yaml", "models/toy.yaml"])

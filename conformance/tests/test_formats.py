@@ -111,6 +111,10 @@ DECODERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True},
     ),
     "metaspace": ({"type": "metaspace"}, METASPACE),
+    "metaspace_first": (
+        {"type": "metaspace", "prepend_scheme": "first"},
+        {**METASPACE, "prepend_scheme": "first"},
+    ),
     "wordpiece": ({"type": "wordpiece"}, {"type": "WordPiece", "prefix": "##", "cleanup": False}),
     "bpe": ({"type": "bpe", "suffix": "</w>"}, {"type": "BPEDecoder", "suffix": "</w>"}),
     "byte_fallback": ({"type": "byte_fallback"}, {"type": "ByteFallback"}),

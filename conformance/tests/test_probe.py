@@ -136,15 +136,21 @@ def test_what_cannot_be_told_is_not_declared() -> None:
 
 def test_the_command_prints_the_declaration() -> None:
     done = CliRunner().invoke(tokspec, ["probe", "--select", "final-sigma-*"], standalone_mode=False)
-    apart = {name: ", ".join(choice.options) for name, choice in CHOICES.items() if name != "final_sigma"}
+    apart = [name for name in CHOICES if name != "final_sigma"]
     assert done.stdout.splitlines() == [
         "tokref 0.1.0 takes",
         "choices={",
         '  "final_sigma": "contextual",  # contextual fails 0 of 5, plain fails 5: final-sigma-word and 4 more',
         "}",
-        *(f"not told: {name}; no case that it answers tells {options} apart" for name, options in apart.items()),
+        f"not told, as no case that it answers tells their options apart: {', '.join(apart)}",
     ]
     assert done.return_value == 0
+
+
+def test_a_probe_that_tells_nothing_is_no_success() -> None:
+    done = CliRunner().invoke(tokspec, ["probe", "--select", "bpe-toy-encode-bug"], standalone_mode=False)
+    assert done.stdout.splitlines()[-1] == "no case that it answers tells anything; select more of them"
+    assert done.return_value == 1
 
 
 ADAPTERS = """

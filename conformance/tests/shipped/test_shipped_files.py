@@ -93,8 +93,9 @@ def test_a_written_copy_is_the_same_tokenizer(name: str) -> None:
             assert ours == theirs
 
 
-#: Short texts: the reference is naive, and to some of these tokenizers a whole text is one word.
-SAMPLE = sorted((text for text in TEXTS if len(text) <= 40), key=len)[::3][:60]
+#: Short texts: the reference is naive, and to some of these tokenizers a whole text is one word. None has U+1FAEA, which
+#: the classes of the library's patterns do not know (TERM-6).
+SAMPLE = sorted((text for text in TEXTS if len(text) <= 40 and "\U0001faea" not in text), key=len)[::3][:60]
 #: What tokenizers gives as the span of what was put before a text is not specified (ENC-3), and behind what was dropped it
 #: is wrong: spans are left to the cases.
 COMPARED = ("tokens", "ids", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "sequence_ids")

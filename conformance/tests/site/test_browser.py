@@ -90,6 +90,91 @@ def test_columns_sort_by_click_and_by_key(site: Path, page: Any) -> None:
     assert order() == sorted(order())
 
 
+#: That of real vocabularies.
+VOCABULARIES = "[aria-label='Results with real vocabularies']"
+
+
+def test_the_table_of_real_vocabularies_sorts_by_click_and_by_key(site: Path, page: Any) -> None:
+    page.goto(address(site, "index"))
+    toy = f"{VOCABULARIES} thead th:nth-child(2)"
+
+    def shares() -> list[str]:
+        return page.locator(f"{VOCABULARIES} tbody td:nth-child(2)").all_inner_texts()
+
+    before = page.locator(f"{SUITE} tbody th").all_inner_texts()
+    page.click(f"{toy} button")
+    assert (page.get_attribute(toy, "aria-sort"), shares()) == ("descending", ["100", "~40"])
+    page.focus(f"{toy} button")
+    page.keyboard.press("Enter")
+    assert (page.get_attribute(toy, "aria-sort"), shares()) == ("ascending", ["~40", "100"])
+    assert page.locator(f"{SUITE} tbody th").all_inner_texts() == before
+
+
+@pytest.mark.parametrize("table", [SUITE, VOCABULARIES])
+@pytest.mark.parametrize("width", [1200, 400])
+def test_the_heads_of_a_table_stay_in_sight(site: Path, page: Any, table: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 60})
+    page.goto(address(site, "index"))
+    frame = page.locator(table)
+    frame.evaluate("frame => { frame.scrollTop = 1000; frame.scrollIntoView(); }")
+    assert frame.evaluate("frame => frame.scrollTop") > 10
+    for head in frame.locator("thead th:visible").all():
+        assert abs(head.bounding_box()["y"] - frame.bounding_box()["y"]) <= 2
+    row = frame.locator("tbody tr:last-child th")
+    assert row.evaluate("row => getComputedStyle(row).position") == ("sticky" if width == 1200 else "static")
+
+
+def hostile_page(site: Path) -> str:
+    (file,) = site.glob("implementation/script*.html")
+    return f"implementation/{file.stem}"
+
+
+def test_the_failures_of_an_implementation_are_filtered(site: Path, page: Any) -> None:
+    page.goto(address(site, hostile_page(site)))
+    causes = page.locator("details[data-group]")
+    total = int(page.inner_text("#count").split()[2])
+    assert page.inner_text("#count") == f"{total} of {total} failing cases"
+    assert causes.evaluate_all("all => all.filter(each => each.open).length") == 0
+    page.fill("[data-filter=text]", "bpe-toy-encode-mug")
+    left = page.locator("[data-name]:visible").evaluate_all("all => all.map(each => each.dataset.name)")
+    assert {"bpe-toy-encode-mug", "metaspace-bpe-toy-encode-mug"} >= set(left) > set()
+    assert page.inner_text("#count") == f"{len(left)} of {total} failing cases"
+    assert causes.locator("visible=true").count() <= len(left)
+    page.fill("[data-filter=text]", "no such words")
+    assert page.inner_text("#count") == f"0 of {total} failing cases"
+
+
+def test_causes_open_and_close_together_by_key(site: Path, page: Any) -> None:
+    page.goto(address(site, hostile_page(site)))
+    opened = "all => [all.length, all.filter(each => each.open).length]"
+    page.focus("#open")
+    page.keyboard.press("Enter")
+    every, open = page.locator("details[data-group]").evaluate_all(opened)
+    assert every == open > 3
+    page.keyboard.press("Enter")
+    assert page.locator("details[data-group]").evaluate_all(opened) == [every, 0]
+
+
+def test_a_cell_of_the_front_shows_the_failures_of_its_chapter(site: Path, page: Any) -> None:
+    page.goto(address(site, "index"))
+    page.click(f"{SUITE} tbody a[href^='implementation/script'][href$='#04-bpe']")
+    page.wait_for_url("**/implementation/script*")
+    page.wait_for_function("document.querySelector('[data-filter=chapter]').value === '04-bpe'")
+    chapters = page.locator("[data-name]:visible").evaluate_all("all => all.map(each => each.dataset.chapter)")
+    assert set(chapters) == {"04-bpe"}
+    assert page.inner_text("#count").startswith(f"{len(chapters)} of ")
+    page.click("tr[id='01-normalization'] a")
+    page.wait_for_function("document.querySelector('[data-filter=chapter]').value === '01-normalization'")
+
+
+def test_clauses_are_filtered_by_what_they_say(site: Path, page: Any) -> None:
+    page.goto(address(site, "clauses"))
+    page.fill("[data-filter=text]", "takes part in no merge")
+    assert page.locator("tr[data-name]:visible td:first-child a").all_inner_texts() == ["BPE-ENC-6"]
+    assert page.locator("h2:visible").all_inner_texts() == ["bpe"]
+    assert page.inner_text("#count").startswith("1 of ")
+
+
 def test_the_keyboard_reaches_a_case_from_the_front(site: Path, page: Any) -> None:
     page.goto(address(site, "index"))
     page.focus(f"{SUITE} tbody tr:nth-child(2) a")
@@ -123,4 +208,5 @@ def test_without_scripts_the_table_is_there(site: Path, browser: Any) -> None:
     opened = context.new_page()
     opened.goto(address(site, "index"))
     assert opened.locator(f"{SUITE} tbody tr").count() == 3
+    assert opened.locator(".filters:visible").count() == 0
     context.close()

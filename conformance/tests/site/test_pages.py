@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from tokspec.adapter import Hello
+from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import effective_choices, judge
 from tokspec.protocol.messages import Answer
+from tokspec.report.bare import bare_case
+from tokspec.report.matrix import Listed, MatrixRow
 from tokspec.site.badges import badge_svg
-from tokspec.site.build import run_page
-from tokspec.site.views import Chip, TokenRow, token_rows
+from tokspec.site.build import build_site, run_page
+from tokspec.site.views import Chip, TokenRow, choice_marks, options_taken, token_rows
 from tokspec.suite.cases import Suite
+from tokspec.suite.specification import load_specification
 
 
 class Page(HTMLParser):
@@ -62,6 +70,37 @@ def test_each_link_leads_to_a_page_and_its_anchor(site: Path, pages: dict[Path, 
             if not target.is_file() or (anchor and anchor not in pages[target].ids):
                 wrong.append(f"{file.relative_to(site)}: {link}")
     assert wrong == []
+
+
+def test_every_page_leads_to_the_page_about_adding_an_implementation(site: Path, pages: dict[Path, Page]) -> None:
+    add = site / "docs" / "add-your-implementation.html"
+    assert [
+        file for file, page in pages.items() if add not in {(file.parent / link).resolve() for link in page.links}
+    ] == []
+    assert "☐ 1. An adapter." in pages[add].text
+    assert "[ ]" not in pages[add].text
+
+
+def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Suite) -> None:
+    (hostile,) = (page for file, page in pages.items() if file.match("implementation/script*"))
+    assert {"#chapters", "#profiles", "#failures", "#unsupported", "#choices", "#badges"} <= hostile.links
+    choices, clauses = pages[site / "choices.html"], pages[site / "clauses.html"]
+    assert {f"#{name}" for name in load_specification().choices} == {link for link in choices.links if link[0] == "#"}
+    chapters = {f"#{clause.chapter}" for clause in load_specification().clauses.values()}
+    assert {link for link in clauses.links if link[0] == "#"} == chapters
+
+
+def test_a_cell_leads_to_the_failures_of_its_chapter(site: Path, pages: dict[Path, Page]) -> None:
+    assert any(
+        link.startswith("implementation/script") and link.endswith("#04-bpe")
+        for link in pages[site / "index.html"].links
+    )
+
+
+def test_columns_of_vocabularies_are_explained(pages: dict[Path, Page], site: Path) -> None:
+    text = "".join(pages[site / "index.html"].text.split())
+    assert "tokenizer.json,ofthelibrarytokenizerstoy,other" in text
+    assert "-ranks" not in text
 
 
 def test_nothing_is_loaded_but_the_style_and_the_script(site: Path, pages: dict[Path, Page]) -> None:
@@ -117,7 +156,10 @@ def test_a_badge_escapes_its_words() -> None:
 
 def test_the_page_of_a_run_needs_no_other_file(hostile_run: Run) -> None:
     page = Page(run_page(hostile_run, "a run", "tokspec run --impl x"))
-    assert (page.loads, page.links, page.scripts, page.handlers) == ({"data:,"}, set(), 0, set())
+    assert (page.loads, page.scripts, page.handlers) == ({"data:,"}, 0, set())
+    contents = {"#chapters", "#profiles", "#failures", "#unsupported", "#choices"}
+    assert page.links == contents
+    assert {link[1:] for link in contents} <= page.ids
 
 
 def test_tokens_stand_under_the_text_that_they_cover(suite: Suite) -> None:
@@ -156,3 +198,98 @@ def test_what_differs_with_a_vocabulary_is_behind_its_cell(pages: dict[Path, Pag
     assert text.count("3texts:") == 6
     assert text.endswith("19morecausesareinvocabularies.json.Notloaded")
     assert len(json.loads((site / "vocabularies.json").read_text("utf-8"))) == 2
+
+
+EACH = {"tokens": ["[UNK]", "[UNK]", "ug"], "ids": [0, 0, 8], "spans": [[0, 1], [1, 2], [2, 4]]}
+FUSED = {"tokens": ["[UNK]", "ug"], "ids": [0, 8], "spans": [[0, 2], [2, 4]]}
+
+
+def _run_of(suite: Suite, name: str, choices: dict[str, str], result: dict[str, object]) -> Run:
+    """A run of two cases, to both of which the answer is one of a run of unknown characters."""
+    hello = Hello(name, "1", "C", ("encode",), encode_fields=("tokens", "ids", "spans"), choices=choices)
+    taken = effective_choices(hello)
+    cases = [suite.cases[id] for id in ("bpe-unknown-run-of-two", "bpe-encode-late-merge")]
+    return Run(hello, taken, tuple(judge(case, Answer(result), hello, taken) for case in cases))
+
+
+@pytest.fixture(scope="session")
+def runs(suite: Suite) -> list[Run]:
+    return [
+        _run_of(suite, "one", {"bpe_unknown_run": "each"}, EACH),
+        _run_of(suite, "two", {"bpe_unknown_run": "fused", "bpe_pairs": "in_vocabulary"}, FUSED),
+        _run_of(suite, "three", {}, EACH),
+        _run_of(suite, "four", {}, FUSED),
+    ]
+
+
+def test_a_result_depends_on_the_choices_that_lead_to_it(runs: list[Run]) -> None:
+    assert [[list(options_taken(result, run.choices)) for result in run.results] for run in runs[:2]] == [
+        [
+            [("bpe_unknown_run", "each", True)],
+            [("bpe_pairs", "listed", False), ("bpe_merge_order", "single_pass", False)],
+        ],
+        [[("bpe_unknown_run", "fused", True)], [("bpe_pairs", "in_vocabulary", False)]],
+    ]
+
+
+def test_a_choice_is_marked_as_declared_or_default_and_shown_or_not(runs: list[Run]) -> None:
+    names = ("bpe_unknown_run", "bpe_pairs", "bpe_merge_order", "unknown_id")
+    assert [[choice_marks(run)[name] for name in names] for run in runs] == [
+        ["declared, 1/1", "default, not shown, 0/1", "default, not shown, 0/1", "default, not asked"],
+        ["declared, 1/1", "declared, 0/1", "default, not asked", "default, not asked"],
+        ["default, 1/1", "default, not shown, 0/1", "default, not shown, 0/1", "default, not asked"],
+        ["default, not shown, 0/1", "default, not shown, 0/1", "default, not shown, 0/1", "default, not asked"],
+    ]
+
+
+def test_without_outcomes_a_choice_is_marked_as_declared_given_or_default(runs: list[Run]) -> None:
+    read = [replace(result, case=bare_case(result.case.id, "encode", {})) for result in runs[1].results]
+    run = replace(runs[1], results=tuple(read), choices={**runs[1].choices, "unknown_id": "skipped"})
+    marks = choice_marks(run)
+    assert [marks[name] for name in ("bpe_unknown_run", "unknown_id", "bpe_merge_order")] == [
+        "declared",
+        "given",
+        "default",
+    ]
+
+
+@pytest.fixture(scope="session")
+def small_site(suite: Suite, runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small")
+    listed = Listed(impl="x", command=None, built=None, build="", known=KnownFailures(), engine="x")
+    cases = {result.case.id: result.case for result in runs[0].results}
+    build_site([MatrixRow(listed, run) for run in runs], Suite(cases), folder)
+    return folder
+
+
+def _words(file: Path) -> str:
+    """Return the text of a page, its elements apart."""
+    return " ".join(unescape(re.sub("<[^>]*>", " ", file.read_text("utf-8"))).split())
+
+
+def test_answers_are_apart_by_the_option_of_a_choice(small_site: Path) -> None:
+    file = small_site / "case" / "bpe-unknown-run-of-two.html"
+    assert _words(file).partition("What everybody answers ")[2] == (
+        "pass bpe_unknown_run=each one 1 , three 1 "
+        '{"tokens": ["[UNK]", "[UNK]", "ug"], "ids": [0, 0, 8], "spans": [[0, 1], [1, 2], [2, 4]]} '
+        'pass bpe_unknown_run=fused two 1 {"tokens": ["[UNK]", "ug"], "ids": [0, 8], "spans": [[0, 2], [2, 4]]} '
+        "fail bpe_unknown_run=each four 1 text t m u g expected [UNK] 0 [UNK] 0 ug 8 actual [UNK] 0 ug 8"
+    )
+    assert "../choices.html#bpe_unknown_run" in Page(file.read_text("utf-8")).links
+
+
+def test_the_page_of_choices_says_who_declares_and_who_shows_an_option(small_site: Path) -> None:
+    assert (
+        "each (default) one unknown token for each character "
+        "one 1 (declared, 1/1) , three 1 (default, 1/1) , four 1 (default, not shown, 0/1) "
+        "fused one unknown token for the run two 1 (declared, 1/1) "
+    ) in _words(small_site / "choices.html")
+
+
+def test_the_page_of_a_clause_counts_who_fails_each_case(small_site: Path) -> None:
+    text = _words(small_site / "clause" / "BPE-ENC-7.html").partition("Who fails it ")[2]
+    why = "Two unknown characters side by side are two unknown tokens or one that spans both."
+    assert text == (
+        "four 1 1 of 1 case Holds in all that is asked: one 1 , two 1 , three 1 . "
+        f"Cases bpe-unknown-run-of-two encode {why} 1 of 4 fail"
+    )

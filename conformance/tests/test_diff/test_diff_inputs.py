@@ -107,6 +107,10 @@ def test_parquet_gives_a_column_and_says_which_rows_have_nothing(tmp_path: Path)
     (only,) = read_part(whole_file(file), Reading())
     assert isinstance(only, BadText)
     assert only.why.startswith("is no Parquet, or is cut off: ")
+    file.write_bytes(b"PAR1" + b"x" * 50 + b"\x20\0\0\0PAR1")  # a footer that cannot be
+    (only,) = (text for part in find_parts(str(file), None, 1 << 20) for text in read_part(part, Reading()))
+    assert isinstance(only, BadText)
+    assert only.why.startswith("is no Parquet, or is cut off: ")
     file.write_bytes(b"no table")
     with pytest.raises(DataError, match=r"a\.parquet: is no Parquet: it does not begin with PAR1; say what it is with"):
         list(find_parts(str(file), None, 1 << 20))

@@ -38,10 +38,22 @@ class Without(ReferenceAdapter):
         return super().load(format, {**content, "merges": merges})
 
 
-def minimized(text: str, model: Mapping[str, Any] = MODEL, limit: int | None = None) -> Any:
+class WholePieces(ReferenceAdapter):
+    """The reference, which takes a piece that is a token without merging."""
+
+    def load(self, format: str, content: Any) -> Any:
+        return super().load(format, {**content, "ignore_merges": True})
+
+
+def minimized(
+    text: str,
+    model: Mapping[str, Any] = MODEL,
+    sides: tuple[ReferenceAdapter, ReferenceAdapter] = (ReferenceAdapter(), Without()),
+) -> Any:
     """Return what is left of a difference between the reference and one that does not know a token."""
     own = UserModel("tokspec", model, "large.json", "1")
-    with InProcessSession(ReferenceAdapter()) as a, InProcessSession(Without()) as b:
+    strict = ReferenceAdapter({"bpe_unknown_without_token": "error"})
+    with InProcessSession(sides[0]) as a, InProcessSession(sides[1]) as b, InProcessSession(strict) as reference:
         replies = []
         for session in (a, b):
             ((_, reply),) = session.ask([Request("encode", "own", own, {"text": text})])
@@ -49,7 +61,7 @@ def minimized(text: str, model: Mapping[str, Any] = MODEL, limit: int | None = N
         tally = Tally()
         tally.note("inputs", "a.txt at 0", text, [compare_replies("encode", {"text": text}, *replies)])
         (group,) = tally.groups.values()
-        minimizer = Minimizer((a, b), (own, own), ("code_point", "code_point"))
+        minimizer = Minimizer((a, b), (own, own), ("code_point", "code_point"), reference=reference)
         return minimizer.minimize(group)
 
 
@@ -60,6 +72,15 @@ def test_of_a_large_model_what_shows_the_difference_remains() -> None:
     explained = explain(small, ({}, {}))
     assert (explained.clause, explained.leaving) == ("BPE-ENC-1", ("B",))
     assert explained.rule == "BPE-ENC-1: B differs from the reference"
+
+
+def test_what_is_left_has_a_token_for_all_of_the_text() -> None:
+    """Both drop what is unknown, so with fewer tokens they would differ too, but for another cause."""
+    drops = {"bpe_unknown_without_token": "dropped_before_merging"}
+    model = {**MODEL, "vocabulary": ["<s>", *LETTERS, "xyz"], "merges": []}
+    small = minimized("of no xyz", model, (ReferenceAdapter(drops), WholePieces(drops)))
+    assert small.model == {"type": "bpe", "vocabulary": ["x", "y", "z", "xyz"], "merges": []}
+    assert small.input == {"text": "xyz"}
 
 
 def test_a_stage_without_which_nothing_differs_remains() -> None:

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import click
 
 from tokspec import __version__
-from tokspec.base.display import visible
+from tokspec.base.display import shorten, visible
 from tokspec.base.errors import DataError
 
 __all__ = ["main", "run_command_line", "tokspec"]
@@ -24,6 +24,10 @@ __all__ = ["main", "run_command_line", "tokspec"]
 #: Exit statuses of a program that a signal would have ended, as shells give them: 128 and the number of the signal.
 INTERRUPTED = 130
 READER_GONE = 141
+
+
+#: Characters of a message: more than any of ours has, less than a name that somebody gives may have.
+LONGEST = 4000
 
 
 #: How many more objects there have to be before a search for garbage: of what is read at the start, nothing is any.
@@ -155,6 +159,10 @@ def _end(number: int, frame: object) -> None:
 def _status(arguments: list[str], owns_process: bool) -> int:
     """Run it and give the exit status; whatever went wrong has then been said."""
     try:
+        os.getcwd()
+    except OSError:
+        return _say("the current folder is gone; change to another")
+    try:
         return _run(arguments, owns_process)
     except click.UsageError as error:
         return _say(_about_options(error))
@@ -202,7 +210,7 @@ def _about_options(error: click.UsageError) -> str:
 def _say(message: str, status: int = 2) -> int:
     """Say why there is this exit status, which stays the same where it cannot be said."""
     try:
-        click.echo(f"tokspec: {visible(message)}", err=True)
+        click.echo(f"tokspec: {visible(shorten(message, LONGEST))}", err=True)
     except OSError:
         _give_up(sys.stderr)
     return status

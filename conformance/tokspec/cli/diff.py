@@ -14,10 +14,11 @@ from typing import Any
 
 import click
 
+from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.cli.known import Ratchet, known_failures_options
+from tokspec.cli.known import Ratchet, Refusal, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     PROCESSES,
@@ -167,9 +168,11 @@ class _Diff:
             raise DataError(f"{' '.join(self.patterns)} matches nothing that was asked", key="--select")
         explained = {} if self.progress.interrupted else dict(self._explain(tally))
         summary = Summary(self._names(), tally, explained, models, self._notes(tally))
-        run = self._as_run(tally)
+        run, refusal = self._as_run(tally)
         self._write(summary, run)
         say(describe_comparison(summary, self.show))
+        if refusal:
+            refusal.raise_error()
         return self._status(tally, run)
 
     def _refuse_what_cannot_be(self) -> None:
@@ -383,7 +386,9 @@ class _Diff:
         if not (isinstance(one, Asker) and isinstance(other, Asker) and a and b and model and model_b):
             return
         units = (unit_of(one), unit_of(other))
-        minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options))
+        strict = replace(find_reference(), choices={"bpe_unknown_without_token": "error"})
+        reference = self.stack.enter_context(open_session(strict, None, confined=True))
+        minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options), reference)
         most = max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
         with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
             for number, group in enumerate(tally.causes[:most]):
@@ -392,8 +397,11 @@ class _Diff:
                     yield number, explain(small, self._side_choices)
                 advance()
 
-    def _as_run(self, tally: Tally) -> Run:
-        """Return the comparison as a run of B that is held to A, as it counts with what is known."""
+    def _as_run(self, tally: Tally) -> tuple[Run, Refusal | None]:
+        """Return the comparison as a run of B that is held to A, as it counts with what is known.
+
+        Beside it stands why the known failures were not written anew, if they should have been.
+        """
         session = self.sessions[1]
         hello = session.hello if session else self._recordings[-1].header.hello
         problems = [str(fault) for each in self.sessions if each for fault in each.unblamed]

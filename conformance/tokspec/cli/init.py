@@ -69,7 +69,19 @@ def _remove(made: Sequence[Path]) -> None:
 
 def _next(folder: Path, template: Template) -> list[str]:
     """Return the commands to run next, each with what it does, as lines that a shell takes as they are."""
-    entered = [] if folder.resolve() == Path.cwd() else [(f"cd {shlex.quote(str(folder))}", "")]
+    entered = [] if folder.resolve() == Path.cwd() else [(f"cd {_quote(str(folder))}", "")]
     commands = [*entered, *template.commands()]
     width = max(len(command) for command, purpose in commands if purpose)
     return [f"{command:{width}}  # {purpose}" if purpose else command for command, purpose in commands]
+
+
+def _quote(path: str) -> str:
+    """Quote a path for a shell; what is not visible is escaped, as bash and zsh read it.
+
+    >>> _quote("my adapter"), _quote("it's\\x1b")
+    ("'my adapter'", "$'it\\\\'s\\\\u001b'")
+    """
+    if visible(path) == path:
+        return shlex.quote(path)
+    escaped = visible(path.replace("\\", "\\\\").replace("'", "\\'"))
+    return f"$'{escaped}'"

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
+from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded, write_whole
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
 
-__all__ = ["Ratchet", "known_failures_options"]
+__all__ = ["Ratchet", "Refusal", "known_failures_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -62,24 +63,25 @@ class Ratchet:
         """Write the option again, for a command that reproduces a result."""
         return f" --known-failures {shlex.quote(str(self.file))}" if self.file else ""
 
-    def applied(self, run: Run, cases: Collection[str]) -> Run:
+    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, Refusal | None]:
         """Return the run as it counts with what is known, after the file was written anew if that is wanted.
 
-        Raises:
-            DataError: the file cannot be written, or the run shows nothing that it could be written from.
+        Beside it stands why the file was not written: the run shows nothing that it could be written from, or it cannot
+        be. What the cases came to is worth telling all the same.
         """
         if self.file is None or not self.update:
-            return replace(run, problems=(*run.problems, *self.known.stale(cases)))
+            return replace(run, problems=(*run.problems, *self.known.stale(cases))), None
         from tokspec.judge.known_failures_update import (  # here, because few runs need it
             format_manual_entries,
             update_known_failures,
         )
 
         counted = _counted(run, self.known)
-        if listed := format_manual_entries(counted):
-            click.echo("\n".join(["to list by hand, each with its reason:", *listed]))
-        write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
-        return _counted(run, read_known_failures(self.file))
+        try:
+            write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
+            return _counted(run, read_known_failures(self.file)), None
+        except DataError as error:
+            return counted, Refusal(error, format_manual_entries(counted))
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""
@@ -91,6 +93,20 @@ class Ratchet:
     def counting(self) -> KnownFailures | None:
         """What does not count while the cases run: nothing, where the file is written from what they come to."""
         return None if self.update else self.known
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a file of known failures was not written anew, and the entries that only a person may list."""
+
+    error: DataError
+    entries: Sequence[str]
+
+    def raise_error(self) -> NoReturn:
+        """Print the entries, behind all else that is printed, and raise the error."""
+        if self.entries:
+            click.echo("\n".join(["to list by hand, each with its reason:", *self.entries]))
+        raise self.error
 
 
 def _counted(run: Run, known: KnownFailures) -> Run:

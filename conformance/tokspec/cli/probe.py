@@ -67,10 +67,14 @@ def _shown(found: Probe, hello: Hello) -> Iterator[str]:
     for line, finding in zip(lines, (each for each in found.findings if len(each.options) == 1), strict=True):
         yield f"{line:<{width}}  # {_costs(finding)}{_evidence(finding)}"
     yield "}"
-    for finding in found.findings:
-        if len(finding.options) > 1:
-            fails = f"; each fails {cost} of {finding.answered}" if (cost := finding.costs[finding.options[0]]) else ""
-            yield f"not told: {finding.choice}; no case that it answers tells {', '.join(finding.options)} apart{fails}"
+    untold = [finding for finding in found.findings if len(finding.options) > 1]
+    for finding in untold:
+        if cost := finding.costs[finding.options[0]]:
+            options = ", ".join(finding.options)
+            fails = f"each fails {cost} of {finding.answered}"
+            yield f"not told: {finding.choice}; no case that it answers tells {options} apart; {fails}"
+    if free := [finding.choice for finding in untold if not finding.costs[finding.options[0]]]:
+        yield f"not told, as no case that it answers tells their options apart: {', '.join(free)}"
     if found.faults and len(found.faults) < found.asked:
         count = len(found.faults)
         yield f"{count} of {found.asked} questions without an answer; {_first(found.faults)}"
@@ -107,6 +111,8 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
         yield "no answer that any choice explains, so nothing is told"
     elif not found.explained and found.faults:
         yield f"no answer to any of the questions ({found.asked}), so nothing is told; {_first(found.faults)}"
+    elif not found.declaration and all(finding.options for finding in found.findings):
+        yield "no case that it answers tells anything; select more of them"
     if not found.explained:
         return
     defaults = load_specification().defaults()

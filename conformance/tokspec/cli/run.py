@@ -15,7 +15,7 @@ from tokspec import __version__
 from tokspec.base.display import terminal_width
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
-from tokspec.cli.known import Ratchet, known_failures_options
+from tokspec.cli.known import Ratchet, Refusal, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     POSITIVE,
@@ -101,7 +101,7 @@ def run_command(
             "--impl": files_of_implementation(judging.target.name),
         },
     )
-    finished, shown = judging.run(show, verbose)
+    finished, shown, refusal = judging.run(show, verbose)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
         write_whole(report, b"".join(ndjson(finished, came_from)))
@@ -110,6 +110,8 @@ def run_command(
 
         write_whole(junit_file, junit([(came_from, finished)]))
     say(text(finished, shown, clauses))
+    if refusal:
+        refusal.raise_error()
     if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
         click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
     return 0 if finished.conforms else 1
@@ -137,8 +139,12 @@ class Judging:
         """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
-    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]]]:
-        """Run the cases, and describe failures while the implementation can still be asked about its stages."""
+    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], Refusal | None]:
+        """Run the cases, and describe failures while the implementation can still be asked about its stages.
+
+        Returns:
+            The run, its failures described, and why the known failures were not written anew, if they should have been.
+        """
         check_names(self.required)
         cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
@@ -153,7 +159,7 @@ class Judging:
                         known=self.ratchet.counting,
                         progress=advance,
                     )
-                finished = self.ratchet.applied(self.verify_run(finished), self.known_cases())
+                finished, refusal = self.ratchet.applied(self.verify_run(finished), self.known_cases())
                 known = cases_of_version(self.suite, self.fixtures_version)
                 missing = shortfalls(finished, known, self.required)
                 finished = replace(finished, problems=(*finished.problems, *missing))
@@ -161,7 +167,7 @@ class Judging:
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
         ends = dict.fromkeys(f"{fault} (PROTO-3)" for fault in session.end_faults)
-        return replace(finished, problems=(*finished.problems, *ends)), shown
+        return replace(finished, problems=(*finished.problems, *ends)), shown, refusal
 
     def known_cases(self) -> Collection[str]:
         """Return the cases that a known failure may name: one that was removed since may stay with an older version."""

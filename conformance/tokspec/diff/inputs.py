@@ -390,7 +390,7 @@ def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterato
     with closing(_open(whole)) as stream:
         try:
             table = parquet.ParquetFile(stream).metadata
-        except arrow.ArrowInvalid:
+        except (arrow.ArrowInvalid, OSError):
             stream.seek(0)
             if stream.read(4) not in (b"PAR1", b"PARE"):
                 message = "is no Parquet: it does not begin with PAR1; say what it is with --as"
@@ -412,7 +412,7 @@ def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Text | Bad
     arrow, parquet = _arrow()
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False, memory_map=False)
-    except arrow.ArrowInvalid as error:
+    except (arrow.ArrowInvalid, OSError) as error:
         yield BadText(f"is no Parquet, or is cut off: {_first_line(error)}", 1, 0)
         return
     _refuse_other_columns(arrow, file.schema_arrow, part.path, reading.field)

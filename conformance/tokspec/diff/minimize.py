@@ -46,6 +46,9 @@ _PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
 _LISTS = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
 
+#: The unknown token of a model that does not name one.
+_UNKNOWN = {"wordpiece": "[UNK]"}
+
 _Sequence = TypeVar("_Sequence", str, list[Any])
 
 
@@ -121,6 +124,7 @@ class Minimizer:
         models: of A and B.
         units: in which their spans count.
         options: that each takes with an operation.
+        reference: says whether a small model still has a token for every part of the text.
     """
 
     def __init__(
@@ -129,14 +133,16 @@ class Minimizer:
         models: Sequence[UserModel],
         units: tuple[str, str],
         options: Sequence[Mapping[str, Mapping[str, Any]]] = ({}, {}),
+        reference: Session | None = None,
     ) -> None:
         self._sessions, self._models, self._units, self._options = sessions, models, units, options
+        self._reference, self._must_know = reference, False
         self._names = 0
         self._left, self._until = 0, 0.0
 
     def minimize(self, group: Group) -> Small | None:
         """Make the example of a cause small, in its input and its model; None if it does not show the cause again."""
-        self._left, self._until = _CANDIDATES, time.monotonic() + _SECONDS
+        self._left, self._until, self._must_know = _CANDIDATES, time.monotonic() + _SECONDS, False
         cause, input = group.cause, group.example.input
         faults = [each["fault"] for each in (group.example.a, group.example.b) if each and "fault" in each]
         if faults:  # each candidate that shows one may cost a process, or its time
@@ -164,6 +170,7 @@ class Minimizer:
         if model is None:
             return replace(small, why="the neutral form of the model does not show it")
         value = _as_tokens(whole, field, value)
+        self._must_know = small.cause.operation == "encode" and self._knows(model, _input(model, field, value))
         size = -1
         while size != (size := len(_parts(model)) + len(value)):
             model = self._minimize_model(small.cause, model, field, value)
@@ -235,12 +242,22 @@ class Minimizer:
         self._left -= len(asked)
         replies = [self._ask_models(index, cause.operation, asked) for index in (0, 1)]
         found = []
-        for (_, input), a, b in zip(asked, *replies, strict=True):
+        for (model, input), a, b in zip(asked, *replies, strict=True):
             outcome = compare_replies(cause.operation, input, a, b, self._units)
             is_same = outcome.differs and cause_of(outcome, str(input.get("text", ""))) == cause
+            is_same = is_same and not (model and self._must_know and not self._knows(model, input))
             self._outcome = outcome if is_same else getattr(self, "_outcome", outcome)
             found.append(is_same)
         return found
+
+    def _knows(self, model: Mapping[str, Any], input: Mapping[str, Any]) -> bool:
+        """Say whether the model has a token for all of the text: what becomes of the unknown would be another cause."""
+        if self._reference is None:
+            return False
+        self._names += 1
+        ((_, reply),) = self._reference.ask([Request("encode", f"known-{self._names}", model, input)])
+        tokens = reply.result.get("tokens", ()) if isinstance(reply, Answer) else (None,)
+        return None not in tokens and model.get("unknown_token", _UNKNOWN.get(model.get("type", ""))) not in tokens
 
     def _ask_models(
         self, index: int, operation: str, asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]]

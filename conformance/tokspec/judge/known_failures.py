@@ -77,9 +77,11 @@ class KnownFailures:
         if result.verdict is Verdict.PASS:
             return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=f"passes, but {place} lists it as failing")
         if (result.verdict.value, digest(result)) != (entry.verdict, entry.digest):
-            return replace(result, detail=f"{result.detail} (and not as {place} lists it)")
+            detail = f"{result.detail} (and not as {place} lists it)"
+            return replace(result, detail=detail, listed=f"with another answer or verdict, at {place}")
         if entry.is_past(today):
-            return replace(result, detail=f"{result.detail} (known until {entry.expires}, says {place})")
+            detail = f"{result.detail} (known until {entry.expires}, says {place})"
+            return replace(result, detail=detail, listed=f"until {entry.expires}, at {place}")
         return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
 
     def stale(self, cases: Collection[str]) -> tuple[str, ...]:

@@ -74,8 +74,8 @@ def _choices(hello: Hello) -> Step:
         if option not in known[name].options:
             note = f"{name} has no option {option}; take one of {', '.join(known[name].options)}"
             return Step("choices", False, note)
-    undeclared = [name for name in known if name not in hello.choices]
-    note = f"{len(hello.choices)} declared; held to the documents' option for {', '.join(undeclared) or 'none'}"
+    others = len(known) - len(hello.choices)
+    note = f"{len(hello.choices)} declared; of {others} others the defaults stand, and tokspec probe finds yours"
     return Step("choices", True, note)
 
 
@@ -156,6 +156,8 @@ def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
         place = "/".join(map(str, path)) or "the result"
         yield f"{place}: {message}; spec/10-protocol.md shows the result's shape"
     lacking = [name for name in hello.encode_fields if operation == "encode" and name not in reply.result]
+    if operation == "decode" and not reply.result.get("text"):
+        yield "an empty text; decode tokens or ids, whichever is given, and refuse as unsupported what you cannot take"
     if lacking:
         yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all that encode_fields names"
 
@@ -180,9 +182,9 @@ def _contradiction(session: Session, request: Request) -> Step:
     if first != second:
         return Step("contradiction", False, "encode gives a different answer after an invalid model; keep models apart")
     if isinstance(reply, Refused):
-        return Step("contradiction", True, f"a model that cannot be is refused as {reply.reason}")
+        return Step("contradiction", True, f"{_IMPOSSIBLE} is refused as {reply.reason}")
     seen = f"{reply.kind}: {shorten(reply.message, 80)}" if isinstance(reply, Fault) else "an answer"
-    return Step("contradiction", True, f"a model that cannot be comes to {seen}; better refuse it as invalid_model")
+    return Step("contradiction", True, f"{_IMPOSSIBLE} comes to {seen}; better refuse it as invalid_model")
 
 
 def _ask(session: Session, request: Request) -> Reply:
@@ -224,7 +226,8 @@ _METASPACE: Mapping[str, Any] = {
 _BARE_BPE, _BARE_WORDPIECE, _BARE_UNIGRAM = ({"type": name} for name in ("bpe", "wordpiece", "unigram"))
 _SPLITTING = {"pre_tokenizer": {"type": "whitespace_split"}}
 
-#: A model whose merge makes a token that it does not have (BPE-MODEL-3).
+#: A model that contradicts itself (BPE-MODEL-3), and what is said of it.
+_IMPOSSIBLE = "a model with a merge that makes a token which it does not have"
 CONTRADICTORY: Mapping[str, Any] = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}
 
 #: A model and an input of each question, for every kind of model that may be supported.

@@ -50,7 +50,8 @@ class Result:
     ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
     declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
     extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them. ``cause`` is
-    what it has in common with other failing cases, if it was looked for.
+    what it has in common with other failing cases, if it was looked for. ``listed`` is how a file of known failures
+    lists it otherwise, if one does.
     """
 
     case: Case
@@ -61,6 +62,7 @@ class Result:
     difference: Difference | None = None
     rows: tuple[Result, ...] = ()
     cause: str = ""
+    listed: str = ""
 
     @property
     def telling(self) -> tuple[Result, ...]:

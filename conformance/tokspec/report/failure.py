@@ -53,6 +53,7 @@ def describe(
     else:
         rows += list(_side_by_side(result, result.difference, width))
     rows += [("stage", stage)] if stage else []
+    rows += [("listed", result.listed)] if result.listed else []
     rows += [(f"row {row.case.row}", f"{shorten(compact(_input(row.case.input)), 40)}: {brief(row)}") for row in others]
     if alike:
         rows.append(("cause", f"of {len(alike) + 1} cases: {result.cause}"))

@@ -16,7 +16,7 @@ from tokspec.adapter import Hello
 from tokspec.base.display import quote
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.protocol.json_values import decode_line, encode_line
-from tokspec.protocol.messages import PROTOCOL, Reply
+from tokspec.protocol.messages import PROTOCOL, Answer, Reply
 from tokspec.protocol.replies import read_hello, read_reply
 from tokspec.sessions.limits import Limits, ProcessFamily
 from tokspec.sessions.process import LineTooLong, Process, Wait
@@ -75,6 +75,7 @@ class Conversation:
         self._waiting: dict[int, tuple[Item, int]] = {}
         self._bytes = 0
         self._loads = 0
+        self._said_bye = False
         self.loaded: set[str] = set()
         self.post(Item(0, loads=True), {"op": "hello", "protocol": PROTOCOL})
         self.flush()
@@ -210,20 +211,42 @@ class Conversation:
     def say_bye(self) -> None:
         """Say ``bye``, unless something is outstanding: a program that owes a reply would not read it."""
         if not self._waiting:
-            self._process.send(encode_line({"id": self._sent + 1, "op": "bye"}))
+            self.post(Item(0), {"op": "bye"})
+            self.flush()
             self._process.finish_input()
+            self._said_bye = True
 
     def close(self) -> AdapterFault | None:
-        """End the program, politely if nothing is outstanding; return what is wrong with how it ends (PROTO-3)."""
+        """End the program, politely if ``bye`` was said; return what is wrong with how it ends (PROTO-3)."""
         fault = None
-        if not self._waiting:
-            self._process.wait_for_end(BYE_SECONDS)
+        if self._said_bye:
+            deadline = time.monotonic() + BYE_SECONDS
+            fault = self._fault_of_last_lines(deadline)
+            self._process.wait_for_end(deadline - time.monotonic())
             if not self._process.is_ended:
-                fault = AdapterFault("timeout", f"it does not end within {BYE_SECONDS:g} seconds after bye")
+                fault = fault or AdapterFault("timeout", f"it does not end within {BYE_SECONDS:g} seconds after bye")
             elif not self._process.succeeded:
-                fault = AdapterFault("crash", f"after bye: {self._process.describe_end()}")
+                fault = fault or AdapterFault("crash", f"after bye: {self._process.describe_end()}")
         self._process.stop()
         return fault
+
+    def _fault_of_last_lines(self, deadline: float) -> AdapterFault | None:
+        """Read what comes after ``bye``: an answer to it, or nothing at all from those that end without one."""
+        try:
+            self._process.wait(deadline)
+            while self._process.has_news:
+                line = self._process.take_line()
+                _, reply = self._attribute(decode_line(line, small=True), line)
+                if not isinstance(reply, Answer):
+                    return AdapterFault("protocol", f"after bye: it is no answer: {quote(line)}")
+                self._process.wait(deadline)
+        except EOFError:
+            return None
+        except LineTooLong:
+            return AdapterFault("protocol", f"after bye: a line is longer than {self._limits.reply_bytes} bytes")
+        except AdapterFault as fault:
+            return AdapterFault("protocol", f"after bye: {fault.message}")
+        return None
 
 
 #: Starts in a row that may fail before the program is given up.

@@ -186,7 +186,6 @@ class Process:
 
     def finish_input(self) -> None:
         """Close the program's standard input when all that was sent has been written."""
-        self._wants_output = False
         self._closes_input_when_written = True
         self._write_input()
 

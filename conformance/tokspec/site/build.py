@@ -24,7 +24,7 @@ from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder, specification_folder
 from tokspec.diff.vocabularies import Cell as VocabularyCell
 from tokspec.diff.vocabularies import Column
-from tokspec.judge.compare import choices_in, resolve
+from tokspec.judge.compare import resolve
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import in_profile
@@ -33,14 +33,17 @@ from tokspec.report.matrix import MatrixRow
 from tokspec.report.text import headline
 from tokspec.site.badges import badge_json, badge_svg
 from tokspec.site.views import (
+    NOT_HELD,
     Group,
     cell,
     chapter_of,
     chapter_title,
+    choice_marks,
     describe_reply,
     difference_text,
     groups,
     model_text,
+    options_taken,
     shown,
     token_rows,
     vocabulary_view,
@@ -54,6 +57,20 @@ __all__ = ["build_site", "run_page"]
 _SHOWN = 3
 
 _HERE = Path(__file__).parent
+
+#: What the manual says about a row of one's own.
+_ADD_PAGE = "docs/add-your-implementation.html"
+
+#: And about the table of real vocabularies.
+_VOCABULARIES_PAGE = "docs/vocabularies.html"
+
+#: What a column of it is, by its format.
+_FORMATS = {
+    "tokenizer.json": "tokenizer.json, of the library tokenizers",
+    "sentencepiece.model": "model of SentencePiece (-pieces)",
+    "vocab.tiktoken": "ranks of tiktoken (-ranks)",
+    "tekken.json": "tekken.json of Mistral",
+}
 
 
 def build_site(rows: Sequence[MatrixRow], suite: Suite, folder: Path, columns: Sequence[Column] = ()) -> int:
@@ -123,6 +140,7 @@ class _Site:
         root = "../" * file.count("/")
         site_pages = [("spec/index.html", "specification"), ("spec/errata.html", "errata")]
         site_pages += [("docs/index.html", "manual")] if "docs/index.html" in self.documents else []
+        site_pages += [(_ADD_PAGE, "add your own")] if _ADD_PAGE in self.documents else []
         content = _render(template, title=title, root=root, linked=True, inline=False, site_pages=site_pages, **values)
         write_whole(target, content)
         self.pages += 1
@@ -155,7 +173,7 @@ class _Site:
                 "engine": shown(judged.row.listed.engine, 60),
                 "all": cell(judged.run.results),
                 "cells": [
-                    cell(result for result in judged.run.results if chapter_of(result.case) == chapter)
+                    (chapter, cell(result for result in judged.run.results if chapter_of(result.case) == chapter))
                     for chapter in self.chapters
                 ],
                 "profiles": [cell(in_profile(judged.run.results, profile)) for profile in self.specification.profiles],
@@ -167,24 +185,37 @@ class _Site:
             "index.html",
             "Results",
             rows=rows,
-            chapters=[(chapter, chapter_title(chapter).replace("-", " ")) for chapter in self.chapters],
+            chapters=[(chapter, chapter_title(chapter)) for chapter in self.chapters],
             profiles=list(self.specification.profiles),
             vocabularies=vocabularies,
-            columns=[(shown(column.vocabulary, 40), shown(column.fault)) for column in self.columns],
+            columns=[
+                (
+                    shown(column.vocabulary, 40),
+                    f"not compared: {shown(column.fault)}" if column.fault else column.format,
+                )
+                for column in self.columns
+            ],
+            formats=[
+                (
+                    _FORMATS.get(format, format),
+                    [shown(column.vocabulary, 40) for column in self.columns if column.format == format],
+                )
+                for format in dict.fromkeys(column.format for column in self.columns)
+            ],
+            vocabularies_page=_VOCABULARIES_PAGE if _VOCABULARIES_PAGE in self.documents else "",
             languages=sorted({row["language"] for row in rows}),
             engines=sorted({row["engine"] for row in rows}),
             engine_count=len({row["engine"] for row in rows}),
             clause_count=sum(clause.level != "RETIRED" for clause in self.specification.clauses.values()),
             case_count=len(self.suite),
             absent=self.absent,
-            add_page="docs/add-your-implementation.html"
-            if "docs/add-your-implementation.html" in self.documents
-            else "",
+            add_page=_ADD_PAGE if _ADD_PAGE in self.documents else "",
             version=__version__,
             fixtures=self.suite.hash,
         )
 
     def choices(self) -> None:
+        marks = {judged.file: choice_marks(judged.run) for judged in self.judged}
         choices = [
             {
                 "name": choice.name,
@@ -195,9 +226,10 @@ class _Site:
                         "rule": _inline(rule, "08-choices", "choices.html"),
                         "default": option == choice.default,
                         "who": [
-                            (judged.name, judged.file)
+                            (judged.name, judged.file, marks[judged.file][choice.name])
                             for judged in self.judged
-                            if judged.run.choices.get(choice.name) == option and self.is_held_to(judged, choice.name)
+                            if judged.run.choices.get(choice.name) == option
+                            and marks[judged.file][choice.name] != NOT_HELD
                         ],
                     }
                     for option, rule in choice.options.items()
@@ -207,14 +239,6 @@ class _Site:
         ]
         self.page("choices.html", "choices.html", "Choices", choices=choices)
 
-    def is_held_to(self, judged: _Judged, choice: str) -> bool:
-        """Whether an implementation was asked a case that depends on a choice."""
-        return any(
-            choice in choices_in(question.outcome) and result.verdict is not Verdict.UNSUPPORTED
-            for result in judged.run.results
-            for question in result.case.questions
-        )
-
     def clauses(self) -> None:
         counts = {
             clause: sum(clause in case.clauses for case in self.suite.cases.values())
@@ -223,7 +247,7 @@ class _Site:
         chapters = [
             (
                 name,
-                chapter_title(name).replace("-", " "),
+                chapter_title(name),
                 [
                     (clause, _inline(clause.text, name, "clauses.html"), counts[clause.id])
                     for clause in self.specification.clauses.values()
@@ -238,6 +262,8 @@ class _Site:
         command = f"tokspec run --impl {_quoted(_public(judged.row.listed.name))}"
         view = _run_view(judged.run, command, judged.row.listed.known, judged.row.listed.engine)
         view["badges"] = list(self.badges(judged))
+        view["file"] = judged.file
+        view["vocabularies"] = judged in self.with_vocabularies
         self.page(f"implementation/{judged.file}.html", "implementation.html", judged.name, view=view)
 
     def badges(self, judged: _Judged) -> Iterator[dict[str, str]]:
@@ -269,6 +295,7 @@ class _Site:
             "case.html",
             case.id,
             case=case,
+            by_choice=any("by_choice" in question.outcome for question in case.questions),
             input=f"{len(case.rows)} rows" if case.rows else shown(case.input, 2000),
             expected=[line for question in case.questions for line in _question_lines(question)],
             rows=token_rows(case, expected, None),
@@ -281,16 +308,18 @@ class _Site:
 
     def answers(self, case: Case) -> tuple[list[dict[str, Any]], int]:
         """Return who answers what, those that answer alike together; and how many were not asked."""
-        found: dict[tuple[str, str], list[tuple[_Judged, Result]]] = {}
+        found: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[tuple[_Judged, Result]]] = {}
         silent = 0
         for judged in self.judged:
             result = self.results[judged.file].get(case.id)
             if result is None or result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
                 silent += 1
             else:
-                found.setdefault((result.verdict.value, describe_reply(result)), []).append((judged, result))
+                taken = (each[:2] for each in options_taken(result, judged.run.choices))
+                key = result.verdict.value, describe_reply(result), tuple(dict.fromkeys(taken))
+                found.setdefault(key, []).append((judged, result))
         shown_groups = []
-        for (verdict, text), members in sorted(found.items(), key=lambda item: -len(item[1])):
+        for (verdict, text, options), members in sorted(found.items(), key=lambda item: -len(item[1])):
             result = members[0][1]
             is_wrong = result.verdict is not Verdict.PASS
             reasons = dict.fromkeys(
@@ -300,8 +329,13 @@ class _Site:
             shown_groups.append(
                 {
                     "verdict": verdict,
+                    "options": options,
                     "who": [(judged.name, judged.file) for judged, _ in members],
-                    "text": text if is_wrong else "",
+                    "text": text
+                    if is_wrong
+                    else "; ".join(_outcomes(result.expected))
+                    if options and not case.rows
+                    else "",
                     "why": " / ".join(reasons),
                     "rows": token_rows(result.question, result.expected, result.reply, place) if is_wrong else [],
                 }
@@ -310,10 +344,14 @@ class _Site:
 
     def clause(self, id: str) -> None:
         cases = [case for case in self.suite.cases.values() if id in case.clauses]
+        counts = {case.id: [0, 0] for case in cases}
         failing, passing = [], []
         for judged in self.judged:
             own = [self.results[judged.file][case.id] for case in cases if case.id in self.results[judged.file]]
             asked = [result for result in own if result.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
+            for result in asked:
+                counts[result.case.id][0] += result.verdict is not Verdict.PASS
+                counts[result.case.id][1] += 1
             wrong = sum(result.verdict is not Verdict.PASS for result in asked)
             if wrong:
                 failing.append((judged.name, judged.file, wrong, len(asked)))
@@ -327,7 +365,7 @@ class _Site:
             id,
             clause=clause,
             text=text,
-            cases=cases,
+            cases=[(case, *counts[case.id]) for case in cases],
             failing=failing,
             passing=passing,
         )
@@ -340,7 +378,7 @@ def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict
     failed, listed, unsupported = groups(run, links)
     counted = {chapter_of(result.case) for result in run.results if result.case.clauses}
     chapters = [chapter for chapter in _chapters(specification) if chapter in counted]
-    counts = run.counts
+    counts, marks = run.counts, choice_marks(run)
     wrong = len(run.failed)
     state = f"fails {wrong} case{'' if wrong == 1 else 's'}" if wrong else "passes what it is asked"
     if not wrong and counts[Verdict.KNOWN_FAILURE]:
@@ -355,11 +393,12 @@ def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict
         "command": shown(command),
         "good": run.conforms and not counts[Verdict.KNOWN_FAILURE],
         "state": f"{state}.",
-        "headline": shown(headline(run)),
+        "headline": shown(headline(run)).rpartition(": ")[2],
         "problems": [shown(problem) for problem in run.complaints],
         "chapters": [
             (
-                chapter_title(chapter).replace("-", " "),
+                chapter,
+                chapter_title(chapter),
                 cell(result for result in run.results if chapter_of(result.case) == chapter),
             )
             for chapter in chapters
@@ -372,7 +411,7 @@ def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict
             {
                 "name": name,
                 "option": shown(option),
-                "default": specification.choices[name].default == option,
+                "mark": marks[name],
                 "rule": _plain(specification.choices[name].options.get(option, "")),
             }
             for name, option in run.choices.items()
@@ -380,6 +419,8 @@ def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict
         ],
         "dissents": [(clause, text) for who, clause, text in _dissents() if f"{hello.name} {hello.version}" in who],
         "badges": [],
+        "file": "",
+        "vocabularies": False,
     }
 
 
@@ -401,7 +442,7 @@ def _group(group: Group, specification: Specification) -> dict[str, Any]:
         "count": len(group.results),
         "link": group.link,
         "first": [_item(result) for result in group.results[:_SHOWN]],
-        "others": [result.case.id for result in group.results[_SHOWN:]],
+        "others": [(result.case.id, chapter_of(result.case)) for result in group.results[_SHOWN:]],
     }
 
 
@@ -410,6 +451,7 @@ def _item(result: Result) -> dict[str, Any]:
     place = result.difference.path if result.difference else ()
     return {
         "id": case.id,
+        "chapter": chapter_of(case),
         "verdict": result.verdict.value,
         "clauses": ", ".join(case.clauses),
         "why": shown(case.why),
@@ -516,6 +558,8 @@ def _markdown(source: Path, file: str) -> str:
             token.tag = f"h{level}"
         elif token.type == "heading_close":
             token.tag = f"h{level}"
+        elif token.type == "inline" and token.children and token.content.startswith("[ ] "):
+            token.children[0].content = token.children[0].content.replace("[ ]", "☐", 1)  # an entry of a checklist
         _lead_links(token.children or (), source, file)
     body: str = _renderer().renderer.render(tokens, _renderer().options, {})
     if file == "spec/index.html":

@@ -1,7 +1,7 @@
 "use strict";
-// The front page: rows are sorted and filtered; without this script it is a table like any other.
+// Tables are sorted, lists filtered, lines copied. Without this script the pages are whole, and the controls not shown.
 document.addEventListener("DOMContentLoaded", () => {
-  const table = document.querySelector("table.heat");
+  for (const controls of document.querySelectorAll(".filters")) controls.hidden = false;
   for (const button of document.querySelectorAll(".copy"))
     button.addEventListener("click", () => {
       const field = document.getElementById(button.dataset.of);
@@ -9,43 +9,75 @@ document.addEventListener("DOMContentLoaded", () => {
       if (navigator.clipboard) navigator.clipboard.writeText(field.value).catch(() => {});
       button.textContent = "copied";
     });
-  if (!table) return;
-  const rows = [...table.tBodies[0].rows];
+
+  // A table whose heads are buttons: words sort upwards first, figures downwards; another click turns it round.
   const key = (row, column) => row.cells[column].dataset.sort ?? row.cells[column].textContent;
   const compare = (left, right) =>
     left !== "" && right !== "" && !isNaN(left) && !isNaN(right) ? left - right : String(left).localeCompare(String(right));
-  table.querySelectorAll("thead th").forEach((head, column) => {
-    head.querySelector("button")?.addEventListener("click", () => {
-      const descending = head.getAttribute("aria-sort") === (column ? "ascending" : "descending") ? !column : !!column;
-      const down = head.getAttribute("aria-sort") === "descending" ? false : head.getAttribute("aria-sort") === "ascending" ? true : descending;
-      table.querySelectorAll("thead th").forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      rows.sort((a, b) => compare(key(a, column), key(b, column)) * (down ? -1 : 1));
-      table.tBodies[0].append(...rows);
-    });
-  });
+  for (const table of document.querySelectorAll("table.heat")) {
+    const heads = [...table.querySelectorAll("thead th")];
+    heads.forEach((head, column) =>
+      head.querySelector("button")?.addEventListener("click", () => {
+        const rows = [...table.tBodies[0].rows];
+        const was = head.getAttribute("aria-sort");
+        const down = was ? was === "ascending" : rows.every((row) => !isNaN(key(row, column)));
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        table.tBodies[0].append(...rows.sort((a, b) => compare(key(a, column), key(b, column)) * (down ? -1 : 1)));
+      }),
+    );
+  }
+
+  // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one, or of all
+  // that it and the head of its group say. A group is shown if something in it is, and opened if it was looked for.
   const fields = [...document.querySelectorAll("[data-filter]")];
+  const groups = [...document.querySelectorAll("[data-group]")];
+  const items = [...document.querySelectorAll("[data-name]")].map((element) => {
+    const head = element.closest("[data-group]")?.querySelector("h2, h3, summary")?.textContent ?? "";
+    return { element, values: { ...element.dataset, text: `${head} ${element.textContent}` } };
+  });
   const count = document.getElementById("count");
   const filter = () => {
-    let left = 0;
-    for (const row of document.querySelectorAll("tr[data-name]")) {
-      const fits = fields.every((field) => {
-        const value = field.value.trim().toLowerCase();
-        const own = (row.dataset[field.dataset.filter] ?? "").toLowerCase();
-        return !value || (field.tagName === "SELECT" ? own === value : own.includes(value));
+    const left = new Set();
+    for (const { element, values } of items) {
+      const fits = fields.every(({ value, tagName, dataset }) => {
+        const [wanted, own] = [value.trim().toLowerCase(), (values[dataset.filter] ?? "").toLowerCase()];
+        return !wanted || (tagName === "SELECT" ? own === wanted : own.includes(wanted));
       });
-      row.hidden = !fits;
-      left += fits && rows.includes(row);
+      element.hidden = !fits;
+      if (fits) left.add(values.name);
     }
-    if (count) count.textContent = `${left} of ${rows.length} implementations`;
-  };
-  const columns = document.getElementById("columns");
-  const show = () => {
-    const wanted = columns ? columns.value : "";
-    for (const each of table.querySelectorAll("[data-kind]")) each.hidden = each.dataset.kind !== (wanted || "chapter");
+    const isWanted = fields.some((field) => field.value);
+    for (const group of groups) {
+      group.hidden = !group.querySelector("[data-name]:not([hidden])");
+      if (isWanted && group.tagName === "DETAILS") group.open = !group.hidden;
+    }
+    if (count) count.textContent = `${left.size} of ${new Set(items.map(({ values }) => values.name)).size} ${count.dataset.of}`;
+    return left.size;
   };
   for (const field of fields) field.addEventListener("input", filter);
+  document.getElementById("open")?.addEventListener("click", () => {
+    const open = groups.some((group) => !group.open);
+    for (const group of groups) group.open = open;
+  });
+
+  // An address that ends with a chapter shows what is of that chapter.
+  const follow = () => {
+    const chapter = document.querySelector("select[data-filter=chapter]");
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    if (!wanted || ![...(chapter?.options ?? [])].some((option) => option.value === wanted)) return;
+    chapter.value = wanted;
+    filter();
+    chapter.closest(".filters").scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
+
+  const columns = document.getElementById("columns");
+  const show = () => {
+    for (const each of document.querySelectorAll("[data-kind]")) each.hidden = each.dataset.kind !== (columns?.value ?? "chapter");
+  };
   columns?.addEventListener("input", show);
   filter();
   show();
+  addEventListener("load", () => setTimeout(follow)); // after the browser went to the chapter's own row
 });

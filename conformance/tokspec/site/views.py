@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,14 +21,18 @@ from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
 __all__ = [
+    "NOT_HELD",
     "Cell",
     "Chip",
     "Group",
     "TokenRow",
     "answer_of",
     "cell",
+    "chapter_of",
     "chapter_title",
+    "choice_marks",
     "groups",
+    "options_taken",
     "shown",
     "token_rows",
     "vocabulary_view",
@@ -41,6 +45,11 @@ _WIDEST = 48
 _AROUND = 12
 
 _LONGEST = 300
+
+#: The mark of a choice that an implementation does not declare, and on which nothing depends that it was asked.
+NOT_HELD = "default, not asked"
+
+_NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 
 #: Causes that are shown of an implementation with a real vocabulary.
 _CAUSES = 6
@@ -99,9 +108,9 @@ def chapter_title(chapter: str) -> str:
     """Return the words of a chapter's name.
 
     >>> chapter_title("02-pre-tokenization")
-    'pre-tokenization'
+    'pre tokenization'
     """
-    return chapter.partition("-")[2]
+    return chapter.partition("-")[2].replace("-", " ")
 
 
 @dataclass(frozen=True)
@@ -293,6 +302,45 @@ def chapter_of(case: Case) -> str:
     return load_specification().clauses[case.clauses[0]].chapter
 
 
+def options_taken(result: Result, choices: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
+    """Return the choices on which a result depends, the option of each, and whether it passes; of a table by row.
+
+    A choice that stands only under another option than the one that was taken is none of them. What was not asked
+    depends on nothing.
+    """
+    for each in result.rows or (result,):
+        outcome: Mapping[str, Any] = {} if each.verdict in _NOT_ASKED else each.case.outcome
+        while "by_choice" in outcome:
+            ((name, options),) = outcome["by_choice"].items()
+            yield name, choices[name], each.verdict is Verdict.PASS
+            outcome = options[choices[name]]
+
+
+def choice_marks(run: Run) -> dict[str, str]:
+    """Say of each choice whether ``hello`` declares the option, and how many of the cases that depend on it pass.
+
+    A default of which none passes is not shown: the implementation may do something else. What a run was given by
+    ``--choice`` is neither. The cases of a report that was read do not say on what they depend.
+    """
+    counts: dict[str, tuple[int, int]] = {}
+    for result in run.results:
+        for name, _, passes in options_taken(result, run.choices):
+            passed, asked = counts.get(name, (0, 0))
+            counts[name] = passed + passes, asked + 1
+    defaults, marks = load_specification().defaults(), {}
+    nothing = NOT_HELD if any(result.case.outcome for result in run.results) else "default"
+    for name, option in run.choices.items():
+        passed, asked = counts.get(name, (0, 0))
+        if run.hello.choices.get(name) == option:
+            mark = "declared"
+        elif option != defaults.get(name):
+            mark = "given"
+        else:
+            mark = "default" if passed else "default, not shown" if asked else nothing
+        marks[name] = f"{mark}, {passed}/{asked}" if asked else mark
+    return marks
+
+
 def vocabulary_view(cell: VocabularyCell | None) -> dict[str, Any] | None:
     """Return what is shown of an implementation with a real vocabulary."""
     if cell is None:
@@ -307,6 +355,7 @@ def vocabulary_view(cell: VocabularyCell | None) -> dict[str, Any] | None:
         "percent": percent(share),
         "mark": "" if share is None or cell.as_it_is else "~",
         "level": "unasked" if share is None else level_of(share),
+        "share": -1 if share is None else round(share, 4),
         "given": f"{'as it is' if cell.as_it_is else f'as {shown(cell.given, 40)}'}" if share is not None else "",
         "fields": [(percent(cell.share(name)), cell.fields.get(name)) for name in FIELDS],
         "reason": shown(cell.reason),

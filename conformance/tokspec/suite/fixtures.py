@@ -29,6 +29,9 @@ __all__ = ["load_suite"]
 #: What may be expected of a case; it has one of these keys.
 OUTCOMES = ("expect", "one_of", "by_choice", "error")
 
+#: The folders of what cases name, and the part of the schema that describes a file there.
+_PARTS = {"models": "model", "corpora": "corpus_inline"}
+
 #: What models and corpora are called.
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -50,8 +53,8 @@ def load_suite(folder: Path | None = None) -> Suite:
     with _without_collection():
         loader = _Loader(root, load_specification())
         for file in paths_below(root):
-            if file.suffix == ".yaml" and file.parent.name not in ("models", "corpora"):
-                loader.add_file(file)
+            if file.suffix == ".yaml":
+                loader.read_part(file) if file.parent in loader.parts else loader.add_file(file)
     if not loader.cases:
         raise DataError("holds no fixture files (*.yaml)", str(root))
     return Suite(loader.cases, loader.hash())
@@ -75,6 +78,7 @@ class _Loader:
     def __init__(self, root: Path, specification: Specification) -> None:
         self.root = root
         self.place = root.resolve()
+        self.parts = {root / folder: part for folder, part in _PARTS.items()}
         self.specification = specification
         self.cases: dict[str, Case] = {}
         self.named: dict[Path, Any] = {}
@@ -163,8 +167,13 @@ class _Loader:
                 raise document.error(path, f"{name!r} is no name; names are lowercase words joined by hyphens")
             if not os.path.isfile(file):
                 raise document.error(path, f"names {name}, but there is no file {folder}/{name}.yaml")
+        return self.read_part(file)
+
+    def read_part(self, file: Path) -> Any:
+        """Return what a file of models or corpora holds, whether or not a case names it."""
+        if file not in self.named:
             read = self.read(file)
-            _validate(read, read.value, "model" if folder == "models" else "corpus_inline")
+            _validate(read, read.value, self.parts[file.parent])
             self.named[file] = _unhex(read, (), {key: value for key, value in read.value.items() if key != "about"})
         return self.named[file]
 
@@ -251,7 +260,8 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
         input = question["input"] if "input" in question else _input_of(question)
         for inner, message in schema.errors(input, f"operations/{raw['operation']}/input"):
             raise document.error((*inner_place, *inner), message)
-        _check_outcome(document, place, question, input, raw["operation"], specification)
+        asked = _unhex(document, inner_place, input)
+        _check_outcome(document, place, question, asked, raw["operation"], specification)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -310,6 +320,10 @@ def _check_encoding(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wro
             yield (key,), f"has {len(lists[key])} entries, and {first} has {len(lists[first])}; both have one a token"
     if "pair" in input and "spans" in result and "sequence_ids" not in result:
         yield ("spans",), "needs sequence_ids beside it, which say in which text of the pair a span counts"
+    longest = max(len(input["text"]), len(input.get("pair", "")))
+    for index, (start, end) in enumerate(result.get("spans", ())):
+        if not start <= end <= longest:
+            yield ("spans", index), f"[{start}, {end}] is no span of a text of {longest} code points"
     for index, part in enumerate(result.get("overflowing", ())):
         for path, message in _check_encoding(part, input):
             yield ("overflowing", index, *path), message

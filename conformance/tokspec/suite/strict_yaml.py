@@ -137,6 +137,8 @@ def _number(text: str) -> float:
     number = float(text) if "." in text else int(text)
     if number in (math.inf, -math.inf):
         raise ValueError(f"{text} is beyond every double")
+    if isinstance(number, int) and abs(number) >= 2**53:
+        raise ValueError(f"{text} is beyond 2^53 - 1, and so in no message (PROTO-7)")
     return number
 
 
@@ -191,6 +193,8 @@ class _Reader:
         self.lines[path] = _line(event)
         if isinstance(event, yaml.AliasEvent):
             raise self.error(event, path, "is an alias; write the value out")
+        if getattr(event, "anchor", None) is not None:
+            raise self.error(event, path, "has an anchor; leave it out, for nothing may refer to it")
         tag = getattr(event, "tag", None)
         if tag is not None:
             raise self.error(event, path, f"has the tag {tag}; write plain values")

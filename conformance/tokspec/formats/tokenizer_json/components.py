@@ -159,11 +159,10 @@ DECODERS: Kinds = Kinds(
             "metaspace",
             (
                 Field("replacement", "replacement", CHARACTER),
-                # To decode, it matters only whether there is a scheme.
                 Field(
                     "prepend_scheme",
                     "prepend_scheme",
-                    one_of({"always": "always", "first": "always", "never": "never"}),
+                    _SCHEMES,
                     absent="always",
                     unsaid="always",
                 ),
