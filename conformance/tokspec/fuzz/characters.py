@@ -230,7 +230,7 @@ _SYLLABLES = [
     *("\u1100\u1161", "\u1100\u1161\u11a7", "\u1112\u1175\u11c2", "\u1112\u1175\u11c3", *HANGUL),
 ]
 _NUMBERS = ["1", "12", "123", "1234", "a1", "1a", "½", "²", "٣", "Ⅳ", "①", "৩", "𝟘", "〇", "一二三"]
-_REPEATED = [*(part * times for part in "a 1\n▁é" for times in (2, 3, 5, 31, 101, 130, 257)), "a" * 1200]
+_REPEATED = [*(part * times for part in "a 1\n▁中" for times in (2, 3, 5, 31, 101, 130, 257)), "a" * 1200]
 _GLUE = ["\r\n", "\r", "\n\r", "\ufffd", "▁", "_", "##", "Ġ", "\ufeff", "\n\n", " \n ", "  ", "\t"]
 
 #: Tables of odd parts, and the places that each has among all odd parts; the first ``_WITH_ROWS`` make rows as well.
@@ -253,12 +253,12 @@ _TABLES: Sequence[tuple[Sequence[str], int]] = (
     (WORDS, 80),
     (RECENT, 32),
     (_GLUE, 48),
-    (_REPEATED, 40),
     (("\ud800", "\udfff", "\ud83d", "a\udc00", "\udc00\ud800"), 5),
     (NAMES, 8),
     ("AÉÀȘǏĆΩБéàñçÅøłжŵ", 32),
     ([chr(code) for code in range(256)], 256),
     ([chr(int(high, 16)) for _, high in _RANGES[::8]], len(_RANGES[::8])),
+    (_REPEATED, 40),
 )
 _WITH_ROWS = 17
 

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tokspec.fuzz.characters import CHARACTER_MAPS
-from tokspec.fuzz.drawing import Draw, coded, codes, maybe, number, pick
+from tokspec.fuzz.drawing import Draw, chance, coded, codes, maybe, number, pick
 
 __all__ = ["COMPONENTS", "STAGES", "Component", "added_tokens", "components_of", "special_tokens", "stages"]
 
@@ -282,6 +282,9 @@ def stages() -> st.SearchStrategy[dict[str, Any]]:
 @st.composite
 def _draw_stages(draw: Draw) -> dict[str, Any]:
     drawn = {stage: draw(strategy) for stage, strategy in _OPTIONAL.items()}
+    kind = (drawn["pre_tokenizer"] or {}).get("type", "")
+    if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
+        drawn["decoder"] = {"type": kind}
     return {stage: part for stage, part in drawn.items() if part is not None}
 
 

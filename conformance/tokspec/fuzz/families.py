@@ -378,7 +378,8 @@ def _generated(draw: Draw, families: tuple[str, ...]) -> Generated:
         ascii_only = "byte_level" in str(model.get("pre_tokenizer"))
         special = draw(_SOME_SPECIAL[ascii_only])
         model = _with_special_tokens(draw, model, special) if special else model
-        if family in _EXTENDED and (extension := draw(_EXTENSION)):
+        extension = draw(_EXTENSION)
+        if extension and family in _EXTENDED:
             model = _EXTENDED[family](draw, model) if extension == "parameters" else _with_ids(draw, model)
         missing = [row for row in model.get("added_tokens", ()) if row["content"] not in tokens_of(model)]
         for id, row in enumerate(missing, len(tokens_of(model))):

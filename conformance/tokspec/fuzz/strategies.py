@@ -79,7 +79,7 @@ def _own_tokens(model: _Model) -> list[str]:
 
 
 #: Parameters of stages that may stand in a text as they are.
-_IN_TEXTS = ("string", "content", "delimiter", "replacement", "prefix")
+_IN_TEXTS = ("string", "content", "delimiter", "replacement", "prefix", "suffix")
 
 
 def _parameters(part: Any) -> Iterator[str]:
@@ -295,6 +295,7 @@ def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     streams = chance(draw, 50)
     skipping = {"skip_special_tokens": chance(draw, 75)} if chance(draw, 30) else {}
     own = [token for kind, tokens in _DECODED.items() if f"'{kind}'" in str(model.get("decoder")) for token in tokens]
+    own += [part for text in _parameters(model.get("decoder", {})) for part in (text, f"{text}a", f"a{text}") * 3]
     parts = [*table((100, listed), (100, own), (56, _ANY_DECODED)), *_ANY_DECODED, *_SINGLE_BYTES]
     numbers, is_of_bytes = _ids_of(model), model.get("decoder", {}).get("type") == "byte_level"
     for drawn in draw(coded_lists(len(parts), 9, 0, 6)):
@@ -469,8 +470,9 @@ def models_with_texts(draw: Draw, families: Sequence[str] = tuple(FAMILIES)) -> 
     ...     assert model["type"] in ("wordpiece", "bpe")
     >>> test_my_tokenizer_loads_every_model()
     """
+    drawn = draw(coded(_TEXT_PLACES))  # first, so that it stays while the model shrinks
     _, model, symbols = draw(generated(tuple(families)))
-    return model, _read(draw(coded(_TEXT_PLACES)), _table_of(model, symbols))
+    return model, _read(drawn, _table_of(model, symbols))
 
 
 def texts(
