@@ -420,7 +420,8 @@ def _draw_example(draw: Draw, families: tuple[str, ...], operations: frozenset[s
     found = _asked(draw, model, symbols) if family != "broken" else ()
     requests = [asked for asked in found if asked[0] in operations]
     if not requests:  # a model that is to be refused, and the simplest example, are asked something too
-        requests = [(operation, {"text": symbols}) for operation in ("normalize", "encode") if operation in operations]
+        wanted = ("normalize", "encode") if tokens_of(model) else ("normalize",)
+        requests = [(operation, {"text": symbols}) for operation in wanted if operation in operations]
     return Example(family, model, requests)
 
 
