@@ -98,7 +98,6 @@ ODD_TOKENS = (
         "a<0x41>",
         "\ufeff",
         "\ufeffa",
-        "\ud800",
         "\ufffd",
         "\n",
         "a\n",
