@@ -219,6 +219,14 @@ def test_large_counts_by_themselves_are_not(operation: str) -> None:
     assert expected({"type": "wordpiece"}, operation, LARGE, right, given) == right
 
 
+@pytest.mark.parametrize(("cut", "is_open"), [("aa", True), ("a", False)])
+def test_ties_in_what_overflows_are_open(cut: str, is_open: bool) -> None:
+    right = {**SHORT_FIRST, "tokens": ["a"], "overflowing": [{"tokens": ["a"]}]}
+    given = {**right, "overflowing": [{"tokens": [cut]}]}
+    found = expected({**EITHER_END, "truncation": {"max_length": 1}}, "encode", {"text": "aa"}, right, given)
+    assert found == (None if is_open else right)
+
+
 @pytest.mark.parametrize(
     ("given", "is_open"),
     [

@@ -283,7 +283,8 @@ def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
     right, given, model, text = answers.right, answers.given, answers.model, answers.input["text"]
     listed, special = list(costs.costs), model.get("special_tokens", ())
     if "pair" in answers.input or model.keys() & _ASSEMBLED:
-        return right if given.get("tokens", right["tokens"]) == right["tokens"] else None
+        is_same = "tokens" not in given or _all_tokens(given) == _all_tokens(right)
+        return right if is_same else None
     tokens = given["tokens"] if "tokens" in given else _named(given.get("ids"), listed)
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         return right
@@ -304,6 +305,11 @@ def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
 
 #: What puts other tokens beside those of the text, or takes some away: what ties then is not looked into.
 _ASSEMBLED = {"added_tokens", "post_processor", "truncation", "padding", "byte_fallback"}
+
+
+def _all_tokens(encoding: Result) -> list[Any]:
+    """Return the tokens of an encoding and of the parts that overflow."""
+    return [encoding["tokens"], *(part.get("tokens") for part in encoding.get("overflowing", ()))]
 
 
 def _named(ids: Any, listed: Sequence[str]) -> list[str] | None:
