@@ -104,7 +104,7 @@ def test_what_a_clause_lacks(clause: Clause, cases: list[str], functions: list[s
         (clause("DEC-STREAM-1"), {"decode_stream": 1}, ()),
         (clause("TERM-2"), {"encode": 1}, ("a case of decode", "a case of train")),
         (clause("UNI-SEG-4"), {"viterbi": 1}, ()),
-        (clause("UNI-SEG-2"), {"segment": 1}, ("a case of encode",)),
+        (clause("UNI-SEG-2"), {"segment": 1}, ("a case of encode", "a case of train")),
         (clause("ERROR-2"), {"best_pair": 1}, ()),
         (clause("ERROR-1"), {}, ()),
     ],

@@ -220,11 +220,11 @@ def _ids(input: Mapping[str, Any]) -> list[int]:
 
 
 def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    if "vocabulary_size" in input:
-        return _learn(tokenizer, input, input["vocabulary_size"])
-    # The library counts tokens, not merges. With no room for a merge it gives the size from which to count.
-    count = input["merge_count"]
-    return _learn(tokenizer, input, len(_learn(tokenizer, input, 0)["vocabulary"]) + count)
+    sizes = [input["vocabulary_size"]] if "vocabulary_size" in input else []
+    if "merge_count" in input:
+        # The library counts tokens, not merges. With no room for a merge it gives the size from which to count.
+        sizes.append(len(_learn(tokenizer, input, 0)["vocabulary"]) + input["merge_count"])
+    return _learn(tokenizer, input, min(sizes))
 
 
 def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:

@@ -25,8 +25,9 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("TERM-1", "TERM-2", "TERM-9", "WP-MODEL-2"), ("encode", "decode", "train")),
     **dict.fromkeys(("TERM-3", "TERM-6"), ("encode",)),
     "TERM-7": ("encode", "decode", "decode_stream"),
-    **dict.fromkeys(("TERM-8", "TERM-10", "ADDED-13", "PATTERN-2"), ("encode", "decode")),
-    **dict.fromkeys(("NORM", "PRE", "PATTERN", "ADDED", "SPECIAL", "ENC"), ("encode",)),
+    "TERM-10": ("encode", "decode", "decode_stream"),
+    **dict.fromkeys(("TERM-8", "ADDED-13", "PATTERN"), ("encode", "decode")),
+    **dict.fromkeys(("NORM", "PRE", "ADDED", "SPECIAL", "ENC"), ("encode",)),
     **dict.fromkeys(("BPE", "WP", "UNI", "WL", "SP"), ("encode",)),
     **dict.fromkeys(("BPE-TRAIN", "WP-TRAIN", "UNI-INIT", "UNI-LOSS", "UNI-PRUNE", "ERROR-3"), ("train",)),
     **dict.fromkeys(("POST", "BATCH", "TRUNC", "PAD"), ("encode",)),
@@ -37,7 +38,7 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     "SP-DEC": ("decode", "decode_stream"),
     "ADDED-12": ("encode", "decode", "decode_stream"),
     "DEC-BYTE-3": ("decode", "decode_stream", "decode_bytes"),
-    "BPE-AFFIX-4": ("encode", "train"),
+    **dict.fromkeys(("BPE-AFFIX-4", "UNI-SEG-2"), ("encode", "train")),
     "ERROR-2": (),
 }
 
@@ -82,7 +83,7 @@ def doors_of(id: str) -> tuple[str, ...]:
     """Return the operations of a user in which a clause could be seen broken.
 
     >>> doors_of("DEC-7"), doors_of("DEC-STREAM-1"), doors_of("TERM-10")
-    (('decode', 'decode_stream'), ('decode_stream',), ('encode', 'decode'))
+    (('decode', 'decode_stream'), ('decode_stream',), ('encode', 'decode', 'decode_stream'))
     """
     parts = id.split("-")
     beginnings = ["-".join(parts[:count]) for count in range(len(parts), 0, -1)]
