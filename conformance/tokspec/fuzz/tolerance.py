@@ -87,8 +87,8 @@ def _with_open_spans(answers: Answers) -> Result:
     right, is_encoding = answers.right, answers.operation == "encode"
     parts, others = right.get("overflowing", ()), answers.given.get("overflowing", ())
     if parts and len(parts) == len(others):
-        rows = [replace(answers, right=part, given=other) for part, other in zip(parts, others, strict=True)]
-        right = {**right, "overflowing": [_with_open_spans(row) for row in rows]}
+        cut = [replace(answers, right=part, given=other) for part, other in zip(parts, others, strict=True)]
+        right = {**right, "overflowing": [_with_open_spans(each) for each in cut]}
     key, first = ("spans", 0) if is_encoding else ("pieces", 1)
     mine, other = right.get(key), answers.given.get(key)
     if not isinstance(mine, list) or not isinstance(other, list) or len(mine) != len(other):
