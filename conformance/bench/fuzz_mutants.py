@@ -2,6 +2,7 @@
 
     python conformance/bench/fuzz_mutants.py --draw 120 --seed 7     so many drawn with a seed, and all harmless ones
     python conformance/bench/fuzz_mutants.py BPE-ENC-4 greedy         those of a clause, a file, or one by its id
+    python conformance/bench/fuzz_mutants.py --mutants conformance/mutants/blind python.yaml   of another folder
     python conformance/bench/fuzz_mutants.py --replay                 three, each found again by a process of its own
 
 No fixture helps. A mutant is found when an example shows a difference from the reference under the mutant's choices.
@@ -142,17 +143,26 @@ def total(done: Sequence[Hunted]) -> list[str]:
     return lines
 
 
-def replay(mutants: Sequence[Mutant], seed: int, seconds: float, folder: Path | None) -> int:
+def replay(mutants: Sequence[Mutant], given: argparse.Namespace) -> int:
     """Find each mutant, and again in another process, which only replays what the first one kept."""
     status = 0
     for mutant in mutants:
-        if folder is not None:
-            again = hunt(mutant, seed, 0.0, folder)
+        if given.folder is not None:
+            again = hunt(mutant, given.seed, 0.0, given.folder)
             print("nothing" if again.finding is None else again.finding.question.key)
             continue
         with TemporaryDirectory() as kept:
-            first = hunt(mutant, seed, seconds, Path(kept))
-            command = [sys.executable, __file__, mutant.id, "--replay", "--folder", kept]
+            first = hunt(mutant, given.seed, given.seconds, Path(kept))
+            command = [
+                sys.executable,
+                __file__,
+                mutant.id,
+                "--replay",
+                "--folder",
+                kept,
+                "--mutants",
+                str(given.mutants),
+            ]
             said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
         is_same = first.finding is not None and said == first.finding.question.key
         print(f"{'replayed' if is_same else 'DIFFERENT'} {mutant.id} {said}")
@@ -163,6 +173,7 @@ def replay(mutants: Sequence[Mutant], seed: int, seconds: float, folder: Path | 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("patterns", nargs="*", help="mutants by id, clause or file")
+    parser.add_argument("--mutants", type=Path, default=mutants_folder(), metavar="FOLDER", help="where they are")
     parser.add_argument("--draw", type=int, help="so many mutants of those, and all harmless ones")
     parser.add_argument("--seconds", type=float, default=60.0, help="of the processor for each (60)")
     parser.add_argument("--harmless", type=float, default=10.0, help="the same for each harmless one (10)")
@@ -170,15 +181,14 @@ def main() -> int:
     parser.add_argument("--replay", action="store_true", help="find some again in another process")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    folder = mutants_folder()
-    if folder is None:
+    if given.mutants is None:
         parser.error("an installed suite has no mutants; run it in a checkout")
-    mutants = selected(load_mutants(folder), tuple(given.patterns))
+    mutants = selected(load_mutants(given.mutants), tuple(given.patterns))
     harmful, harmless = ([each for each in mutants if bool(each.harmless) == is_so] for is_so in (False, True))
     if given.draw is not None or given.replay:
         harmful = Random(given.seed).sample(harmful, min(len(harmful), given.draw or 3))
     if given.replay:
-        return replay(harmful, given.seed, given.seconds, given.folder)
+        return replay(harmful, given)
     heads = ("", "clause", "mutant", "found", "shrunk", "examples", "size")
     print("{:8} {:15} {:44} {:>6} {:>6} {:>8} {:>5}  named, and what it is asked".format(*heads), flush=True)
     done = []

@@ -200,9 +200,22 @@ def test_what_a_listed_case_excuses_does_not_count(folder: Path) -> None:
 def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERRUPTED_AT", "3000")
     status, out, err = fuzz(folder, *LOSSY, "--seconds", "100", "--no-database")
-    assert (status, err) == (1, "seed 5\n")
+    assert (status, err) == (130, "seed 5\ninterrupted\n")
     assert FINDING in out
     assert out.endswith(", interrupted\n")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_example_asks_something(folder: Path, family: str) -> None:
+    status, out, _ = fuzz(folder, "--examples", "1", "--only", family, "--no-database")
+    asked = "1 request = 1" if family in ("stages", "training") else "2 requests = 2"
+    assert (status, out) == (0, f"tokref 0.1.0: 0 findings in 1 example, {asked} alike + 0 differ\n")
+
+
+def test_nothing_to_replay_is_told(folder: Path) -> None:
+    status, out, _ = fuzz(folder, "--seconds", "0")
+    said = "--seconds 0 asks only what --replay names or the database keeps, and there is nothing"
+    assert (status, out.splitlines()[1]) == (1, f"{said}; a run that shows nothing is not a pass")
 
 
 def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,7 +383,7 @@ class Segments(ReferenceAdapter):
 
 
 def test_who_offers_nothing_that_is_asked_does_not_hang() -> None:
-    said = "^tokref 0.1.0 offers segment, and models of stages are asked something else$"
+    said = "^tokref 0.1.0 offers segment, and none of 30 examples of stages asks for it$"
     with pytest.raises(DataError, match=said):
         differences(Segments, examples=30, families=["stages"])
 

@@ -32,6 +32,9 @@ WORDPIECE = {"type": "wordpiece", "vocabulary": ["a"]}
         (WORDPIECE, "encode", {"text": "b"}, "unknown_symbol", "WP-MODEL-1"),
         (BPE, "decode", {"ids": [1]}, "unknown_id", "DEC-3"),
         (BPE, "encode", {"text": "b"}, "invalid_model", "BPE-MODEL-3"),
+        ({**BPE, "scores": []}, "encode", {"text": "b"}, "invalid_model", "SP-SCORE-2"),
+        ({**BPE, "added_tokens": []}, "encode", {"text": "b"}, "invalid_model", "ADDED-14"),
+        (BPE, "encode", {"text": "b", "disallowed_special": "all"}, "invalid_input", "ADDED-17"),
     ],
 )
 def test_a_refusal_that_is_due_has_its_clause_whatever_comes_instead(
@@ -62,6 +65,9 @@ BYTES = {"pre_tokenizer": {"type": "byte_level"}}
         ({**WORDPIECE, "max_word_length": 1}, "encode", {"text": "a"}, "tokens", "WP-ENC-4"),
         (UNIGRAM, "encode", {"text": "a"}, "tokens", "UNI-SEG-2"),
         (UNIGRAM, "encode", {"text": "a"}, AGAIN, "ERROR-1"),
+        (UNIGRAM, "nbest", {"word": "a", "nbest_size": 1}, "segmentations", "UNI-NBEST-1"),
+        ({**BPE, "decoder": {"type": "byte_level"}}, "decode_bytes", {"ids": [0]}, "bytes", "DEC-BYTES-1"),
+        ({**BPE, "special_tokens": ["a"]}, "encode", {"text": "a", "allowed_special": []}, "tokens", "ADDED-15"),
         ({"type": "bpe"}, "count_words", UNTRAINED, "words", "BPE-TRAIN-1"),
         ({"type": "bpe"}, "train", UNTRAINED, "vocabulary", "BPE-TRAIN-2"),
         ({"type": "bpe"}, "train", UNTRAINED, "merges", "BPE-TRAIN-7"),

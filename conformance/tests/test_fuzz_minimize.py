@@ -65,7 +65,7 @@ def test_ids_follow_the_tokens_that_they_name() -> None:
 
 
 def test_a_model_that_encodes_keeps_a_token() -> None:
-    assert minimize(Question(BPE, "encode", {"text": "a"}), lambda candidate: True).model["vocabulary"] == ["<unk>"]
+    assert minimize(Question(BPE, "encode", {"text": "a"}), lambda candidate: True).model["vocabulary"] == ["a"]
 
 
 def test_what_tells_nothing_of_a_model_goes() -> None:
@@ -73,6 +73,45 @@ def test_what_tells_nothing_of_a_model_goes() -> None:
     model = {"normalizer": inner, "decoder": {"type": "byte_level"}}
     small = minimize(Question(model, "normalize", {"text": "Éaz"}), lambda each: "bert" in str(each.model))
     assert (small.model, small.input) == ({"normalizer": {"type": "bert"}}, {"text": ""})
+
+
+def test_a_name_of_a_template_goes_with_all_that_name_it() -> None:
+    template = {
+        "type": "template",
+        "single": [{"special": "<s>"}, {"sequence": "A"}],
+        "pair": [{"sequence": "A"}, {"sequence": "B"}, {"special": "<s>"}],
+        "special_tokens": [{"name": "<s>", "ids": [0], "tokens": ["<s>"]}],
+    }
+
+    def puts_a_text_in(candidate: Question) -> bool:
+        found = candidate.model.get("post_processor", {})
+        names = {row.get("name") for row in found.get("special_tokens", ())}
+        named = {item["special"] for key in ("single", "pair") for item in found.get(key, ()) if "special" in item}
+        return found.get("single", [])[-1:] == [{"sequence": "A"}] and names == named
+
+    small = minimize(Question({"post_processor": template}, "encode", {"text": "a", "pair": "b"}), puts_a_text_in)
+    kept = {"type": "template", "single": [{"sequence": "A"}]}
+    assert (small.model, small.input) == ({"post_processor": kept}, {"text": ""})
+
+
+def test_a_model_that_makes_no_difference_becomes_one_of_the_characters() -> None:
+    model = {"type": "unigram", "tokens": [["<unk>", -1.0], ["ab", -2.5]], "weights": "log_probability"}
+    question = Question({**model, "padding": {"strategy": {"fixed": 3}}}, "encode", {"text": "a"})
+    small = minimize(question, lambda each: "padding" in each.model and each.input["text"] == "a")
+    assert small.model == {"padding": {}, "type": "bpe", "vocabulary": ["a"]}
+
+
+def test_frequencies_stand_for_logarithms() -> None:
+    model = {"type": "unigram", "tokens": [["a", -1.5], ["b", -2.5]], "weights": "log_probability"}
+    small = minimize(Question(model, "segment", {"word": "a"}), lambda each: each.input["word"] == "a")
+    assert small.model == {"type": "unigram", "tokens": [["b", 1]]}
+
+
+def test_parameters_become_shorter() -> None:
+    split = {"type": "split", "pattern": {"regex": r"\p{L}+|\s"}, "behavior": "isolated"}
+    question = Question({"pre_tokenizer": split}, "pre_tokenize", {"text": "a"})
+    small = minimize(question, lambda each: "regex" in str(each.model) and "behavior" in str(each.model))
+    assert small.model == {"pre_tokenizer": {**split, "pattern": {"regex": "a"}}}
 
 
 def test_a_plain_letter_stands_for_others() -> None:

@@ -204,16 +204,39 @@ def test_a_character_of_a_newer_unicode_is_open_where_a_stage_looks_at_its_kind(
     assert expected({}, "normalize", result, result, {"text": ""}) == result
 
 
-LARGE = {"corpus": {"words": [["ab", 2**20 + 1]]}}
+LARGE = {"corpus": {"words": [["ab", 2**25 + 1]]}}
 
 
 @pytest.mark.parametrize("operation", ["train", "training_trace", "training_state", "best_pair", "pair_scores"])
 def test_scores_of_large_counts_are_open(operation: str) -> None:
-    right, given = {"words": [["ab", 2**20 + 1]]}, dict[str, Any](words=[])
+    right, given = {"words": [["ab", 2**25 + 1]]}, dict[str, Any](words=[])
     assert expected({"type": "wordpiece"}, operation, LARGE, right, given) is None
 
 
 @pytest.mark.parametrize("operation", ["count_words", "base_vocabulary"])
 def test_large_counts_by_themselves_are_not(operation: str) -> None:
-    right, given = {"words": [["ab", 2**20 + 1]]}, dict[str, Any](words=[])
+    right, given = {"words": [["ab", 2**25 + 1]]}, dict[str, Any](words=[])
     assert expected({"type": "wordpiece"}, operation, LARGE, right, given) == right
+
+
+@pytest.mark.parametrize(("cut", "is_open"), [("aa", True), ("a", False)])
+def test_ties_in_what_overflows_are_open(cut: str, is_open: bool) -> None:
+    right = {**SHORT_FIRST, "tokens": ["a"], "overflowing": [{"tokens": ["a"]}]}
+    given = {**right, "overflowing": [{"tokens": [cut]}]}
+    found = expected({**EITHER_END, "truncation": {"max_length": 1}}, "encode", {"text": "aa"}, right, given)
+    assert found == (None if is_open else right)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_open"),
+    [
+        ([["aa", "a"], ["a", "aa"]], True),
+        ([["a", "aa"], ["a", "aa"]], False),
+        ([["a", "aa"], ["a", "a", "a"]], False),
+        ([["a", "aa"]], False),
+    ],
+)
+def test_segmentations_that_tie_are_listed_in_any_order(given: list[list[str]], is_open: bool) -> None:
+    right, input = {"segmentations": [["a", "aa"], ["aa", "a"]]}, {"word": "aaa", "nbest_size": 2}
+    found = expected(EITHER_END, "nbest", input, right, {"segmentations": given})
+    assert found == ({"segmentations": given} if is_open else right)

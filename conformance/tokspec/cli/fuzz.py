@@ -31,11 +31,14 @@ __all__ = ["fuzz_command"]
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 
+#: The exit status after an interruption, as shells give it.
+INTERRUPTED = 130
+
 #: How long a campaign is without a budget, in seconds.
 _DEFAULT_SECONDS = 60.0
 
 _OPTIONS = [
-    click.option("--seconds", type=Seconds(min=0), help="End after so long; 60 unless a budget is given."),
+    click.option("--seconds", type=Seconds(min=0), help="End after so long; 60 unless a budget is given; 0 only replays."),
     click.option(
         "--examples",
         type=POSITIVE,
@@ -81,7 +84,8 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
     What differs is shrunk and shown once. What the implementation declares as a choice, or does not support, is not a
     finding.
 
-    Exit status: 0 if nothing new was found, 1 if something was, 2 if the suite could not do its work.
+    Exit status: 0 if nothing new was found, 1 if something was, 2 if the suite could not do its work, 130 after an
+    interruption, which shows what was found until then.
     """
     try:
         import hypothesis  # noqa: F401
@@ -162,7 +166,7 @@ class _Fuzzing:
             with ExitStack() as last:  # shown though something cannot be written
                 last.callback(click.echo, total(campaign, name))
                 self._save(fresh, there, name, checker)
-        return _status(campaign, fresh)
+        return self._status(campaign, fresh)
 
     def _families(self) -> tuple[str, ...]:
         from tokspec.fuzz.families import FAMILIES
@@ -267,6 +271,19 @@ class _Fuzzing:
         words = "".join(f" {option} {shlex.quote(str(value))}" for option, value in given if value is not None)
         return f"tokspec fuzz{self.target.arguments()}{words}{' --no-database' if self.no_database else ''}"
 
+    def _status(self, campaign: Campaign, fresh: Sequence[Finding]) -> int:
+        """Return the exit status: 0 only if something was alike, and all that differs is known."""
+        if campaign.interrupted:
+            click.echo("interrupted", err=True)
+            return INTERRUPTED
+        if campaign.tally.states["same"] or len(campaign.findings):
+            return 1 if fresh else 0
+        said = "no example was answered"
+        if self.seconds == 0:
+            said = "--seconds 0 asks only what --replay names or the database keeps, and there is nothing"
+        click.echo(click.style(f"{said}; a run that shows nothing is not a pass", fg="red"))
+        return 1
+
 
 def _say(lines: Iterator[str]) -> None:
     for line in wrap(lines, terminal_width()):
@@ -282,10 +299,3 @@ def _startable(target: Target) -> Iterator[None]:
         raise target.unusable(fault) from None
 
 
-def _status(campaign: Campaign, fresh: Sequence[Finding]) -> int:
-    """Return the exit status: 0 only if something was alike, and all that differs is known."""
-    if not campaign.tally.states["same"] and not len(campaign.findings):
-        click.echo(click.style("no example was answered, and a run that shows nothing is not a pass", fg="red"))
-        return 1
-    is_cut_off = campaign.interrupted and campaign.tally.states["differs"] > 0 and not len(campaign.findings)
-    return 1 if fresh or is_cut_off else 0

@@ -38,7 +38,7 @@ __all__ = ["Budget", "Campaign", "Tally", "database_folder"]
 _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 
 #: How many smaller questions are tried after shrinking.
-_POLISHED = 400
+_POLISHED = 1000
 
 #: One example in so many is asked twice.
 _ASKED_AGAIN = 16
@@ -203,7 +203,8 @@ class Campaign:
         hello = self.checker.hello
         offered = ", ".join(hello.operations) or "no operation"
         families = "any family" if len(self.families) == len(FAMILIES) else ", ".join(self.families)
-        return f"{hello.name} {hello.version} offers {offered}, and models of {families} are asked something else"
+        drawn = f"none of {self.tally.examples} examples of {families} asks for it"
+        return f"{hello.name} {hello.version} offers {offered}, and {drawn}"
 
     def _ask_given(self, question: Question) -> None:
         comparison = self.checker.compare_one(question, again=True)

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 
-__all__ = ["CONTRACTIONS", "NAMES", "ODD", "PUNCTUATION", "ROWS", "WHITE_SPACE", "has_newer", "is_recent"]
+__all__ = [
+    "CHARACTER_MAPS",
+    "CONTRACTIONS",
+    "NAMES",
+    "ODD",
+    "ODD_TOKENS",
+    "PUNCTUATION",
+    "ROWS",
+    "WHITE_SPACE",
+    "has_newer",
+    "is_recent",
+]
 
 #: Every code point with Unicode's White_Space property.
 WHITE_SPACE = (
@@ -56,7 +68,7 @@ IDEOGRAPHS = "".join(
     for step in steps
 )
 
-KANA = "あがぱアガパーゞヴ\u3099ｶﾞ"
+KANA = (*"あがぱアガパーゞヴ\u3099ｶﾞ", "ｶﾞ", "ﾊﾟ", "か\u3099", "は\u309a", "ﾞ\u0334", "ｱﾞ")
 
 #: Sequences that are seen as one.
 EMOJI = ("👋", "👨\u200d👩\u200d👧", "👍🏽", "🇫🇷", "❤\ufe0f", "1\ufe0f\u20e3", "🏴\U000e0067\U000e007f", "🙂")
@@ -78,19 +90,28 @@ WORDS = tuple(
 #: What every object of a language has, where a vocabulary is an object.
 NAMES = ("constructor", "__proto__", "toString", "hasOwnProperty")
 
+#: Tokens that languages and libraries take for something else: for nothing, for a number, for a name, for two.
+ODD_TOKENS = (
+    *("", "7", "07", "0", "00", "1e1", "a ", " a", " ", "\0", "a\0", "true", "null", "None", "##", "<0x41>", "<0x+A>"),
+    *(
+        "<0xé>",
+        "a<0x41>",
+        "\ufeff",
+        "\ufeffa",
+        "\ufffd",
+        "\n",
+        "a\n",
+        "\U0001f600",
+        "é",
+        "e\u0301",
+        *NAMES[:2],
+    ),
+)
+
 #: Characters of several categories that versions 8 to 13 of Unicode assigned: older tables do not have them.
 RECENT = (
     "\u2e43\u2e44\u2e4f\u2e52\u0c77\u1c90\u1878\u08d4\u08d5\u0d00\u09fe\ua7bb\u1dfb\u32ff\U0001e140"
     "\U0001e2f0\U00016e40\U00010fe0\U0001fbf1\U0001fa74"
-)
-
-#: Ranges that versions of Unicode since 15 assign: a table of an older version does not have them.
-_SINCE_15_LETTERS = (
-    "1C89-1C8A A7CB-A7CD A7DA-A7DC 10D40-10D65 105C0-105F3 11BC0-11BE1 11F00-11F10 1E4D0-1E4F9 1E5D0-1E5F0 "
-    "1E030-1E06D 2EBF0-2EE5D 2FFC-2FFF 31350-323AF 1FAE8-1FAE9 1CCF0-1CCF9"
-)
-NEWER = tuple(
-    (int(low, 16), int(high, 16)) for low, _, high in (part.partition("-") for part in _SINCE_15_LETTERS.split())
 )
 
 #: Ranges that 14.0 assigned.
@@ -192,6 +213,8 @@ _MARKED = [
         "\u0307\u0307",
         "\u0327\u0301",
         "\u0308" * 31,
+        "\uff9e\u0334",  # of class 0, but not what they are composed of
+        "\u0f73\u0334",
     )
 ]
 _SIGMA = [
@@ -206,7 +229,7 @@ _SYLLABLES = [
     *("\u1100\u1161", "\u1100\u1161\u11a7", "\u1112\u1175\u11c2", "\u1112\u1175\u11c3", *HANGUL),
 ]
 _NUMBERS = ["1", "12", "123", "1234", "a1", "1a", "½", "²", "٣", "Ⅳ", "①", "৩", "𝟘", "〇", "一二三"]
-_REPEATED = [part * times for part in "a 1\n▁é" for times in (2, 3, 5, 31, 101, 130, 257, 1200)]
+_REPEATED = [*(part * times for part in "a 1\n▁中" for times in (2, 3, 5, 31, 101, 130, 257)), "a" * 1200]
 _GLUE = ["\r\n", "\r", "\n\r", "\ufffd", "▁", "_", "##", "Ġ", "\ufeff", "\n\n", " \n ", "  ", "\t"]
 
 #: Tables of odd parts, and the places that each has among all odd parts; the first ``_WITH_ROWS`` make rows as well.
@@ -226,7 +249,6 @@ _TABLES: Sequence[tuple[Sequence[str], int]] = (
     (_NUMBERS, 48),
     (_MARKED, 96),
     (_SIGMA, 128),
-    (_REPEATED, 40),
     (WORDS, 80),
     (RECENT, 32),
     (_GLUE, 48),
@@ -234,9 +256,10 @@ _TABLES: Sequence[tuple[Sequence[str], int]] = (
     (NAMES, 8),
     ("AÉÀȘǏĆΩБéàñçÅøłжŵ", 32),
     ([chr(code) for code in range(256)], 256),
-    ([chr((low + high) // 2) for low, high in NEWER], len(NEWER)),
+    ([chr(int(high, 16)) for _, high in _RANGES[::8]], len(_RANGES[::8])),
+    (_REPEATED, 40),
 )
-_WITH_ROWS = 18
+_WITH_ROWS = 17
 
 
 def _spread(parts: Sequence[str], places: int) -> list[str]:
@@ -261,3 +284,49 @@ def _rows() -> Sequence[Sequence[str]]:
 
 #: Rows of up to 64 parts that are alike, so that whatever is odd about one of them is met; the named ones are likelier.
 ROWS: Sequence[Sequence[str]] = _rows()
+
+
+# Character maps
+
+
+def _character_map(replacements: Mapping[str, str], root: Sequence[int] = range(256)) -> str:
+    """Write a character map as compactly as a double-array trie can be (NORM-MAP-1, NORM-MAP-3).
+
+    ``root`` are the offsets that the root may have: those of 256 and its multiples are written in another way.
+
+    >>> _character_map({"a": "b"})
+    'DAAAAACEBQADAACAYgUBAGIA'
+    """
+    keys, texts = {key.encode(): text for key, text in replacements.items()}, bytearray()
+    units, bases, waiting = {0: 0}, set[int](), [(b"", 0)]
+    for prefix, place in waiting:  # grows
+        bytes_behind = {key[len(prefix)] for key in keys if key.startswith(prefix) and key != prefix}
+        members = {*bytes_behind, *([0] if prefix in keys else [])}
+        free = [base for base in (range(1024) if place else root) if base not in bases]
+        fitting = (base for base in free if all(base ^ member not in units for member in members))
+        base = min(fitting, key=lambda base: max(base ^ member for member in members))
+        bases.add(base)
+        offset = base ^ place
+        units[place] |= offset << 2 | 0x200 if offset and offset % 256 == 0 else offset << 10
+        for byte in sorted(bytes_behind):
+            units[base ^ byte] = byte
+            waiting.append((prefix + bytes([byte]), base ^ byte))
+        if prefix in keys:
+            units[place] |= 0x100
+            units[base] = 0x80000000 | len(texts)
+            texts += keys[prefix].encode() + b"\0"
+    trie = b"".join(units.get(place, 0x80000000).to_bytes(4, "little") for place in range(max(units) + 1))
+    return b64encode(len(trie).to_bytes(4, "little") + trie + texts).decode()
+
+
+#: Maps whose keys begin each other, lie within each other, are of several bytes, or stand beside spaces and marks.
+CHARACTER_MAPS = (
+    _character_map({"a": "b"}),
+    _character_map({"a": "", "ab": "X"}),
+    _character_map({"\n": " ", "é": "e"}),
+    _character_map({"b": " a ", "a": "▁"}),
+    "",
+    _character_map({"aa": "a", "aab": "\u0301"}),
+    _character_map({"\u0301": "", "a\u0301": "á", "👋": "👋🏽"}),
+    _character_map({"ab": "Y", "a": "XX"}, [256]),
+)

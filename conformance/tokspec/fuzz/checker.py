@@ -241,6 +241,9 @@ class Checker:
         operation, input = asked
         if right is _TOO_MUCH or (isinstance(reply, Fault) and reply.kind == "timeout" and self._is_hard(model, asked)):
             return _OPEN
+        is_tied = model.get("type") == "unigram" and "truncation" in model and self.choices["unigram_tie"] == "any"
+        if is_tied and {type(right), type(reply)} == {Answer, Refused}:  # segmentations that tie may differ in length
+            return _OPEN
         if isinstance(right, Answer):
             expected = convert_result(right.result, input, self.choices["offset_unit"])
             if isinstance(reply, Answer):

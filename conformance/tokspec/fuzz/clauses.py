@@ -35,10 +35,18 @@ _OUTCOMES = r"tokens|ids|crash|refused"
 
 _ROWS: tuple[_Row, ...] = (
     _Row("*", "ERROR-1", re.escape(AGAIN)),
+    _Row("*", "SP-TYPE-1", "invalid_model", "piece_types"),
+    _Row("*", "SP-SCORE-2", "invalid_model", "scores"),
+    _Row("*", "NORM-MAP-1", "invalid_model", "normalizer/precompiled"),
+    _Row("*", "NORM-MAP-1", "invalid_model", "normalizer/sentencepiece"),
+    _Row("*", "POST-TEMPLATE-4", "invalid_model", "post_processor"),
+    _Row("*", "TRUNC-9", "invalid_model", "truncation"),
+    _Row("*", "ADDED-14", "invalid_model", "added_tokens"),
+    _Row("*", "TERM-9", "invalid_model", "vocabulary_ids"),
+    _Row("*", "SPECIAL-5 ADDED-14", "invalid_model", "special_tokens"),
     _Row("*", "BPE-MODEL-3 TERM-10", "invalid_model", "model/bpe"),
     _Row("*", "TERM-10 UNI-MODEL-3", "invalid_model", "model/unigram"),
     _Row("*", "TERM-10 WP-MODEL-3", "invalid_model", "model/wordpiece"),
-    _Row("*", "ADDED-*", "invalid_model", "special_tokens"),
     _Row("*", "PROTO-*", "protocol"),
     # a difference in an earlier stage is a finding of that stage
     _Row("normalize", "NORM-1"),
@@ -56,6 +64,9 @@ _ROWS: tuple[_Row, ...] = (
     _Row("encode", "BPE-AFFIX-*", _OUTCOMES, "continuing_prefix"),
     _Row("encode encode_batch", "WL-*", "", "model/wordlevel"),
     _Row("encode encode_batch", "ENC-7", "", "vocabulary_ids"),
+    _Row("decode_bytes", "DEC-BYTES-1"),
+    _Row("decode_with_offsets", "DEC-OFFSETS-*"),
+    _Row("nbest", "UNI-NBEST-*"),
     _Row("decode_stream", "DEC-STREAM-* DEC-5 DEC-6"),
     _Row("encode", "ADDED-*", _OUTCOMES, "special_tokens"),
     _Row("encode", "BPE-ENC-8 BPE-MODEL-2", "not refused as unknown_symbol", "model/bpe"),
@@ -126,6 +137,10 @@ def _candidates(question: Question, kind: str) -> Iterator[str]:
     has |= {name.partition("/")[0] for name in has}
     if has & {"normalizer", "pre_tokenizer"} and is_recent(_texts(question.input)):
         yield "TERM-6"
+    if "disallowed_special" in question.input:
+        yield from _matching("ADDED-17 ADDED-18")
+    if "allowed_special" in question.input:
+        yield from _matching("ADDED-15 ADDED-16")
     if "not refused as invalid_input" in kind and "text" in question.input:
         yield "PRE-BYTE-6"
     if kind != AGAIN and not kind.endswith("invalid_model"):

@@ -13,28 +13,55 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tokspec.fuzz.drawing import Draw, coded, codes, maybe, number, pick
+from tokspec.fuzz.characters import CHARACTER_MAPS
+from tokspec.fuzz.drawing import Draw, chance, coded, codes, maybe, number, pick
 
 __all__ = ["COMPONENTS", "STAGES", "Component", "added_tokens", "components_of", "special_tokens", "stages"]
 
 _BOTH = (True, False)
 
-#: What is replaced, or cut at, and what stands in its place.
-_REGEXES = (
-    r"a|\s+|a+|a\|ab|b*|\d|[aA]|a$|(?i:A)| ?\p{L}+|[^ab]|a{1,2}|a{1,2}+|"
-    r"\s+(?!\S)|(?=a)|\p{L}+\d?|.|\p{Lu}?b|(a)(b)"
+#: Characters that mean something in patterns, in formats, or to those who count in units.
+_SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600")
+
+#: What regular expressions are made of: each atom stands alone, is repeated in every way, and stands beside others.
+#: None matches nothing, since no clause says what becomes of such a match.
+_ATOMS = re.findall(
+    r"\S+",
+    r"a \s \p{L} \d . [aA] [^ab] \S \D (?i:A) (?i:s) (?i:k) (a|ab) (?:ab) \p{Lu} \P{L} \p{^L} \p{N} \p{M} \p{Han} "
+    r"\p{Hiragana} \p{Katakana} \p{Hangul} \p{Thai} [^A-Z&&\p{L}] [\p{L}\p{N}&&[^a]] [a-zA&&\p{Ll}] [^\s\p{L}] [\s\d] "
+    r"[\p{^L}] [^\P{L}] [b-dé] [^.] [.$] \v \f \t \x0A \x{1F600} \u00e9 \. \$",
 )
+_REPEATS = ("+", "+?", "++", "{2}", "{1,2}", "{2,}", "{1,2}?", "{1,2}+", "*b", "?b", "*?b", "??b", "*+b", "?+b")
+_JOINED = re.findall(
+    r"\S+",
+    r"\s+(?!\S) \p{L}+\d? a$ (a)(b) a|ab ab|a (?<=a)b (?<!a)b a(?=b) a(?!b) a+ab a++ab a?+a (?:a|b)+?b .+a \s$ .$ "
+    r"(?<=\s)a \p{N}{1,3}+1 (?:a{1,2})+b",
+)
+_JOINED += [r" ?\p{L}+", r"(?i:'s|'t)| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"]
+
+#: What is replaced, or cut at, and what stands in its place.
+_STRINGS = (*_SIGNS, "ab", "aa", "▁", "a|b", "[a]", "a.", "A", "(?i)a")
 _PATTERNS = (
-    *({"string": string} for string in ("a", " ", "ab", "aa", "▁", "é")),
-    *({"regex": regex.replace("\\|", "|")} for regex in re.split(r"(?<!\\)\|", _REGEXES)),
+    *({"string": string} for string in _STRINGS),
+    *({"regex": regex} for regex in (*_ATOMS, *_JOINED) * 5),
+    *({"regex": atom + repeat} for atom in _ATOMS for repeat in _REPEATS),
 )
 _STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
-_CONTENTS = ("", "b", "▁", " ", "aa")
+_CONTENTS = ("", "b", "▁", " ", "aa", "$0", r"\1", "a")
 _REPLACING = {"pattern": _PATTERNS, "content": _CONTENTS}
 _BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
 
-#: What post-processors add: a token before and one after, with ids that no vocabulary need have.
-_NAMED = (("<s>", [0], ["<s>"]), ("</s>", [1, 2], ["</s>", "a"]))
+#: What post-processors add: a token before and some after, with ids that no vocabulary need have.
+_NAMED = tuple(
+    [{"name": "<s>", "ids": [0], "tokens": ["<s>"]}, {"name": "</s>", "ids": list(ids), "tokens": list(tokens)}]
+    for ids, tokens in (
+        ((1,), ("</s>",)),
+        ((1, 2), ("</s>", "a")),
+        ((1, 1), ("a", "a")),
+        ((), ()),
+        ((2**32 - 1,), ("",)),
+    )
+)
 _ENDS = {"sep": (["</s>", 1], ["a", 0]), "cls": (["<s>", 0],)}
 
 
@@ -103,14 +130,21 @@ COMPONENTS: tuple[Component, ...] = (
     ),
     Component("normalizer", "sequence", "NORM-SEQUENCE-*", members="normalizers"),
     Component(
-        "normalizer", "replace", "NORM-REPLACE-* PATTERN-*", required={"pattern": _PATTERNS, "content": _CONTENTS}
+        "normalizer",
+        "replace",
+        "NORM-REPLACE-* PATTERN-*",
+        share=2,
+        required={"pattern": _PATTERNS, "content": _CONTENTS},
     ),
-    Component("normalizer", "prepend", "NORM-PREPEND-*", required={"prefix": ("▁", "a", "ab")}),
+    Component("normalizer", "prepend", "NORM-PREPEND-*", required={"prefix": ("▁", "a", "ab", "$")}),
+    Component("normalizer", "precompiled", "NORM-MAP-*", required={"charsmap": CHARACTER_MAPS}),
     Component(
         "normalizer",
         "sentencepiece",
-        "SP-NORM-*",
+        "SP-NORM-* NORM-MAP-*",
+        share=2,
         parameters={
+            "charsmap": CHARACTER_MAPS[:4],
             "add_dummy_prefix": _BOTH,
             "remove_extra_whitespaces": _BOTH,
             "escape_whitespaces": _BOTH,
@@ -126,9 +160,9 @@ COMPONENTS: tuple[Component, ...] = (
         "PRE-META-*",
         share=3,
         parameters={
-            "replacement": ("▁", "_", "Ġ", "a"),
+            "replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
             "split": _BOTH,
-            "prepend_scheme": ("always", "first", "never"),
+            "prepend_scheme": ("first", "always", "first", "never"),
         },
     ),
     Component(
@@ -143,21 +177,21 @@ COMPONENTS: tuple[Component, ...] = (
         "pre_tokenizer",
         "split",
         "PRE-SPLIT-* PATTERN-*",
-        share=2,
+        share=5,
         parameters={"invert": (True, False)},
         required={"pattern": _PATTERNS, "behavior": _BEHAVIORS},
     ),
     Component("pre_tokenizer", "digits", "PRE-DIGITS-*", parameters={"individual_digits": _BOTH}),
     Component("pre_tokenizer", "punctuation", "PRE-PUNCT-*", parameters={"behavior": _BEHAVIORS}),
     Component("pre_tokenizer", "whitespace", "PRE-WORDS-*"),
-    Component("pre_tokenizer", "char_delimiter_split", "PRE-DELIMITER-*", required={"delimiter": ("a", " ", "é")}),
+    Component("pre_tokenizer", "char_delimiter_split", "PRE-DELIMITER-*", required={"delimiter": _SIGNS}),
     Component("decoder", "byte_level", "DEC-BYTE-*", share=2),
     Component(
         "decoder",
         "metaspace",
         "DEC-META-*",
         share=2,
-        parameters={"replacement": ("▁", "_", "a"), "prepend_scheme": ("always", "first", "never")},
+        parameters={"replacement": ("▁", "_", "a", "."), "prepend_scheme": ("always", "first", "never")},
     ),
     Component(
         "decoder", "wordpiece", "DEC-WP-*", share=2, parameters={"prefix": ("##", "@", "a", "#", ""), "cleanup": _BOTH}
@@ -168,15 +202,16 @@ COMPONENTS: tuple[Component, ...] = (
         "decoder",
         "strip",
         "DEC-STRIP-*",
-        required={"content": ("a", " ", "▁"), "start": (0, 1, 2), "stop": (0, 1, 2)},
+        required={"content": ("a", " ", "▁", "\U0001f600"), "start": (0, 1, 2), "stop": (0, 1, 2)},
     ),
     Component("decoder", "replace", "DEC-REPLACE-* PATTERN-*", required=_REPLACING),
-    Component("decoder", "bpe", "DEC-BPE-*", required={"suffix": ("</w>", "a", "")}),
+    Component("decoder", "bpe", "DEC-BPE-*", required={"suffix": ("</w>", "a", "", ".")}),
     Component(
         "decoder",
         "sentencepiece",
         "SP-DEC-*",
-        parameters={"add_dummy_prefix": _BOTH, "remove_extra_whitespaces": _BOTH, "unk_surface": (" ⁇ ", "", "a")},
+        parameters={"add_dummy_prefix": _BOTH, "remove_extra_whitespaces": _BOTH, "unk_surface": (" ⁇ ", "", "▁a")},
+        share=2,
     ),
     Component("decoder", "sequence", "DEC-SEQUENCE-*", members="decoders"),
     Component(
@@ -185,9 +220,9 @@ COMPONENTS: tuple[Component, ...] = (
         "POST-TEMPLATE-*",
         share=3,
         required={
-            "single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>"))),
-            "pair": tuple(map(_template, ("AB", "<A>B>", "<A>>B1>1", "BA", "A1B", "<A1B>"))),
-            "special_tokens": ([{"name": name, "ids": ids, "tokens": tokens} for name, ids, tokens in _NAMED],),
+            "single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>", "AA1", "<", "A>>"))),
+            "pair": tuple(map(_template, ("AB", "<A>B>", "<A>>B1>1", "BA", "A1B", "<A1B>", "ABA", "AB1B"))),
+            "special_tokens": _NAMED,
         },
     ),
     Component("post_processor", "bert", "POST-BERT-*", required=_ENDS),
@@ -215,13 +250,13 @@ COMPONENTS: tuple[Component, ...] = (
         "padding",
         "",
         "PAD-*",
-        required={"strategy": ("batch_longest", {"fixed": 3}, {"fixed": 6})},
+        required={"strategy": ("batch_longest", {"fixed": 3}, {"fixed": 6}, {"fixed": 0})},
         parameters={
             "direction": ("right", "left"),
-            "pad_to_multiple_of": (2, 3, 4),
-            "id": (0, 7),
+            "pad_to_multiple_of": (2, 3, 4, 1, 0),
+            "id": (0, 7, 2**32 - 1),
             "type_id": (0, 1),
-            "token": ("<pad>", "a"),
+            "token": ("<pad>", "a", ""),
         },
     ),
 )
@@ -247,6 +282,9 @@ def stages() -> st.SearchStrategy[dict[str, Any]]:
 @st.composite
 def _draw_stages(draw: Draw) -> dict[str, Any]:
     drawn = {stage: draw(strategy) for stage, strategy in _OPTIONAL.items()}
+    kind = (drawn["pre_tokenizer"] or {}).get("type", "")
+    if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
+        drawn["decoder"] = {"type": kind}
     return {stage: part for stage, part in drawn.items() if part is not None}
 
 

@@ -8,6 +8,7 @@ vocabulary. Stages are drawn first, and a model fits its pre-tokenizer: so the m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import product
@@ -16,10 +17,11 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
+from tokspec.fuzz.characters import ODD_TOKENS
 from tokspec.fuzz.components import STAGES, added_tokens, special_tokens, stages
 from tokspec.fuzz.drawing import PLAIN, Draw, chance, coded, codes, maybe, number, pick
 
-__all__ = ["FAMILIES", "Generated", "generated", "tokens_of"]
+__all__ = ["BROKEN", "FAMILIES", "Generated", "generated", "tokens_of"]
 
 Model: TypeAlias = dict[str, Any]
 
@@ -57,6 +59,18 @@ def _insert(draw: Draw, tokens: Sequence[str], others: Sequence[str]) -> list[st
     new = [token for token in dict.fromkeys(tokens) if token not in others]
     at = pick(draw, (0, len(others), len(others) // 2))
     return [*others[:at], *new, *others[at:]]
+
+
+def _with_odd(draw: Draw, tokens: list[str]) -> list[str]:
+    """Put a few odd tokens into a vocabulary, seldom."""
+    odd = [ODD_TOKENS[code] for code in codes(draw(_SOME_ODD) or "")]
+    return _insert(draw, odd, tokens) if odd else tokens
+
+
+_SOME_ODD = maybe(coded(len(ODD_TOKENS), 1, 3), 7)
+
+#: What the unknown token may be; the first means that there is none.
+_UNKNOWN = (None, None, "[UNK]", "<unk>", "?", "a", "")
 
 
 # BPE
@@ -116,7 +130,7 @@ def _bpe(draw: Draw, pre_tokenizer: str, all_bytes: bool = False) -> tuple[Model
     pairs = draw(_merges(written))
     order = pick(draw, _ORDER)
     extra = codes(draw(coded(PLAIN, 0, 3))) if chance(draw, 25) else []
-    unknown = pick(draw, (None, None, None, "[UNK]", "<unk>", "?", "a"))
+    unknown = pick(draw, _UNKNOWN)
     every = draw(number(5)) if kind == "bytes" else 0
     every_byte = _EVERY_BYTE[:: -1 if every == 4 else 1] if all_bytes or every >= 4 else []
     tokens = list(dict.fromkeys([*every_byte, *written, *(token for a, b in pairs for token in (a, b, a + b))]))
@@ -128,8 +142,9 @@ def _bpe(draw: Draw, pre_tokenizer: str, all_bytes: bool = False) -> tuple[Model
         short = _strings(written, 3, 120)
         tokens = _insert(draw, [short[code % len(short)] for code in extra], tokens) if extra else tokens
         pairs = _ORDERS[order](pairs) if pairs else pairs
+        tokens = _with_odd(draw, tokens)
     model: Model = {"type": "bpe"}
-    if unknown and not every_byte:
+    if unknown is not None and not every_byte:
         model["unknown_token"] = unknown
         tokens = _insert(draw, [unknown], tokens)
         if kind == "plain" and chance(draw, 10):  # the unknown token is merged like any other
@@ -177,7 +192,8 @@ def _wordpiece(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     model: Model = {"type": "wordpiece", "vocabulary": list(dict.fromkeys(tokens))}
     if prefix != "##" or chance(draw, 20):
         model["continuing_prefix"] = prefix
-    unknown = pick(draw, ("[UNK]", "[UNK]", "[UNK]", "<unk>", "?"))
+    model["vocabulary"] = _with_odd(draw, model["vocabulary"])
+    unknown = pick(draw, ("[UNK]", "[UNK]", "[UNK]", "<unk>", "?", ""))
     if unknown != "[UNK]" or chance(draw, 30):
         model["unknown_token"] = unknown
     if not chance(draw, 10):
@@ -188,10 +204,10 @@ def _wordpiece(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
 
 # Unigram
 
-#: Logarithms in halves, which tie; nearly equal ones, whose sums are exact in 32 bits too; and dear ones.
-_LOGARITHMS = [*(-half / 2 for half in range(1, 17)), -1 - 2**-12, -2 + 2**-12, -4 + 2**-11]
-_LOGARITHMS += [-11.0, -12.0, -14.5, -20.0, -10.0]
-_FREQUENCIES = [1, 2, 3, 4, 1, 2, 5, 7, 12, 20, 1, 100, 1, 999, 2, 0]
+#: Logarithms in halves, which tie; nearly equal ones, in single precision and not; and dear, vast and positive ones.
+_LOGARITHMS = [*(-half / 2 for half in range(1, 17)), -1 - 2**-12, -2 + 2**-12, -4 + 2**-11, -1 - 2**-25, -2 + 2**-25]
+_LOGARITHMS += [-2 - 2**-25, -4 - 2**-24, -11.0, -12.0, -14.5, -20.0, -10.0, -400.0, -800.0, 1.0, 2.5]
+_FREQUENCIES = [1, 2, 3, 4, 1, 2, 5, 7, 12, 20, 1, 100, 1, 999, 2, 0, 2**24, 2**24 + 1, 2**31, 2**32 + 1]
 
 
 def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
@@ -202,19 +218,26 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     is_log, drawn = chance(draw, 55), codes(draw(coded(64 * 64, 1, 12)))
     weights: dict[str, float] = {}
     if chance(draw, 60):
-        weights |= dict.fromkeys(words[: len(set(symbols))], -2.0 if is_log else 1)
+        weights |= dict.fromkeys(words[: len(set(symbols))], -1.0 if is_log else 1)
     for code in drawn:
         token = words[code % 64 % len(words)]
         weights[token] = _weight(token, code // 64, is_log)
     if chance(draw, 6):
         long = "".join(words[code % len(words)] for code in codes(draw(coded(PLAIN, 9, 20))))
         weights[long] = -5.0 if is_log else 2
-    rows = [[token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]]
+    rows: list[list[Any]] = [
+        [token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]
+    ]
     rows = rows or [["▁", -1.0 if is_log else 1]]
+    if is_log and chance(draw, 6):  # no clause says that a logarithm is below 0
+        rows = [[token, weight + 30] for token, weight in rows]
     model: Model = {"type": "unigram", "tokens": rows, **({"weights": "log_probability"} if is_log else {})}
-    unknown = pick(draw, (None, "<unk>", "<unk>", "?"))
-    if unknown:
+    for token in _with_odd(draw, []):
+        rows += [] if token in weights else [[token, -3.0 if is_log else 1]]
+    unknown = pick(draw, (None, "<unk>", "<unk>", "?", ""))
+    if unknown is not None:
         model["unknown_token"] = unknown
+        rows[:] = [row for row in rows if row[0] != unknown]
         rows.insert(0 if chance(draw, 50) else len(rows), [unknown, -1.0 if is_log else pick(draw, (1, 0))])
     if not is_log and chance(draw, 4):
         rows[:] = [[token, 0] for token, _ in rows]
@@ -229,10 +252,12 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
 
 
 def _weight(token: str, place: int, is_log: bool) -> float:
-    """Return one of 64 weights; of the logarithms a quarter are as much as the token's symbols together."""
+    """Return one of 64 weights; of the logarithms a quarter are as much as the token's symbols together, or nearly."""
     if not is_log:
         return _FREQUENCIES[place % len(_FREQUENCIES)]
-    return -float(len(token)) if place < 16 else _LOGARITHMS[place % len(_LOGARITHMS)]
+    if place < 16:
+        return -float(len(token)) + (0.0, 2**-25, -(2**-25), 0.0)[place % 4]
+    return _LOGARITHMS[place % len(_LOGARITHMS)]
 
 
 # WordLevel
@@ -242,12 +267,67 @@ def _wordlevel(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     symbols = pick(draw, _ALPHABETS)
     words = _strings(symbols, 3, 40)
     tokens = list(dict.fromkeys(words[code % len(words)] for code in codes(draw(coded(PLAIN, 1, 8)))))
+    tokens = _with_odd(draw, tokens)
     model: Model = {"type": "wordlevel", "vocabulary": tokens}
-    if unknown := pick(draw, (None, "[UNK]", "[UNK]", "a")):
+    unknown = pick(draw, (None, "[UNK]", "[UNK]", "a", ""))
+    if unknown is not None:
         model["unknown_token"] = unknown
         if not chance(draw, 15):
             model["vocabulary"] = _insert(draw, [unknown], tokens)
     return model, symbols
+
+
+# Models that are broken on purpose
+
+_WORDS: Model = {"type": "wordlevel", "vocabulary": ["a", "b", "c"]}
+_PIECES: Model = {"type": "bpe", "vocabulary": ["<unk>", "a", "b", "<0x41>"], "unknown_token": "<unk>"}
+_WEIGHTED: Model = {"type": "unigram", "tokens": [["<unk>", 1], ["a", 1], ["b", 1]], "unknown_token": "<unk>"}
+_TEXTS = [{"sequence": "A"}, {"sequence": "B"}]
+_TEMPLATE: Model = {"type": "template", "single": _TEXTS[:1], "pair": _TEXTS, "special_tokens": []}
+_NAMED = {"name": "q", "ids": [1], "tokens": ["q"]}
+
+#: What one part of a model is replaced by, so that it contradicts itself.
+_FLAWS: Sequence[tuple[Model, Model]] = (
+    *((_WORDS, {"vocabulary": rows}) for rows in ([["a", 1], ["b", 0], ["a", 2]], [["a", 1], ["b", 1]])),
+    (_WEIGHTED, {"tokens": [["<unk>", 1], ["a", 1], ["b", 1], ["a", 2], ["c", 1]]}),
+    *((_WORDS, {"special_tokens": tokens}) for tokens in (["q"], [""], ["a", "b", "a"])),
+    *((_WORDS, {"added_tokens": [{"content": content}]}) for content in ("", "q")),
+    *((_WORDS, {"added_tokens": [{"content": "a", "id": id}]}) for id in (1, 2**31)),
+    *((_WORDS, {"added_tokens": [{"content": "b", "id": 0}]}), (_WORDS, {"added_tokens": [{"content": "q", "id": 0}]})),
+    (_WORDS, {"added_tokens": [{"content": "q", "id": 7}, {"content": "r", "id": 7}]}),
+    (_WORDS, {"added_tokens": [{"content": "q", "id": 7}, {"content": "b"}, {"content": "q", "id": 8}]}),
+    (_WORDS, {"added_tokens": [{"content": "a"}], "special_tokens": ["a"]}),
+    (_WORDS, {"vocabulary": [["a", 0], ["b", 300]], "added_tokens": [{"content": "b", "id": 301}]}),
+    *((_WORDS, {"truncation": {"max_length": longest, "stride": 2}}) for longest in (1, 2)),
+    *((_PIECES, {"scores": scores}) for scores in ([], [0, 0, 0], [0, 0, 0, 0, 0])),
+    *(
+        (model, {"piece_types": types})
+        for model in (_PIECES, _WEIGHTED)
+        for types in (
+            *({"control": ["a"], "unused": ["a"]}, {"user_defined": ["b"], "control": ["b"]}, {"control": ["<unk>"]}),
+            *({"unused": ["q"]}, {"byte": ["a"]}, {"control": ["a", "a"]}, {"user_defined": [""]}),
+        )
+    ),
+    (_WORDS, {"normalizer": {"type": "precompiled", "charsmap": "AAAA"}}),
+    (_WORDS, {"normalizer": {"type": "precompiled", "charsmap": "BgAAAAAGAAADAAA="}}),
+    (_WORDS, {"normalizer": {"type": "precompiled", "charsmap": "DAAAAAAGAAA="}}),
+    (_WORDS, {"normalizer": {"type": "sentencepiece", "charsmap": "AAAAgAAGAAA="}}),
+    (_WORDS, {"normalizer": {"type": "sentencepiece", "charsmap": "/P///wAGAAA="}}),
+    (_WORDS, {"post_processor": {**_TEMPLATE, "single": [{"special": "q"}, *_TEXTS[:1]]}}),
+    (_WORDS, {"post_processor": {**_TEMPLATE, "pair": [*_TEXTS, {"special": "q"}]}}),
+    (_WORDS, {"post_processor": {**_TEMPLATE, "single": _TEXTS}}),
+    *((_WORDS, {"post_processor": {**_TEMPLATE, "pair": [text]}}) for text in _TEXTS),
+    (_WORDS, {"post_processor": {**_TEMPLATE, "special_tokens": [_NAMED, _NAMED]}}),
+    (_WORDS, {"post_processor": {**_TEMPLATE, "special_tokens": [{**_NAMED, "ids": [1, 2]}]}}),
+    (_WORDS, {"post_processor": {**_TEMPLATE, "special_tokens": [{**_NAMED, "tokens": ["q", "r"]}]}}),
+)
+
+#: Models each of which is to be refused.
+BROKEN: Sequence[Model] = [model | flaw for model, flaw in _FLAWS]
+
+
+def _broken(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+    return dict(pick(draw, BROKEN)), "abc"
 
 
 # All families
@@ -276,6 +356,7 @@ FAMILIES: Mapping[str, tuple[_Making, int]] = {
     "unigram": (_unigram, 2),
     "wordlevel": (_wordlevel, 1),
     "training": (_training, 2),
+    "broken": (_broken, 2),
 }
 
 
@@ -289,56 +370,85 @@ def generated(families: tuple[str, ...] = tuple(FAMILIES)) -> st.SearchStrategy[
 def _generated(draw: Draw, families: tuple[str, ...]) -> Generated:
     model: Model = draw(stages())
     family, made, symbols = draw(_model_of(families, model.get("pre_tokenizer", {}).get("type", "")))
+    if family == "broken":
+        return family, made, symbols
     drawn = {stage for stage in STAGES if model.get(stage, {}).get("type") == made.get(stage, {}).get("type")}
     model |= {key: value for key, value in made.items() if key not in drawn}
     if "type" in model:
         ascii_only = "byte_level" in str(model.get("pre_tokenizer"))
         special = draw(_SOME_SPECIAL[ascii_only])
         model = _with_special_tokens(draw, model, special) if special else model
-        if family in _EXTENDED and (extension := draw(_EXTENSION)):
-            model = _EXTENDED[family](draw, model) if extension == "parameters" else _with_ids(model)
+        extension = draw(_EXTENSION)
+        if extension and family in _EXTENDED:
+            model = _EXTENDED[family](draw, model) if extension == "parameters" else _with_ids(draw, model)
+        missing = [row for row in model.get("added_tokens", ()) if row["content"] not in tokens_of(model)]
+        for id, row in enumerate(missing, len(tokens_of(model))):
+            row["id"] = id
     return family, model, symbols
 
 
-_EXTENSION = maybe(st.sampled_from(("parameters", "ids")), 5)
+_EXTENSION = maybe(st.sampled_from(("parameters", "parameters", "ids")), 2)
 
 
-def _with_ids(model: Model) -> Model:
+def _with_ids(draw: Draw, model: Model) -> Model:
     """Return a model whose tokens have ids of their own, with holes and in another order."""
     if "vocabulary" not in model or "added_tokens" in model:
         return model
-    size = len(model["vocabulary"])
-    return {**model, "vocabulary": [[token, 2 * (size - id)] for id, token in enumerate(model["vocabulary"])]}
+    size, numbering = len(model["vocabulary"]), pick(draw, tuple(_NUMBERINGS.values()))
+    return {**model, "vocabulary": [[token, numbering(place, size)] for place, token in enumerate(model["vocabulary"])]}
+
+
+#: Ids by place and size: with holes and backwards, beyond what bytes and small caches hold, and around 2^31 and 2^32.
+_NUMBERINGS: Mapping[str, Callable[[int, int], int]] = {
+    "backwards": lambda place, size: 2 * (size - place),
+    "large": lambda place, size: 120 + 3 * place,
+    "around 2^31": lambda place, size: 2**31 - size // 2 + place,
+    "up to the last": lambda place, size: 2**32 - size + place,
+    "the last first": lambda place, size: 2**32 - 1 - place,
+}
 
 
 def _extended_bpe(draw: Draw, model: Model) -> Model:
     """Return a model with parameters that add tokens: bytes to fall back to, a prefix, a suffix; or that need none."""
     tokens, merges = model["vocabulary"], model["merges"]
-    key = pick(
-        draw, ("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix", "scores")
-    )
+    key = pick(draw, ("ignore_merges", "fuse_unk", "byte_fallback", *("scores", "affixes", "piece_types") * 2))
     if key in ("ignore_merges", "fuse_unk"):
         return {**model, key: chance(draw, 75)}
     if key == "scores":  # some of them equal
-        scores = [-(draw(number(9)) + place % 3 / 2) for place in range(len(tokens))]
+        scores = [_SCORES[code] for code in codes(draw(coded(len(_SCORES), len(tokens), len(tokens))))]
         return {**model, "merges": [], "scores": scores, **_piece_types(draw, model)}
+    if key == "piece_types":
+        model = {**model, "vocabulary": _insert(draw, _fallback(draw), tokens)} if chance(draw, 50) else model
+        return {**model, **_piece_types(draw, model)}
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
-    before, behind = ("##", "") if key == "continuing_prefix" else ("", "</w>")
-    added = [before + token + behind for token in tokens if len(token) < 3]
-    more = [[left, before + right + behind] for left, right in merges]
-    products = [left + right + behind for left, right in merges]
-    listed = _insert(draw, [*added, *(right for _, right in more), *products], tokens)
-    return {**model, key: before or behind, "vocabulary": listed, "merges": [*merges, *more]}
+    before, behind = pick(draw, (("##", ""), ("", "</w>"), ("##", "</w>"), ("##", "</w>"), ("", "a")))
+    ways = [
+        way for way in (("", "", behind), ("", before, ""), ("", before, behind), (before, before, behind)) if any(way)
+    ]
+    more = [[first + left, second + right + end] for left, right in merges for first, second, end in ways]
+    products = [first + left + right + end for left, right in merges for first, second, end in ways]
+    added = [token + behind for token in tokens if len(token) < 3]
+    added += [before + token for token in (*tokens, *added) if len(token) < 9]
+    listed = _insert(draw, [*added, *(token for pair in more for token in pair), *products], tokens)
+    affixes = {key: affix for key, affix in (("continuing_prefix", before), ("end_of_word_suffix", behind)) if affix}
+    return {**model, **affixes, "vocabulary": listed, "merges": [*([] if before else merges), *more]}
+
+
+#: Scores: small ones that tie, and some that only double precision tells apart.
+_SCORES = (*(-half / 2 for half in range(20)), -1 - 2**-25, -1 - 2**-26, 2**24 + 1, 2**24, 1.5, -1e300)
+
+
+_BYTE, _KINDS = re.compile(r"<0x[0-9A-F]{2}>"), (*("",) * 9, "control", "user_defined", "unused")
 
 
 def _piece_types(draw: Draw, model: Model) -> dict[str, Any]:
     """Draw the types of some tokens, among which the unknown token is not."""
     types: dict[str, list[str]] = {}
     for token in tokens_of(model):
-        kind = draw(number(11))
-        if kind < 3 and token not in ("", model.get("unknown_token")):
-            types.setdefault(("control", "user_defined", "unused")[kind], []).append(token)
+        kind = "byte" if _BYTE.fullmatch(token) else pick(draw, _KINDS)
+        if kind and token not in ("", model.get("unknown_token")):
+            types.setdefault(kind, []).append(token)
     return {"piece_types": types} if types else {}
 
 
@@ -350,17 +460,18 @@ def _fallback(draw: Draw) -> list[str]:
 
 def _extended_unigram(draw: Draw, model: Model) -> Model:
     listed, weight = tokens_of(model), model["tokens"][0][1]
-    if chance(draw, 40) and len(set(listed)) == len(listed):
-        return {**model, **_piece_types(draw, model)}
     rows = [[token, weight] for token in _fallback(draw) if token not in listed]
+    if chance(draw, 40) and len(set(listed)) == len(listed):
+        model = {**model, "tokens": [*model["tokens"], *rows]} if chance(draw, 50) else model
+        return {**model, **_piece_types(draw, model)}
     return {**model, "byte_fallback": True, "tokens": [*model["tokens"], *rows]}
 
 
 _EXTENDED: Mapping[str, Callable[[Draw, Model], Model]] = {
     "bpe": _extended_bpe,
     "unigram": _extended_unigram,
-    "wordpiece": lambda draw, model: model,
-    "wordlevel": lambda draw, model: model,
+    "wordpiece": _with_ids,
+    "wordlevel": _with_ids,
 }
 
 
@@ -381,11 +492,7 @@ _SOME_SPECIAL = {ascii_only: maybe(special_tokens(ascii_only), 2) for ascii_only
 def _with_special_tokens(draw: Draw, model: Model, special: list[str]) -> Model:
     """Return a model with special tokens, which are in its vocabulary as well, if it has one; or with added tokens."""
     if ("vocabulary" in model or "tokens" in model) and chance(draw, 40):
-        rows, listed = draw(added_tokens(special)), tokens_of(model)
-        missing = [row for row in rows if row["content"] not in listed]
-        for at, row in enumerate(missing):
-            row["id"] = len(listed) + at
-        return {**model, "added_tokens": rows}
+        return {**model, "added_tokens": draw(added_tokens(special))}
     if "tokens" in model:
         listed, weight = tokens_of(model), model["tokens"][0][1]
         rows = [[token, weight] for token in special if token not in listed]

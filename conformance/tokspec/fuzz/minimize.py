@@ -7,17 +7,27 @@ doing so: otherwise the smaller question would be one of which the specification
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, TypeAlias
 
+from tokspec.fuzz.characters import CHARACTER_MAPS
 from tokspec.fuzz.checker import Question
+from tokspec.fuzz.components import STAGES
 from tokspec.fuzz.families import tokens_of
 
 __all__ = ["is_sound", "minimize"]
 
 _Path: TypeAlias = tuple[str | int, ...]
+
+#: Keys of the members of sequences, and components of few letters in whose place another may stand.
+_SEQUENCES = ("normalizers", "pre_tokenizers", "decoders", "post_processors")
+_PLAINER: Mapping[str | int, Sequence[str]] = {
+    "normalizer": ("nfc", "nfkd", "strip"),
+    "pre_tokenizer": ("bert", "digits"),
+    "decoder": ("fuse",),
+}
 
 #: How many smaller questions are tried at most.
 _MOST = 4000
@@ -108,9 +118,37 @@ def _stretches(length: int) -> Iterator[tuple[int, int]]:
 
 
 #: Keys that stay, keys of the input that may go, and keys whose values are tokens.
-_NEEDED = ("type", "normalizers", "pre_tokenizers")
-_OPTIONAL = ("min_frequency", "steps", "first")
+_NEEDED = ("type", *_SEQUENCES)
+_OPTIONAL = (
+    *("min_frequency", "steps", "first", "pair", "add_special_tokens", "allowed_special", "disallowed_special"),
+    "skip_special_tokens",
+)
 _NAMING = ("merges", "special_tokens", "unknown_token")
+
+
+def _models(question: Question) -> Iterator[Question]:
+    """Put a model of the characters that are asked for in place of another, or frequencies for logarithms."""
+    model, stages = question.model, {key: value for key, value in question.model.items() if key not in _OF_TYPES}
+    if "tokens" in model and "weights" in model:
+        rows = [[token, 1] for token, _ in model["tokens"]]
+        yield replace(
+            question, model={key: value for key, value in model.items() if key != "weights"} | {"tokens": rows}
+        )
+    if question.operation in ("encode", "encode_batch") and tokens_of(model):
+        texts = "".join(
+            _at(question.input, path) for path in _find(question.input, str) if path[-1] in ("text", "pair")
+        )
+        tokens = list(dict.fromkeys([*model.get("special_tokens", ()), *(texts or "a")]))
+        plain = {**stages, "type": "bpe", "vocabulary": tokens}
+        if len(str(plain)) < len(str(model)):
+            yield replace(question, model=plain)
+
+
+#: Keys that not every type of model has.
+_OF_TYPES = (
+    *("type", "vocabulary", "merges", "tokens", "weights", "unknown_token", "continuing_prefix", "end_of_word_suffix"),
+    *("max_word_length", "ignore_merges", "fuse_unk", "byte_fallback", "scores", "piece_types"),
+)
 
 
 def _keys(question: Question) -> Iterator[Question]:
@@ -121,16 +159,39 @@ def _keys(question: Question) -> Iterator[Question]:
             gone = {key, *(_NAMING if path == () and key in ("vocabulary", "tokens") else ())}
             smaller = {name: value for name, value in part.items() if name not in gone}
             yield replace(question, model=_put(question.model, path, smaller))
-    for key in (key for key in _OPTIONAL if key in question.input):
-        yield replace(question, input={name: value for name, value in question.input.items() if name != key})
+    for path in _find(question.input, Mapping):
+        part = _at(question.input, path)
+        for key in (key for key in _OPTIONAL if key in part):
+            smaller = {name: value for name, value in part.items() if name != key}
+            yield replace(question, input=_put(question.input, path, smaller))
 
 
 def _members(question: Question) -> Iterator[Question]:
-    """Put a member of a sequence in the place of the sequence."""
+    """Put a member of a sequence in the place of the sequence, and a plainer component in that of another."""
     for path in _find(question.model, Mapping):
         part = _at(question.model, path)
-        for member in part.get("normalizers", part.get("pre_tokenizers", ())):
-            yield replace(question, model=_put(question.model, path, member))
+        plainer = (
+            [{"type": name} for name in _PLAINER.get(path[0], ()) if len(str({"type": name})) < len(str(part))]
+            if path
+            else []
+        )
+        members = [member for key in _SEQUENCES for member in part.get(key, ())]
+        for other in (*members, *(plainer if "type" in part and part not in plainer else ())):
+            yield replace(question, model=_put(question.model, path, other))
+
+
+def _names(question: Question) -> Iterator[Question]:
+    """Leave out each name of a template with all places that name it."""
+    for path in _find(question.model, Mapping):
+        part = _at(question.model, path)
+        for row in part.get("special_tokens", ()) if part.get("type") == "template" else ():
+            smaller = {
+                key: [item for item in value if row["name"] not in (item.get("special"), item.get("name"))]
+                if isinstance(value, list)
+                else value
+                for key, value in part.items()
+            }
+            yield replace(question, model=_put(question.model, path, smaller))
 
 
 def _lists(question: Question) -> Iterator[Question]:
@@ -164,12 +225,27 @@ def _without_names(model: Mapping[str, Any], before: Mapping[str, Any]) -> Mappi
 
 
 def _strings(question: Question) -> Iterator[Question]:
-    """Leave out stretches of the input's texts; a word of a corpus does not become empty."""
+    """Leave out stretches of the input's texts, and of parameters; a word of a corpus does not become empty."""
     for path in _find(question.input, str):
         text = _at(question.input, path)
         for start, end in _stretches(len(text)):
             if "words" not in path or end - start < len(text):
                 yield replace(question, input=_put(question.input, path, text[:start] + text[end:]))
+    for path in _find(question.model, str):
+        text = _at(question.model, path)
+        if path[0] in STAGES and path[-1] in _PARAMETERS:
+            cuts = [text[:start] + text[end:] for start, end in _stretches(len(text))]
+            for shorter in _PARAMETERS[str(path[-1])] or ("a", *cuts):
+                if len(shorter) < len(text):
+                    yield replace(question, model=_put(question.model, path, shorter))
+
+
+#: Keys of stages whose values may become shorter: by a stretch, or one of these.
+_PARAMETERS: Mapping[str, Sequence[str]] = {
+    "regex": ("a", ".", r"\s", "[a]", r"\p{L}"),
+    "charsmap": CHARACTER_MAPS,
+    **dict.fromkeys(("string", "content", "prefix", "suffix", "unk_surface"), ()),
+}
 
 
 def _numbers(question: Question) -> Iterator[Question]:
@@ -211,8 +287,10 @@ def _renamed(value: Any, old: str, new: str) -> Any:
 
 
 _PASSES: tuple[Callable[[Question], Iterator[Question]], ...] = (
+    _models,
     _keys,
     _members,
+    _names,
     _lists,
     _strings,
     _numbers,

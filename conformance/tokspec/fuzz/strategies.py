@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
-from tokspec.fuzz.characters import NAMES, ODD, ROWS
+from tokspec.fuzz.characters import NAMES, ODD, ODD_TOKENS, ROWS
 from tokspec.fuzz.drawing import PLAIN, Draw, chance, coded, coded_lists, codes, maybe, number, pick, table
 from tokspec.fuzz.families import FAMILIES, generated, tokens_of
 from tokspec.suite.schema import operations as all_operations
@@ -67,14 +67,28 @@ def _damaged(special: Sequence[str]) -> list[str]:
 
 def _text_table(tokens: Sequence[str], special: Sequence[str], symbols: str) -> list[str]:
     """Return what the codes of texts stand for: plain parts for a model, and odd ones behind them."""
-    shares: list[tuple[int, Sequence[str]]] = [(80, symbols), (70, tokens), (22, " "), (40, special)]
-    return [*table(*shares, (30, _damaged(special)), (14, ("b", "A", "x", ".", "\u0301", "1"))), *ODD]
+    shares: list[tuple[int, Sequence[str]]] = [(70, symbols), (70, tokens), (22, " "), (40, special)]
+    return [*table(*shares, (30, _damaged(special)), (24, ("b", "A", "x", ".", "\u0301", "1", "\n"))), *ODD]
 
 
 def _own_tokens(model: _Model) -> list[str]:
     special = _special_of(model)
     listed = [_in_text(token, model) for token in tokens_of(model)[-40:] if token not in special]
+    listed += [text for stage in ("normalizer", "pre_tokenizer") for text in _parameters(model.get(stage, {}))]
     return [text for text in listed if text]
+
+
+#: Parameters of stages that may stand in a text as they are.
+_IN_TEXTS = ("string", "content", "delimiter", "replacement", "prefix", "suffix")
+
+
+def _parameters(part: Any) -> Iterator[str]:
+    """Return what the parameters of a stage, or of its members, say of texts."""
+    for key, value in part.items() if isinstance(part, Mapping) else enumerate(part) if isinstance(part, list) else ():
+        if isinstance(value, str):
+            yield from (value,) if key in _IN_TEXTS else ()
+        else:
+            yield from _parameters(value)
 
 
 def _table_of(model: _Model, symbols: str) -> list[str]:
@@ -90,22 +104,22 @@ def _read(drawn: str, parts: Sequence[str]) -> str:
 
 
 #: A few letters with two odd parts out of all: each odd part is as likely as any.
-_FRAMED = st.lists(st.tuples(coded(64, 1, 5), number(len(ODD) - 1), number(len(ODD) - 1)), max_size=12)
+_FRAMED = st.lists(st.tuples(coded(64, 1, 5), number(len(ODD) - 1), number(len(ODD) - 1)), max_size=7)
 
 #: Odd parts by themselves.
-_ALONE = st.lists(number(len(ODD) - 1), max_size=12)
+_ALONE = st.lists(number(len(ODD) - 1), max_size=8)
 
 #: Stretches of rows of parts that are alike: what glues them, the length, the start, and the row.
-_STRETCHES = maybe(st.lists(st.tuples(number(3), number(64), number(63), number(len(ROWS) - 1)), max_size=10), 1)
+_STRETCHES = maybe(st.lists(st.tuples(number(3), number(64), number(63), number(len(ROWS) - 1)), max_size=6), 1)
 _GLUES = ("", "a", " ", "A")
 
 
 def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
     parts = _table_of(model, symbols)
-    found = [_read(drawn, parts) for drawn in draw(coded_lists(_TEXT_PLACES, 12))]
+    found = [_read(drawn, parts) for drawn in draw(coded_lists(_TEXT_PLACES, 7))]
     if own := _own_tokens(model):  # texts with anything odd are refused where there is no unknown token
         plain = table((128, own), (128, symbols))
-        found += [_read(drawn, plain) for drawn in draw(coded_lists(PLAIN, 8))]
+        found += [_read(drawn, plain) for drawn in draw(coded_lists(PLAIN, 6))]
     letters = (symbols * 40)[:40] + "  "
     for frame, *places in draw(_FRAMED):
         odd = [ODD[place] for place in places]
@@ -113,7 +127,7 @@ def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
     found += [ODD[place] for place in draw(_ALONE)]
     for glue, length, start, row in draw(_STRETCHES) or ():
         found.append(_GLUES[glue].join(ROWS[row][start : start + length]))
-    return found
+    return list(dict.fromkeys(found))
 
 
 # Corpora
@@ -121,10 +135,19 @@ def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
 #: Counts: small ones that tie, others that do not, and those at which 24, 31, 32 and 53 bits end.
 _COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
+#: Counts of a corpus beside each other: those that single precision, 31, 32 and 53 bits confuse.
+_NEAR_COUNTS = (
+    (2**25 - 1, 2**25 - 2),
+    (2**24 + 1, 2**24, 1),
+    (2**31, 2**31 - 1, 1),
+    (3 * 2**30 + 1, 2**32 + 1, 2**16),
+    (2**53 - 1, 1, 2**52),
+)
+
 #: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
 _ODD_WORDS = (
     *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n", "a1"),
-    *("b20", "c07", *NAMES),
+    *("b20", "c07", *NAMES, *ODD_TOKENS),
 )
 _COUNTED = st.lists(st.tuples(coded(PLAIN + len(_ODD_WORDS), 1, 8), number(len(_COUNTS) - 1)), max_size=9)
 
@@ -137,24 +160,83 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
         parts = _table_of(model, symbols)
         return {"texts": [_read(drawn, parts)[:_LONGEST] for drawn in draw(coded_lists(_TEXT_PLACES, 4))]}
     parts = [*table((226, symbols), (20, _special_of(model)), (10, _ODD_WORDS)), *_ODD_WORDS]
-    return {"words": [[_read(drawn, parts), _COUNTS[place]] for drawn, place in draw(_COUNTED)]}
+    counts = pick(draw, ((_COUNTS,) * 9 + _NEAR_COUNTS))
+    return {"words": [[_read(drawn, parts), counts[place % len(counts)]] for drawn, place in draw(_COUNTED)]}
 
 
 # Requests
 
-#: Tokens that a decoder may meet: marks, prefixes, bytes of characters in part, overlong ones, and what is no byte.
-_DECODED = (
-    *("▁", "▁▁", "▁▁a", "a", "##b", "b", "Ġ", " ", "", ".", "!", "##", "▁a", "a▁b", "_", "_c", "@d", "a##", "▁▁a▁"),
-    *("a▁▁b", "__a_", ",", "'", "n't", " c ", "[UNK]", "?", "do", "'m", "##'s", "<é>", "<Ġa>", "<|Ġ|>", "\ud800"),
-    *("中", "€", "##\u0301", "<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "a</w>", "</w>"),
-    *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
-    *map(
-        from_bytes, (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff")
+#: Tokens that a decoder may meet, by its type: marks, prefixes, bytes of characters in part, and no bytes.
+_DECODED: Mapping[str, Sequence[str]] = {
+    "byte_level": (
+        *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
+        *map(
+            from_bytes,
+            (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff"),
+        ),
+        *map(
+            from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")
+        ),
+        *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800"),
     ),
-    *map(from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")),
-)
+    "metaspace": ("▁", "▁▁", "▁▁a", "▁a", "a▁b", "▁▁a▁", "a▁▁b", "_", "_c", "__a_"),
+    "wordpiece": (
+        *("##b", "##", "@d", "a##", "##.", "##'s", "##\u0301", "[UNK]", ".", "!", "?", ",", "'", " c ", "do", "not"),
+        *(
+            " ' ",
+            "a ' b",
+            " '",
+            "' ",
+            "n't",
+            " n't",
+            "'m",
+            "'s",
+            "'ve",
+            "'re",
+            " 've",
+            " 're",
+            " .",
+            " ?",
+            " !",
+            " ,",
+            "a n't.b",
+        ),
+    ),
+    "byte_fallback": (
+        "<0x61>",
+        "<0x61>b",
+        "<0xC3>",
+        "<0xA9>",
+        "<0xFF>",
+        "<0x+A>",
+        "<0x0a>",
+        "<0x0A>",
+        "<0xE4>",
+        "a<0x61>",
+    ),
+    "bpe": ("a</w>", "</w>", "</w>a", "a</w></w>"),
+    "sentencepiece": ("▁", "▁a", "▁▁", "a▁", "a", "▁▁a▁", "<unk>", "<0xC3>", "<0xA9>", "▁ a"),
+}
+_ANY_DECODED = ("a", "b", "", " ", "\U0001f600", "😀a", "\ufeff", "aa", " a", "a ", "a b", *chain(*_DECODED.values()))
 _SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
-_FRACTIONS = (1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9)
+_FRACTIONS = (
+    1.0,
+    0.5,
+    0.1,
+    0.15,
+    0.2,
+    0.25,
+    0.3,
+    0.34,
+    0.35,
+    0.45,
+    0.6,
+    0.7,
+    0.75,
+    0.9,
+    0.33333333333333,
+    0.2499999999999,
+)
 
 
 def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
@@ -168,10 +250,32 @@ def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
             yield "encode", {"text": text}
     if tokens_of(model) and (model.keys() & _ASSEMBLED or chance(draw, 15)):
         yield from _assembling(draw, found)
+    special = [*model.get("special_tokens", ())]
+    special += [row["content"] for row in model.get("added_tokens", ()) if row.get("special", True)]
+    if tokens_of(model) and special and chance(draw, 50):
+        parts = _table_of(model, symbols)
+        for choices, drawn in draw(_SOME_ALLOWED):
+            options = {
+                "allowed_special": _some(special, choices % 6),
+                "disallowed_special": _some(special, choices // 6),
+            }
+            given = {key: value for key, value in options.items() if value is not None}
+            text = _read(drawn, parts)
+            yield "encode", {"text": text, **given}
+            yield "encode", {"text": "a", "pair": text, **given}
+            yield "encode_batch", {"inputs": [{"text": text}, {"text": "a"}], **given}
 
 
 #: What acts on whole encodings, which are asked in pairs, in batches and without added tokens then.
 _ASSEMBLED = {"post_processor", "truncation", "padding", "added_tokens"}
+
+
+_SOME_ALLOWED = st.lists(st.tuples(number(35), coded(PLAIN, 0, 6)), max_size=5)
+
+
+def _some(special: Sequence[str], way: int) -> Any:
+    """Return which special tokens are allowed, or not: not said, all, none, or some of them."""
+    return (None, "all", [], special[:1], special[1:], special[::-1])[way]
 
 
 def _assembling(draw: Draw, found: list[str]) -> Iterator[Asked]:
@@ -190,23 +294,36 @@ def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
         return
     streams = chance(draw, 50)
     skipping = {"skip_special_tokens": chance(draw, 75)} if chance(draw, 30) else {}
-    parts = [*table((150, listed), (106, _DECODED)), *_DECODED, *_SINGLE_BYTES]
-    for drawn in draw(coded_lists(len(parts), 7, 0, 6)):
+    own = [token for kind, tokens in _DECODED.items() if f"'{kind}'" in str(model.get("decoder")) for token in tokens]
+    own += [part for text in _parameters(model.get("decoder", {})) for part in (text, f"{text}a", f"a{text}") * 3]
+    parts = [*table((100, listed), (100, own), (56, _ANY_DECODED)), *_ANY_DECODED, *_SINGLE_BYTES]
+    numbers, is_of_bytes = _ids_of(model), model.get("decoder", {}).get("type") == "byte_level"
+    for drawn in draw(coded_lists(len(parts), 9, 0, 6)):
         yield "decode", {"tokens": [parts[code] for code in codes(drawn)]}
         if listed:
-            ids = [_id(code, len(listed)) for code in codes(drawn)]
+            ids = [_id(code, numbers) for code in codes(drawn)]
             yield "decode", {"ids": ids}
+            if is_of_bytes:
+                yield "decode_bytes", {"ids": ids}
+                yield "decode_with_offsets", {"ids": ids}
             if streams:
                 yield "decode_stream", {"ids": ids, **skipping}
             if skipping:
                 yield "decode", {"ids": ids, **skipping}
 
 
-def _id(code: int, size: int) -> int:
+def _ids_of(model: _Model) -> list[int]:
+    """Return the ids of a model's tokens and added tokens."""
+    entries = model.get("vocabulary", tokens_of(model))
+    listed = [place if isinstance(entry, str) else entry[1] for place, entry in enumerate(entries)]
+    return [*listed, *(row["id"] for row in model.get("added_tokens", ()) if "id" in row)]
+
+
+def _id(code: int, ids: Sequence[int]) -> int:
     """Return an id: of a token, seldom just beyond the last one, and more seldom one that 32 bits do not hold."""
     if code < PLAIN:
-        return code % size if code < 250 else size + code - 250
-    return code % size + (2**32 if code % 8 == 0 else 0)
+        return ids[code % len(ids)] if code < 250 else max(ids) + code - 249
+    return ids[code % len(ids)] + (2**32 if code % 8 == 0 else 0)
 
 
 _UNIGRAM_WORDS = st.lists(st.tuples(coded(PLAIN, 1, 5), number(8)), max_size=4)
@@ -219,6 +336,7 @@ def _segmenting(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     for drawn in draw(coded_lists(len(parts), 5, 1, 5)):
         word = _read(drawn, parts)[:8]
         yield from ((operation, {"word": word}) for operation in ("segment", "viterbi", "segmentations"))
+        yield "nbest", {"word": word, "nbest_size": len(drawn) * 3 % 8}
     if chance(draw, 50):
         corpus = {"words": [[_read(drawn, parts)[:8], count] for drawn, count in draw(_UNIGRAM_WORDS)]}
         yield "token_probabilities", {}
@@ -299,7 +417,12 @@ def _asked(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
 @st.composite
 def _draw_example(draw: Draw, families: tuple[str, ...], operations: frozenset[str]) -> Example:
     family, model, symbols = draw(generated(families))
-    return Example(family, model, [asked for asked in _asked(draw, model, symbols) if asked[0] in operations])
+    found = _asked(draw, model, symbols) if family != "broken" else ()
+    requests = [asked for asked in found if asked[0] in operations]
+    if not requests:  # a model that is to be refused, and the simplest example, are asked something too
+        wanted = ("normalize", "encode") if tokens_of(model) else ("normalize",)
+        requests = [(operation, {"text": symbols}) for operation in wanted if operation in operations]
+    return Example(family, model, requests)
 
 
 @cache
@@ -348,8 +471,9 @@ def models_with_texts(draw: Draw, families: Sequence[str] = tuple(FAMILIES)) -> 
     ...     assert model["type"] in ("wordpiece", "bpe")
     >>> test_my_tokenizer_loads_every_model()
     """
+    drawn = draw(coded(_TEXT_PLACES))  # first, so that it stays while the model shrinks
     _, model, symbols = draw(generated(tuple(families)))
-    return model, _read(draw(coded(_TEXT_PLACES)), _table_of(model, symbols))
+    return model, _read(drawn, _table_of(model, symbols))
 
 
 def texts(

@@ -85,6 +85,10 @@ _IDEOGRAPH = re.compile(
 
 def _with_open_spans(answers: Answers) -> Result:
     right, is_encoding = answers.right, answers.operation == "encode"
+    parts, others = right.get("overflowing", ()), answers.given.get("overflowing", ())
+    if parts and len(parts) == len(others):
+        cut = [replace(answers, right=part, given=other) for part, other in zip(parts, others, strict=True)]
+        right = {**right, "overflowing": [_with_open_spans(each) for each in cut]}
     key, first = ("spans", 0) if is_encoding else ("pieces", 1)
     mine, other = right.get(key), answers.given.get(key)
     if not isinstance(mine, list) or not isinstance(other, list) or len(mine) != len(other):
@@ -148,7 +152,7 @@ def _of_bpe(answers: Answers) -> Result | None:
 
 #: What WordPiece's scores decide, which are quotients of counts (WP-TRAIN-3), and the largest count whose are exact.
 _BY_SCORES = ("train", "training_trace", "training_state", "best_pair", "pair_scores")
-_EXACT_COUNT = 2**20
+_EXACT_COUNT = 2**25
 
 
 def _of_wordpiece(answers: Answers) -> Result | None:
@@ -241,6 +245,8 @@ def _of_unigram(answers: Answers) -> Result | None:
     if answers.operation in ("train", "training_trace", "prune_step"):
         return answers.right if _is_pruning_clear(answers) else None
     costs = costs_of(answers.model)
+    if answers.operation == "nbest":
+        return _of_nbest(answers, costs)
     is_open = answers.choices["unigram_tie"] == "any" or not costs.exact
     if is_open and answers.operation in _WITH_TIES:
         return _WITH_TIES[answers.operation](answers, costs)
@@ -269,11 +275,20 @@ def _of_table(answers: Answers, costs: Costs) -> Result:
     return {"table": tied}
 
 
+def _of_nbest(answers: Answers, costs: Costs) -> Result:
+    """Allow every order of segmentations that are too close to call (UNI-NBEST-1)."""
+    mine, other = answers.right["segmentations"], answers.given["segmentations"]
+    is_complete = len(other) == len(mine) == len({*map(str, other)})
+    is_tied = is_complete and all(_is_tied(costs, *rows) for rows in zip(mine, other, strict=True))
+    return answers.given if is_tied else answers.right
+
+
 def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
     right, given, model, text = answers.right, answers.given, answers.model, answers.input["text"]
     listed, special = list(costs.costs), model.get("special_tokens", ())
     if "pair" in answers.input or model.keys() & _ASSEMBLED:
-        return right if given.get("tokens", right["tokens"]) == right["tokens"] else None
+        is_same = "tokens" not in given or _all_tokens(given) == _all_tokens(right)
+        return right if is_same else None
     tokens = given["tokens"] if "tokens" in given else _named(given.get("ids"), listed)
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         return right
@@ -294,6 +309,11 @@ def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
 
 #: What puts other tokens beside those of the text, or takes some away: what ties then is not looked into.
 _ASSEMBLED = {"added_tokens", "post_processor", "truncation", "padding", "byte_fallback"}
+
+
+def _all_tokens(encoding: Result) -> list[Any]:
+    """Return the tokens of an encoding and of the parts that overflow."""
+    return [encoding["tokens"], *(part.get("tokens") for part in encoding.get("overflowing", ()))]
 
 
 def _named(ids: Any, listed: Sequence[str]) -> list[str] | None:
