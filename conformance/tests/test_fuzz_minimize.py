@@ -90,7 +90,7 @@ def test_a_name_of_a_template_goes_with_all_that_name_it() -> None:
         return found.get("single", [])[-1:] == [{"sequence": "A"}] and names == named
 
     small = minimize(Question({"post_processor": template}, "encode", {"text": "a", "pair": "b"}), puts_a_text_in)
-    kept = {"type": "template", "single": [{"sequence": "A"}]}
+    kept = {"type": "template", "single": [{"sequence": "A"}], "pair": [], "special_tokens": []}
     assert (small.model, small.input) == ({"post_processor": kept}, {"text": ""})
 
 

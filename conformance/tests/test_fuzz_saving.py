@@ -63,7 +63,7 @@ def test_hostile_texts_are_read_as_they_were_meant(text: str, tmp_path: Path) ->
     file = save(found, tmp_path, "mytok 1", right(found))
     (case,) = load_suite(tmp_path).cases.values()
     assert (case.model.content, case.operation, case.input) == (found.question.model, "encode", {"text": text})
-    assert case.outcome == _trim(right(found))
+    assert case.outcome == _trim(right(found), ("tokens", "ids", "spans"))
     assert file.name == f"{case.id}.yaml"
 
 
@@ -120,7 +120,7 @@ def test_models_of_every_shape_are_read_as_they_were_meant(
 def test_the_outcome_is_given_for_every_option_on_which_it_depends(tmp_path: Path) -> None:
     found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "ab"})
 
-    save(found, tmp_path, "mytok 1", right_by_choice(found.question))
+    save(found, tmp_path, "mytok 1", right_by_choice(found.question, found.kind))
     (case,) = load_suite(tmp_path).cases.values()
     a = {"tokens": ["a"], "ids": [0], "spans": [[0, 1]]}
     assert case.outcome == {
@@ -204,3 +204,23 @@ def test_a_saved_finding_says_what_was_answered(
     save(found, tmp_path, "mytok 1", right(found))
     (case,) = load_suite(tmp_path).cases.values()
     assert case.why == f"NOT VERIFIED: mytok 1 {said}. Say here what the case shows."
+
+
+def test_a_saved_case_of_a_pair_asks_the_field_that_differs(tmp_path: Path) -> None:
+    model = {"type": "bpe", "vocabulary": ["a"]}
+    question = Question(model, "encode", {"text": "a", "pair": "a"})
+    right = right_by_choice(question, "type_ids")
+    assert right == {
+        "expect": {
+            "tokens": ["a", "a"],
+            "ids": [0, 0],
+            "spans": [[0, 1], [0, 1]],
+            "type_ids": [0, 1],
+            "sequence_ids": [0, 1],
+        }
+    }
+    found = finding(model, "encode", question.input)
+    vars(found)["kind"] = "type_ids"
+    save(found, tmp_path, "mytok 1", right)
+    (case,) = load_suite(tmp_path).cases.values()
+    assert list(case.outcome["expect"]) == ["tokens", "ids", "spans", "type_ids", "sequence_ids"]

@@ -38,7 +38,9 @@ INTERRUPTED = 130
 _DEFAULT_SECONDS = 60.0
 
 _OPTIONS = [
-    click.option("--seconds", type=Seconds(min=0), help="End after so long; 60 unless a budget is given; 0 only replays."),
+    click.option(
+        "--seconds", type=Seconds(min=0), help="End after so long; 60 unless a budget is given; 0 only replays."
+    ),
     click.option(
         "--examples",
         type=POSITIVE,
@@ -240,7 +242,9 @@ class _Fuzzing:
                 continue
             right = checker.right_of(finding.question) if self.against else {}
             who = checker.oracle.who if right else "the reference"
-            file = save(finding, self.folder or Path(), name, right or right_by_choice(finding.question), who)
+            file = save(
+                finding, self.folder or Path(), name, right or right_by_choice(finding.question, finding.kind), who
+            )
             click.echo(f"wrote {file}")
 
     def _described(self, campaign: Campaign, fresh: Sequence[Finding], seed: int, show: int) -> Iterator[str]:
@@ -297,5 +301,3 @@ def _startable(target: Target) -> Iterator[None]:
         yield
     except AdapterFault as fault:
         raise target.unusable(fault) from None
-
-

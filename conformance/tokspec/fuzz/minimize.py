@@ -16,6 +16,7 @@ from tokspec.fuzz.characters import CHARACTER_MAPS
 from tokspec.fuzz.checker import Question
 from tokspec.fuzz.components import STAGES
 from tokspec.fuzz.families import tokens_of
+from tokspec.suite import schema
 
 __all__ = ["is_sound", "minimize"]
 
@@ -41,13 +42,15 @@ def minimize(
     >>> minimize(Question({}, "normalize", {"text": "one Σ two"}), lambda each: "Σ" in each.input.get("text", "")).input
     {'text': 'Σ'}
     """
-    end, seen, is_smaller = monotonic() + seconds, {question.key}, True
+    end, seen, is_smaller, is_valid = monotonic() + seconds, {question.key}, True, _is_valid(question)
     while is_smaller:
         is_smaller = False
         for cuts in _PASSES:
             waiting = cuts(question)
             while (candidate := next(waiting, None)) is not None:
                 if candidate.key in seen or not _says_as_much(candidate, question):
+                    continue
+                if is_valid and not _is_valid(candidate):
                     continue
                 if len(seen) >= most or monotonic() > end:
                     return question
@@ -56,6 +59,12 @@ def minimize(
                     question, is_smaller = candidate, True
                     waiting = cuts(question)
     return question
+
+
+def _is_valid(question: Question) -> bool:
+    """Say whether a question has all that the schema asks for: without it, nobody can write or answer it."""
+    parts = (question.model, "model"), (question.input, f"operations/{question.operation}/input")
+    return not any(error for value, part in parts for error in schema.errors(value, part))
 
 
 #: What can be asked of a model without tokens as well.
@@ -142,6 +151,23 @@ def _models(question: Question) -> Iterator[Question]:
         plain = {**stages, "type": "bpe", "vocabulary": tokens}
         if len(str(plain)) < len(str(model)):
             yield replace(question, model=plain)
+
+
+#: What comes after encoding.
+_BEHIND = ("truncation", "padding", "post_processor")
+
+
+def _alone(question: Question) -> Iterator[Question]:
+    """Ask for one text of a pair, and for nothing that comes after encoding."""
+    plain = {key: value for key, value in question.model.items() if key not in _BEHIND}
+    models = [plain] if len(plain) < len(question.model) else []
+    texts = [question.input[key] for key in ("text", "pair") if "pair" in question.input]
+    others = {key: value for key, value in question.input.items() if key not in ("text", "pair")}
+    for model in (*models, question.model):
+        for text in texts:
+            yield replace(question, model=model, input={"text": text, **others})
+    for model in models:
+        yield replace(question, model=model)
 
 
 #: Keys that not every type of model has.
@@ -288,6 +314,7 @@ def _renamed(value: Any, old: str, new: str) -> Any:
 
 _PASSES: tuple[Callable[[Question], Iterator[Question]], ...] = (
     _models,
+    _alone,
     _keys,
     _members,
     _names,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
@@ -49,7 +49,7 @@ def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str
         model=question.model,
         operation=question.operation,
         input=question.input,
-        outcome=_trim(outcome, finding.kind),
+        outcome=_trim(outcome, _fields(question, finding.kind)),
     )
     return write_case(case, folder)
 
@@ -113,8 +113,10 @@ def read_questions(folder: Path) -> list[Question]:
     return [Question(case.model.content, case.operation, case.input) for case in cases]
 
 
-def right_by_choice(question: Question) -> Outcome:
+def right_by_choice(question: Question, kind: str = "") -> Outcome:
     """Return what the reference answers, under every option of the choices on which that depends.
+
+    Of an encoding it has the tokens, ids and spans, and the field that differs: ``kind``.
 
     A choice matters if another option of it alone changes the outcome; those that matter are then taken together. Where
     any of equally probable segmentations is right, all of them are listed.
@@ -124,7 +126,7 @@ def right_by_choice(question: Question) -> Outcome:
     """
     known = load_specification().choices
     declared = dict(reference_with({}).hello.choices)
-    outcome = partial(_right, question)
+    outcome = partial(_right, question, _fields(question, kind))
     right = outcome(declared)
     matter = [
         name
@@ -134,24 +136,28 @@ def right_by_choice(question: Question) -> Outcome:
     return _with_ties(_by_choice(outcome, declared, matter), question)
 
 
-def _right(question: Question, choices: Mapping[str, str]) -> Outcome:
+def _right(question: Question, fields: Sequence[str], choices: Mapping[str, str]) -> Outcome:
     ((reply,),) = Side(lambda: reference_with(choices)).ask(question.model, [(question.operation, question.input)])
-    return _trim(outcome_of(reply))
+    return _trim(outcome_of(reply), fields)
 
 
-#: What a case of encoding expects, beside the field that differs: the rest makes it long, and no difference.
-_FIELDS = ("tokens", "ids", "spans")
+def _fields(question: Question, kind: str) -> Sequence[str]:
+    """Return the fields that a case of encoding expects: the rest makes it long, and no difference.
+
+    Spans of a pair need the field that says in which text they count.
+    """
+    return ("tokens", "ids", "spans", *(["sequence_ids"] if "pair" in question.input else []), kind)
 
 
-def _trim(outcome: Outcome, kind: str = "") -> Outcome:
+def _trim(outcome: Outcome, fields: Sequence[str]) -> Outcome:
     """Leave out the fields of encodings that nobody asked about."""
     if "by_choice" in outcome:
         ((name, options),) = outcome["by_choice"].items()
-        return {"by_choice": {name: {option: _trim(inner, kind) for option, inner in options.items()}}}
+        return {"by_choice": {name: {option: _trim(inner, fields) for option, inner in options.items()}}}
     expected = outcome.get("expect", {})
-    if "type_ids" not in expected or kind == "overflowing":
+    if "type_ids" not in expected or "overflowing" in fields:
         return outcome
-    return {"expect": {key: value for key, value in expected.items() if key in (*_FIELDS, kind)}}
+    return {"expect": {key: value for key, value in expected.items() if key in fields}}
 
 
 def _by_choice(outcome: Callable[[Mapping[str, str]], Outcome], declared: dict[str, str], matter: list[str]) -> Outcome:
