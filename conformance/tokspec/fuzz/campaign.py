@@ -31,8 +31,12 @@ from tokspec.fuzz.families import FAMILIES
 from tokspec.fuzz.findings import Findings, finding_of, origin_of
 from tokspec.fuzz.minimize import minimize
 from tokspec.fuzz.strategies import Example, examples
+from tokspec.suite.schema import definitions
 
 __all__ = ["Budget", "Campaign", "Tally", "database_folder"]
+
+#: Fields of an encoding that tell less of a difference than its tokens.
+_TELL_LESS = definitions()["encoding"]["properties"].keys() - {"tokens", "ids"}
 
 #: Seconds for shrinking a difference, if each try ends the program, and if the budget is spent; and for polishing.
 _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
@@ -371,13 +375,18 @@ class Campaign:
         self.findings.add(finding)
 
     def _polished(self, hunt: _Hunt, question: Question, comparison: Comparison) -> tuple[Question, Comparison]:
-        """Make what Hypothesis has shrunk a little smaller as plain values."""
+        """Make what Hypothesis has shrunk a little smaller as plain values.
+
+        What differs in its spans or masks may come to differ in its tokens, which tells more, unless such a difference
+        was found already.
+        """
         best, is_again = comparison, comparison.kind == AGAIN
 
         def shows(candidate: Question) -> bool:
             nonlocal best
             found = self.checker.compare_one(candidate, again=is_again)
-            is_same = found.state == "differs" and found.kind == comparison.kind and not self._is_of_a_stage(candidate)
+            is_same = found.state == "differs" and not self._is_of_a_stage(candidate)
+            is_same = is_same and (found.kind == best.kind or self._tells_more(candidate, found.kind, best.kind))
             if is_same and hunt.is_special:
                 is_same = not self._is_explained(hunt, candidate, found.kind, components_of(candidate.model))
             best = found if is_same else best
@@ -385,6 +394,11 @@ class Campaign:
 
         small = minimize(question, shows, _SHRINKING_LATE if self._is_late() else _POLISHING, _POLISHED)
         return small, best
+
+    def _tells_more(self, question: Question, kind: str, before: str) -> bool:
+        if kind != "tokens" or before not in _TELL_LESS:
+            return False
+        return self.findings.explains(question.operation, kind, components_of(question.model)) is None
 
     def _is_of_a_stage(self, question: Question) -> bool:
         """Say whether an encoding differs because a stage before it does."""
