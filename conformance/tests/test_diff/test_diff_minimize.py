@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.diff.causes import compare_replies
 from tokspec.diff.minimize import Minimizer, minimize_sequence, narrow
@@ -81,6 +83,15 @@ def test_what_is_left_has_a_token_for_all_of_the_text() -> None:
     small = minimized("of no xyz", model, (ReferenceAdapter(drops), WholePieces(drops)))
     assert small.model == {"type": "bpe", "vocabulary": ["x", "y", "z", "xyz"], "merges": []}
     assert small.input == {"text": "xyz"}
+
+
+def test_what_a_side_does_not_offer_is_no_rule_that_it_breaks() -> None:
+    small = minimized("quick", {**MODEL, "padding": {"strategy": {"fixed": 3}}})
+    padded = replace(small, model={**small.model, "padding": {"strategy": {"fixed": 3}}})
+    hello = Hello("mine", "1", "Python", operations=("encode",))
+    explained = explain(padded, ({}, {}), (ReferenceAdapter().hello(), hello))
+    assert explained.clause == "PAD-1"
+    assert explained.rule == "B does not know the component padding, and is not asked it by tokspec run"
 
 
 def test_a_stage_without_which_nothing_differs_remains() -> None:

@@ -396,7 +396,7 @@ class _Diff:
             for number, group in enumerate(tally.causes[:most]):
                 small = None if group.example.place.startswith("case ") else minimizer.minimize(group)
                 if isinstance(small, Small):
-                    yield number, explain(small, self._side_choices)
+                    yield number, explain(small, self._side_choices, (a.hello, b.hello))
                 advance()
 
     def _as_run(self, tally: Tally) -> tuple[Run, Refusal | None]:

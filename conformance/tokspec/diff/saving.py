@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tokspec.adapter import Hello
 from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.display import compact, shorten
 from tokspec.diff.causes import compare_replies
 from tokspec.diff.minimize import Small
 from tokspec.diff.models import digest
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.sessions.session import refuse_unoffered
 from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, write_case
 
@@ -45,16 +47,20 @@ _STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 class Explained:
     """A small difference with the clause that it may be about, and the sides that leave the reference.
 
-    ``leaving`` is None where the reference does not answer.
+    ``leaving`` is None where the reference does not answer. ``unoffered`` is what a side does not offer, of which a
+    user's own file is asked all the same.
     """
 
     small: Small
     clause: str
     leaving: tuple[str, ...] | None
+    unoffered: tuple[str, ...] = ()
 
     @property
     def rule(self) -> str:
         """What there is to say of the rule; nothing if the reference cannot be asked."""
+        if self.unoffered:
+            return f"{' and '.join(self.unoffered)}, and is not asked it by tokspec run"
         if self.leaving is None:
             return ""
         if not self.leaving:
@@ -62,9 +68,13 @@ class Explained:
         return f"{self.clause}: {' and '.join(self.leaving)} differ{'s' * (len(self.leaving) == 1)} from the reference"
 
 
-def explain(small: Small, choices: Sequence[Mapping[str, str]]) -> Explained:
-    """Find out who leaves the reference; ``choices`` are those of A and B."""
+def explain(small: Small, choices: Sequence[Mapping[str, str]], hellos: Sequence[Hello] = ()) -> Explained:
+    """Find out who leaves the reference; ``choices`` are those of A and B, and ``hellos`` what they offer."""
     clause = _clause(small)
+    asked = Request(small.cause.operation, "small", small.model or {}, small.input)
+    refusals = [(side, refuse_unoffered(hello, asked)) for side, hello in zip("AB", hellos, strict=False)]
+    if unoffered := tuple(f"{side} {refusal.message}" for side, refusal in refusals if refusal):
+        return Explained(small, clause, (), unoffered)
     if small.model is None:
         return Explained(small, clause, None)
     leaving = []
@@ -85,8 +95,25 @@ def _ask_reference(small: Small, choices: Mapping[str, str]) -> Reply:
         return reply
 
 
+#: The clauses of what comes before and after the model, of which only what matters is left in a small one.
+_BESIDE_THE_MODEL = {
+    "padding": "PAD-1",
+    "truncation": "TRUNC-1",
+    "post_processor": "POST-1",
+    "added_tokens": "ADDED-1",
+    "special_tokens": "ADDED-1",
+}
+
+
 def _clause(small: Small) -> str:
     """Return the first clause of the stage that is left, or that of the operation."""
+    if small.cause.operation == "encode" and small.model:
+        path = small.outcome.difference.path if small.outcome.difference else ()
+        if path[:1] == ("spans",):
+            return "ENC-3"
+        beside = next((clause for key, clause in _BESIDE_THE_MODEL.items() if key in small.model), None)
+        if beside:
+            return beside
     for stage, (operation, beginnings) in _STAGES.items():
         part = small.model if not stage else (small.model or {}).get(stage)
         if operation == small.cause.operation and part:
