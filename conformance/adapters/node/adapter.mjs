@@ -50,6 +50,8 @@ const hello = {
     duplicate_token: "last_place",
     final_sigma: "contextual",
     metaspace_leading_space: "removed",
+    pattern_end: "line",
+    pattern_interval_plus: "repeated",
     unigram_tie: "earliest_start",
     unigram_unknown: "run",
     unigram_unknown_without_token: "kept",
