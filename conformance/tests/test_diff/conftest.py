@@ -92,8 +92,8 @@ class Place:
             process.send_signal(signal.SIGKILL)
 
     def wait_until_gone(self) -> None:
-        """Wait until nothing is left of a comparison."""
-        end = time.monotonic() + 30
+        """Wait until nothing is left of a comparison; agents of Ray look a few times before they follow their raylet."""
+        end = time.monotonic() + 150
         while left := self.processes():
             assert time.monotonic() < end, [(each.pid, each.ppid(), each.status(), each.cmdline()) for each in left]
             time.sleep(0.05)
