@@ -18,10 +18,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -117,7 +117,7 @@ def measure(name: str, arguments: Sequence[str]) -> Measured:
     while process.poll() is None:
         peak = max(peak, sum(memory(each) for each in family(process.pid)) / 1e6)
         time.sleep(LOOK_SECONDS)
-    if process.returncode not in (0, 1):
+    if process.returncode not in ((0,) if name == "bare" else (0, 1)):
         raise SystemExit(f"{name}: exit status {process.returncode}")
     return Measured(name, time.monotonic() - begin, peak)
 
@@ -150,6 +150,14 @@ def digest(folder: Path) -> str:
     return whole.hexdigest()
 
 
+def encoder_of(adapter: Any, loaded: Any) -> Callable[[str], Any]:
+    """Return the fastest call of a library, or that of its adapter."""
+    if hasattr(adapter, "encoder"):
+        quick: Callable[[str], Any] = adapter.encoder(loaded)
+        return quick
+    return lambda text: adapter.run("encode", loaded, {"text": text, "add_special_tokens": False})["ids"]
+
+
 def bare(text: Path, model: Path, names: Sequence[str]) -> int:
     """Encode every line twice, and compare."""
     encoders = []
@@ -157,7 +165,7 @@ def bare(text: Path, model: Path, names: Sequence[str]) -> int:
     for name in names:
         adapter = find(name).make()
         format, content = write_for(own, adapter.hello().formats, name)
-        encoders.append(adapter.encoder(adapter.load(format, content)))
+        encoders.append(encoder_of(adapter, adapter.load(format, content)))
     one, other = encoders
     documents = different = 0
     with text.open("rb") as stream:

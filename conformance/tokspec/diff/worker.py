@@ -138,15 +138,15 @@ class _Worker:
         if a == b and {*map(type, a)} == {list}:
             tally.note_same(SECTION, texts, sum(map(len, a)))
             return
-        for text, place, one, other in zip(texts, places, a, b, strict=True):
-            if one == other and isinstance(one, list):
-                tally.note_same(SECTION, [text], len(one))
-            else:
-                outcome = compare_replies(
-                    "encode", {"text": text}, self._reply(0, text, one), self._reply(1, text, other)
-                )
-                tokens = (one, other) if isinstance(one, list) and isinstance(other, list) else ((), ())
-                tally.note(SECTION, _place(*place), text, [outcome], tokens)
+        rows = list(zip(texts, places, a, b, strict=True))
+        same = [(text, len(one)) for text, _, one, other in rows if one == other and isinstance(one, list)]
+        tally.note_same(SECTION, [text for text, _ in same], sum(count for _, count in same))
+        others = [row for row in rows if row[2] != row[3] or not isinstance(row[2], list)]
+        replies = [self._replies(index, [(row[0], row[2 + index]) for row in others]) for index in (0, 1)]
+        for (text, place, one, other), left, right in zip(others, *replies, strict=True):
+            outcome = compare_replies("encode", {"text": text}, left, right)
+            tokens = (one, other) if isinstance(one, list) and isinstance(other, list) else ((), ())
+            tally.note(SECTION, _place(*place), text, [outcome], tokens)
 
     def _encode(self, index: int, texts: Sequence[str]) -> list[Any]:
         self._announce(index, sum(map(len, texts)))
@@ -156,11 +156,15 @@ class _Worker:
         seconds = self._sides[index].seconds
         self.say({"asking": index, "seconds": seconds and seconds * max(1.0, characters / _MEANT)})
 
+    def _replies(self, index: int, rows: Sequence[tuple[str, Any]]) -> list[Reply]:
+        """Return the whole replies of a side to texts, of which the ids, or tokens, are what was compared."""
+        if rows:
+            self._announce(index, sum(len(text) for text, _ in rows))
+        return [self._reply(index, text, encoded) for text, encoded in rows]
+
     def _reply(self, index: int, text: str, encoded: list[Any] | Refused | Fault) -> Reply:
-        """Return the whole reply of a side, of which the ids, or tokens, are what was compared."""
         if not isinstance(encoded, list):
             return encoded
-        self._announce(index, len(text))
         reply, field = self._sides[index].answer(text), self._header.field
         if not isinstance(reply, Answer) or reply.result.get(field) != encoded:
             return Answer({field: encoded})
