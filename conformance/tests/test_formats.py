@@ -111,10 +111,6 @@ DECODERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True},
     ),
     "metaspace": ({"type": "metaspace"}, METASPACE),
-    "metaspace_first": (
-        {"type": "metaspace", "prepend_scheme": "first"},
-        {**METASPACE, "prepend_scheme": "first"},
-    ),
     "wordpiece": ({"type": "wordpiece"}, {"type": "WordPiece", "prefix": "##", "cleanup": False}),
     "bpe": ({"type": "bpe", "suffix": "</w>"}, {"type": "BPEDecoder", "suffix": "</w>"}),
     "byte_fallback": ({"type": "byte_fallback"}, {"type": "ByteFallback"}),
@@ -432,6 +428,11 @@ def test_tokspec_fills_defaults_at_every_depth() -> None:
         "pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "bert"}, metaspace]},
         "decoder": {"type": "metaspace", "replacement": "▁"},
     }
+
+
+def test_a_decoder_of_the_first_scheme_is_written_as_it_is() -> None:
+    model = {"type": "bpe", "vocabulary": ["a"], "decoder": {"type": "metaspace", "prepend_scheme": "first"}}
+    assert write("tokenizer.json", model)["decoder"] == {**METASPACE, "prepend_scheme": "first"}
 
 
 def test_tokspec_shares_nothing_with_the_original() -> None:

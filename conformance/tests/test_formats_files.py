@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -275,7 +276,7 @@ def without_defaults(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def has_surrogate(model: Mapping[str, Any]) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in str(model))
+    return any("\ud800" <= character <= "\udfff" for character in json.dumps(model, ensure_ascii=False))
 
 
 @pytest.mark.parametrize(

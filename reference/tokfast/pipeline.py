@@ -129,13 +129,14 @@ class FastTokenizer:
 
     def decode_stream(self, ids: Sequence[int], skip_special_tokens: bool = False) -> list[str]:
         """Decode ids one by one, as :func:`tokref.decode_stream` does."""
-        rows = [self._tokens_to_decode(self.tokens_of([id]), skip_special_tokens) for id in ids]
+        tokens = [self.tokens_of([id]) for id in ids]
+        rows = [self._tokens_to_decode(each, skip_special_tokens) for each in tokens]
         parts = iter(self._decoder.stream(chain.from_iterable(rows)))
         return ["".join(next(parts) for _ in row) for row in rows]
 
     def decode_tokens_bytes(self, ids: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id, as :func:`tokref.decode_tokens_bytes` does."""
-        return self._decoder.bytes_of(chain.from_iterable(self.tokens_of([id]) for id in ids))
+        return self._decoder.bytes_of([*chain.from_iterable(self.tokens_of([id]) for id in ids)])
 
     def decode_with_offsets(self, ids: Sequence[int]) -> tuple[str, list[int]]:
         """Decode ids with the place of each, as :func:`tokref.decode_with_offsets` does."""

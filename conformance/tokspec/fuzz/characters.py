@@ -294,8 +294,10 @@ def _character_map(replacements: Mapping[str, str], root: Sequence[int] = range(
 
     ``root`` are the offsets that the root may have: those of 256 and its multiples are written in another way.
 
-    >>> _character_map({"a": "b"})
-    'DAAAAACEBQADAACAYgUBAGIA'
+    >>> from base64 import b64decode
+    >>> from tokref.charsmap import read_map
+    >>> read_map(b64decode(_character_map({"a": "b"}))).steps("ca")
+    [('c', 0, 1), ('b', 1, 2)]
     """
     keys, texts = {key.encode(): text for key, text in replacements.items()}, bytearray()
     units, bases, waiting = {0: 0}, set[int](), [(b"", 0)]

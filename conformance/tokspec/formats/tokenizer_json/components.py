@@ -7,6 +7,7 @@ reason. Where versions before 0.15 wrote another key, it is read too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tokspec.formats.tokenizer_json.fields import (
@@ -98,6 +99,9 @@ def _finish_metaspace(part: Mapping[str, Any], found: dict[str, Any], key: str) 
 _METASPACE_LEGACY = ("add_prefix_space", "str_rep")
 _SCHEMES = one_of({"always": "always", "first": "first", "never": "never"})
 
+#: To decode, it matters only whether there is a scheme, so that is all that is read.
+_SCHEMES_TO_DECODE = replace(one_of({"always": "always", "first": "always", "never": "never"}), write=_SCHEMES.write)
+
 PRE_TOKENIZERS: Kinds = Kinds(
     (
         Component("BertPreTokenizer", "bert"),
@@ -162,7 +166,7 @@ DECODERS: Kinds = Kinds(
                 Field(
                     "prepend_scheme",
                     "prepend_scheme",
-                    _SCHEMES,
+                    _SCHEMES_TO_DECODE,
                     absent="always",
                     unsaid="always",
                 ),
