@@ -136,7 +136,7 @@ class FastTokenizer:
 
     def decode_tokens_bytes(self, ids: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id, as :func:`tokref.decode_tokens_bytes` does."""
-        return self._decoder.bytes_of([*chain.from_iterable(self.tokens_of([id]) for id in ids)])
+        return self._decoder.bytes_of(chain.from_iterable(self.tokens_of([id]) for id in ids))
 
     def decode_with_offsets(self, ids: Sequence[int]) -> tuple[str, list[int]]:
         """Decode ids with the place of each, as :func:`tokref.decode_with_offsets` does."""
