@@ -18,7 +18,7 @@ from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.cli.known import Ratchet, Refusal, known_failures_options
+from tokspec.cli.known import NotWritten, Ratchet, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     PROCESSES,
@@ -399,7 +399,7 @@ class _Diff:
                     yield number, explain(small, self._side_choices, (a.hello, b.hello))
                 advance()
 
-    def _as_run(self, tally: Tally) -> tuple[Run, Refusal | None]:
+    def _as_run(self, tally: Tally) -> tuple[Run, NotWritten | None]:
         """Return the comparison as a run of B that is held to A, as it counts with what is known.
 
         Beside it stands why the known failures were not written anew, if they should have been.

@@ -18,7 +18,7 @@ from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
 
-__all__ = ["Ratchet", "Refusal", "known_failures_options"]
+__all__ = ["NotWritten", "Ratchet", "known_failures_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ class Ratchet:
         """Write the option again, for a command that reproduces a result."""
         return f" --known-failures {shlex.quote(str(self.file))}" if self.file else ""
 
-    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, Refusal | None]:
+    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, NotWritten | None]:
         """Return the run as it counts with what is known, after the file was written anew if that is wanted.
 
         Beside it stands why the file was not written: the run shows nothing that it could be written from, or it cannot
@@ -81,7 +81,7 @@ class Ratchet:
             write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
             return _counted(run, read_known_failures(self.file)), None
         except DataError as error:
-            return counted, Refusal(error, format_manual_entries(counted))
+            return counted, NotWritten(error, format_manual_entries(counted))
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""
@@ -96,7 +96,7 @@ class Ratchet:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class NotWritten:
     """Why a file of known failures was not written anew, and the entries that only a person may list."""
 
     error: DataError

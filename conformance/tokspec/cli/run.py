@@ -15,7 +15,7 @@ from tokspec import __version__
 from tokspec.base.display import terminal_width
 from tokspec.base.errors import AdapterFault
 from tokspec.base.files import write_whole
-from tokspec.cli.known import Ratchet, Refusal, known_failures_options
+from tokspec.cli.known import NotWritten, Ratchet, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     POSITIVE,
@@ -139,7 +139,7 @@ class Judging:
         """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
-    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], Refusal | None]:
+    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], NotWritten | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
 
         Returns:

@@ -21,7 +21,7 @@ __all__ = ["COMPONENTS", "STAGES", "Component", "added_tokens", "components_of",
 _BOTH = (True, False)
 
 #: Characters that mean something in patterns, in formats, or to those who count in units.
-_SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600")
+_SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600", "\0")
 
 #: What regular expressions are made of: each atom stands alone, is repeated in every way, and stands beside others.
 #: None matches nothing, since no clause says what becomes of such a match.
@@ -29,7 +29,7 @@ _ATOMS = re.findall(
     r"\S+",
     r"a \s \p{L} \d . [aA] [^ab] \S \D (?i:A) (?i:s) (?i:k) (a|ab) (?:ab) \p{Lu} \P{L} \p{^L} \p{N} \p{M} \p{Han} "
     r"\p{Hiragana} \p{Katakana} \p{Hangul} \p{Thai} [^A-Z&&\p{L}] [\p{L}\p{N}&&[^a]] [a-zA&&\p{Ll}] [^\s\p{L}] [\s\d] "
-    r"[\p{^L}] [^\P{L}] [b-dé] [^.] [.$] \v \f \t \x0A \x{1F600} \u00e9 \. \$",
+    r"[\p{^L}] [^\P{L}] [b-dé] [^.] [.$] \v \f \t \x0A \x{1F600} \u00e9 \. \$ [^a[bc]] [^a[^b]] (?i:é) (?i:σ) (?i:[k])",
 )
 _REPEATS = ("+", "+?", "++", "{2}", "{1,2}", "{2,}", "{1,2}?", "{1,2}+", "*b", "?b", "*?b", "??b", "*+b", "?+b")
 _JOINED = re.findall(

@@ -200,6 +200,11 @@ _DECODED: Mapping[str, Sequence[str]] = {
             " !",
             " ,",
             "a n't.b",
+            " . .",
+            " n't n't",
+            " ' ' ",
+            " ' .",
+            "\u00a0.",
         ),
     ),
     "byte_fallback": (
