@@ -18,7 +18,7 @@ from tokspec.adapter import Hello
 from tokspec.base.display import compact, shorten, visible
 from tokspec.diff.answers import OPERATIONS
 from tokspec.diff.causes import compare_replies
-from tokspec.diff.saving import Explained
+from tokspec.diff.saving import CLAUSES, Explained
 from tokspec.diff.tally import Example, Group, SectionCount, Tally, read_reply
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract, truncate_difference
@@ -29,9 +29,6 @@ from tokspec.report.failure import describe
 from tokspec.suite.cases import Case
 
 __all__ = ["Summary", "case_of", "describe_comparison", "make_run", "markdown"]
-
-#: The clause that says what each operation is.
-_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
 
 #: Characters of a text that a line shows.
 _SHOWN = 60
@@ -231,7 +228,7 @@ def case_of(name: str, who: str, file: str) -> Case:
     """Return the case that an operation on a section is."""
     operation = name.partition("/")[0]
     why = f"What {who} answers to these texts."
-    clauses = (_CLAUSES.get(operation, "PROTO-1"),)
+    clauses = (CLAUSES.get(operation, "PROTO-1"),)
     return bare_case(name, operation, {}, clauses=clauses, why=why, model="own", file=file, line=1)
 
 

@@ -23,10 +23,10 @@ from tokspec.sessions.session import refuse_unoffered
 from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, write_case
 
-__all__ = ["Explained", "explain", "save"]
+__all__ = ["CLAUSES", "Explained", "explain", "save"]
 
 #: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
-_CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
+CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
 
 #: For each stage the beginnings of ids of clauses by its type, and the operation that shows it.
 _STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -121,7 +121,7 @@ def _clause(small: Small) -> str:
             found = next((id for id in load_specification().clauses if beginning and id.startswith(beginning)), "")
             if found:
                 return found
-    return _CLAUSES.get(small.cause.operation, "ERROR-1")
+    return CLAUSES.get(small.cause.operation, "ERROR-1")
 
 
 def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -> Path | None:
