@@ -85,7 +85,7 @@ cases:
       vocabulary: ["a"]
     operation: "encode"
     input: {{text: "a"}}
-    expect: {{tokens: ["a"], "ids": [0], spans: [[0, 1]]}}
+    expect: {{tokens: ["a"], ids: [0], spans: [[0, 1]]}}
     tags: ["unverified"]
     verified_by: ["{UNVERIFIED}"]
 '''

@@ -114,8 +114,12 @@ def _value(value: Any) -> str:
     return compact(value)
 
 
+#: What YAML, of one version or another, reads as no text.
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+
+
 def _key(key: str) -> str:
-    return key if key.isidentifier() and key.isascii() and len(key) > 3 else compact(key)
+    return key if key.isidentifier() and key.isascii() and key.lower() not in _WORDS else compact(key)
 
 
 def _hex(text: str) -> str:
