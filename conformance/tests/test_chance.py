@@ -275,6 +275,6 @@ def test_the_command_is_content_with_a_case_beside(printed: Callable[..., tuple[
     assert status == 0
 
 
-def test_naming_cases_and_counting_them_are_two_things() -> None:
-    result = CliRunner().invoke(tokspec, ["dev", "coverage", "--chance", "--cases"], standalone_mode=False)
-    assert str(result.exception) == "--cases names the cases, --operations and --chance count them; give one"
+def test_operations_and_chance_are_counted_apart() -> None:
+    result = CliRunner().invoke(tokspec, ["dev", "coverage", "--chance", "--operations"], standalone_mode=False)
+    assert str(result.exception) == "--operations and --chance count in two ways; give one"
