@@ -204,9 +204,13 @@ def legacy_ids(text: str) -> Work:
 
 
 def unigram_model(text: str) -> Unigram:
-    """Make a model of probabilities: of the text's characters, and of common substrings of its commonest words."""
+    """Make a model of probabilities: of the text's characters, and of common substrings of its commonest words.
+
+    Words are of letters: a row of signs has segmentations of equal probability, which rounding tells apart.
+    """
     counts = words_of(text, METASPACE)
-    common = {word: count for word, count in Counter(counts).most_common(20_000) if len(word) <= 16}
+    words = {word: count for word, count in counts.items() if word[1:].isalpha() and len(word) <= 16}
+    common = dict(Counter(words).most_common(20_000))
     weights = {"<unk>": 0, **dict.fromkeys("".join(counts), 1), **tokfast.initial_vocabulary(common, 16_000).weights}
     total = sum(weights.values())
     return Unigram({token: weight / total for token, weight in weights.items()}, unknown_token="<unk>")
