@@ -81,6 +81,15 @@ def test_the_file_of_tiktoken_without_special_tokens_tells_of_none() -> None:
     assert write("vocab.tiktoken", model) == {"files": {"vocab.tiktoken": "dQ== 0\n"}, "beside": beside}
 
 
+@pytest.mark.parametrize("special", [{}, {"special_tokens": {"<e>": 7}}])
+def test_the_file_of_tiktoken_tells_a_pattern_as_people_do(special: dict[str, Any]) -> None:
+    content = {"files": {"vocab.tiktoken": "dQ== 0\nZw== 1\ndWc= 2\n"}, "beside": {"pattern": r"\w+| ", **special}}
+    model = read("vocab.tiktoken", content)
+    assert write("vocab.tiktoken", model) == {**content, "beside": {"type": "bpe", **content["beside"]}}
+    other = {**model, "decoder": {"type": "metaspace"}}
+    assert write("vocab.tiktoken", other)["beside"].keys() >= {"pre_tokenizer", "decoder", "ignore_merges"}
+
+
 def test_files_that_have_ids_keep_them() -> None:
     model = {**BPE, "vocabulary": [["u", 3], ["g", 9], ["ug", 4]], "merges": [["u", "g"]]}
     written = write("vocab.json+merges.txt", model)

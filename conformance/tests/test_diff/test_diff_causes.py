@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tokspec.diff.causes import cause_of, compare_replies, count_different_tokens
 from tokspec.diff.tally import Tally
@@ -188,3 +190,23 @@ def test_causes_and_reasons_without_end_are_bounded() -> None:
     assert (len(tally.groups), len(tally.left)) == (501, 51)
     assert (tally.left["other reasons"], str(tally.causes[0].cause)) == (550, "encode: something else")
     assert (tally.causes[0].texts, tally.different) == (100, 600)
+
+
+VOCABULARY = dict(enumerate(["a", "ab", "Ġ", "Ġb", "▁", "é", "[CLS]"]))
+PAIRS = st.lists(st.tuples(st.text("abé Ġ", min_size=1), *[st.lists(st.sampled_from([*VOCABULARY, 99]))] * 2))
+
+
+@given(PAIRS)
+def test_ids_of_one_vocabulary_are_counted_as_whole_replies_are(pairs: list[tuple[str, list[int], list[int]]]) -> None:
+    """The digest alone is another: it is made of the ids."""
+    by_ids, by_replies = Tally(), Tally()
+    for number, (text, a, b) in enumerate(pairs):
+        if a != b:
+            one, other = (Answer({"tokens": [VOCABULARY.get(id) for id in ids], "ids": ids}) for ids in (a, b))
+            by_ids.note_ids("inputs", f"a:{number}", text, (a, b), VOCABULARY)
+            outcome = compare_replies("encode", {"text": text}, one, other)
+            by_replies.note("inputs", f"a:{number}", text, [outcome], (a, b))
+    for tally in (by_ids, by_replies):
+        for section in tally.sections.values():
+            section.digest = 0
+    assert by_ids.to_json() == by_replies.to_json()

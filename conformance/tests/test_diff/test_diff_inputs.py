@@ -9,11 +9,15 @@ import lzma
 import os
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tokspec.base.errors import DataError
+from tokspec.diff import inputs
 from tokspec.diff.inputs import BadText, Reading, Text, find_parts, kind_of, read_part, whole_file
 
 
@@ -28,6 +32,24 @@ def test_lines_end_with_a_line_feed_alone_or_after_a_carriage_return(tmp_path: P
     file.write_bytes("bug\r\n\n a\u2028b\x0b\x85c\rd\nlast".encode())
     assert told(file) == ["bug", " a\u2028b\x0b\x85c\rd", "last"]
     assert told(file, "whole") == ["bug\r\n\n a\u2028b\x0b\x85c\rd\nlast"]
+
+
+@given(st.text("ab\r\n🙂", max_size=40), st.integers(1, 60), st.integers(1, 20))
+def test_lines_are_the_same_however_the_file_is_read(text: str, part_bytes: int, block: int) -> None:
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    starts = [len("".join(f"{line}\n" for line in text.split("\n")[:number]).encode()) for number in range(len(lines))]
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inputs, "_BLOCK", block)
+        file = Path(folder, "a.txt")
+        file.write_bytes(text.encode())
+        found = [
+            each for part in find_parts(str(file), None, part_bytes) for each in read_part(part, Reading(largest=9))
+        ]
+    assert [(each.at, each.text if isinstance(each, Text) else each.why) for each in found] == [
+        (start, line if len(line.encode()) <= 9 else "is longer than 9 bytes")
+        for start, line in zip(starts, lines, strict=True)
+        if line
+    ]
 
 
 def test_texts_have_the_line_and_the_byte_with_which_they_begin(tmp_path: Path) -> None:

@@ -258,16 +258,16 @@ class _Diff:
     def _models(self) -> list[str]:
         """Say what changed in the models."""
         a, b = self.own
-        summaries = [
-            side.recording.header.model if side.recording else summarize(model) if model else None
-            for side, model in zip(self.sides, (a, b), strict=True)
-        ]
         lines = []
         if len({recording.header.special_tokens for recording in self._recordings}) > 1:
             said = " and ".join(f"{each.header.special_tokens} in {each.name}" for each in self._recordings)
             lines.append(f"special tokens of a post-processor: {said}")
         if a and b and not self._recordings:
             return lines + ([] if a.sha256 == b.sha256 else compare_models(parts_of(a), parts_of(b)))
+        summaries = [
+            side.recording.header.model if side.recording else summarize(model) if model else None
+            for side, model in zip(self.sides, (a, b), strict=True)
+        ]
         if summaries[0] and summaries[1]:
             lines += compare_summaries(summaries[0], summaries[1])
         return lines
@@ -306,13 +306,13 @@ class _Diff:
         if a is None or b is None:
             raise click.UsageError("FILES need --model FILE")
         held = parse_choices(self.choices)
-        sides, contents, compared = describe_sides(self.sides, (a, b), self.limits, held, adds=self.with_added)
+        sides, loaded, compared = describe_sides(self.sides, (a, b), self.limits, held, adds=self.with_added)
         limits = {name: getattr(self.limits, name) for name in ("case_seconds", "start_seconds", "memory_mb")}
         reading = Reading(self.kind, self.field, self.sample)
         header = Header((sides[0], sides[1]), compared, reading, str(Path.cwd()), limits)
         units = cut_into_units(header, self.files, max(1, int(self.unit_mb * _MEGABYTE)), self.output)
         with lock_folder(self.output):
-            prepare_folder(self.output, header, units, contents)
+            prepare_folder(self.output, header, units, loaded)
             self._run_units(units)
             tally = sum_results(self.output, units)
             left = len(units) - len(find_done(self.output, units))
@@ -420,13 +420,8 @@ class _Diff:
 
     def _write(self, summary: Summary, run: Run) -> None:
         again = self._again()
-        came_from = origin(click.get_current_context().find_root().obj or "", again, load_suite().hash)
-        for file in self.reports:
-            write_whole(file, markdown(summary) if file.suffix == ".md" else b"".join(ndjson(run, came_from)))
-        if self.junit_file:
-            from tokspec.report.junit import junit  # here, because most comparisons need no XML
-
-            write_whole(self.junit_file, junit([(came_from, run)]))
+        if self.reports or self.junit_file:
+            self._write_reports(summary, run, again)
         groups = summary.tally.causes
         for number, explained in summary.explained.items() if self.saved else ():
             case = self.saved and save(explained, self.saved, summary.names, groups[number].example.place)
@@ -436,6 +431,15 @@ class _Diff:
             click.echo(visible(f"not done: {fault}"), err=True)
         if self.ratchet.file and not self.ratchet.update and not run.conforms:
             click.echo(f"to rewrite the known-failures file: {again} --update-known-failures")
+
+    def _write_reports(self, summary: Summary, run: Run, again: str) -> None:
+        came_from = origin(click.get_current_context().find_root().obj or "", again, load_suite().hash)
+        for file in self.reports:
+            write_whole(file, markdown(summary) if file.suffix == ".md" else b"".join(ndjson(run, came_from)))
+        if self.junit_file:
+            from tokspec.report.junit import junit  # here, because most comparisons need no XML
+
+            write_whole(self.junit_file, junit([(came_from, run)]))
 
     def _again(self) -> str:
         """Return the command that compares in the same way, without its selection."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 from tokspec.base.display import shorten
 from tokspec.diff.answers import is_unsupported
-from tokspec.judge.causes import COMPARED, Cause, Seen, cause_of_difference
+from tokspec.judge.causes import COMPARED, Cause, Seen, cause_of_difference, count_common
 from tokspec.judge.compare import Difference, first_difference
 from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
@@ -135,17 +136,15 @@ def count_different_tokens(a: Sequence[Any], b: Sequence[Any]) -> int:
     >>> count_different_tokens([1, 2, 3, 4, 5], [1, 2, 9, 4, 5])
     1
     """
-    start = _count_common(a, b)
-    a, b = a[start:], b[start:]
-    end = _count_common(a[::-1], b[::-1])
-    a, b = a[: len(a) - end], b[: len(b) - end]
+    start = count_common(a, b)
+    end = min(count_common(reversed(a), reversed(b)), len(a) - start, len(b) - start)
+    a, b = a[start : len(a) - end], b[start : len(b) - end]
     longest = max(len(a), len(b))
-    if len(a) * len(b) > _ALIGNED:
+    if len(a) * len(b) > _ALIGNED or set(a).isdisjoint(b):
         return longest
-    return longest - sum(block.size for block in SequenceMatcher(None, a, b, False).get_matching_blocks())
+    return longest - _count_aligned(tuple(a), tuple(b))
 
 
-def _count_common(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """Return how many items at the start are the same."""
-    shorter = min(len(a), len(b))
-    return next((at for at in range(shorter) if a[at] != b[at]), shorter)
+@lru_cache(4096)  # many texts differ in the same few tokens
+def _count_aligned(a: tuple[Any, ...], b: tuple[Any, ...]) -> int:
+    return sum(block.size for block in SequenceMatcher(None, a, b, False).get_matching_blocks())

@@ -15,6 +15,7 @@ import os
 import stat
 import sys
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ from functools import cache
 from glob import glob, has_magic
 from hashlib import blake2b
 from importlib import import_module
+from itertools import accumulate, chain, count
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import paths_below
@@ -39,6 +41,7 @@ __all__ = [
     "describe_broken",
     "files_of_texts",
     "find_parts",
+    "read_blocks",
     "read_part",
     "whole_file",
     "without_compression",
@@ -53,8 +56,8 @@ _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq":
 #: Bytes of the longest text: it is in memory as a whole.
 LARGEST = 16 * 1024**2
 
-#: Bytes that are read at once of a line that is too long, and rows of Parquet that are held at once.
-_CHUNK = 1024**2
+#: Bytes of lines, and rows of Parquet, that are read at once.
+_BLOCK = 256 * 1024
 _ROWS = 256
 
 
@@ -237,57 +240,72 @@ def read_part(part: Part, reading: Reading) -> Iterator[Text | BadText]:
     Raises:
         DataError: the file has changed or cannot be read, has no such column, or needs a package.
     """
+    return chain.from_iterable(read_blocks(part, reading))
+
+
+def read_blocks(part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
+    """Return what :func:`read_part` does, as many at a time as are read at once.
+
+    Raises:
+        DataError: as :func:`read_part` does.
+    """
     read = _rows if part.kind == "parquet" else _whole if part.kind == "whole" else _lines
     try:
         with closing(_open(part)) as stream:
-            for each in read(stream, part, reading):
-                if isinstance(each, BadText) or (each.text and _is_taken(part, each.at, reading.sample)):
-                    yield each
+            for block in read(stream, part, reading):
+                if reading.sample < 1:
+                    block = [each for each in block if isinstance(each, BadText) or _is_taken(part, each.at, reading)]
+                yield block
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", part.path) from None
 
 
-def _is_taken(part: Part, at: int, sample: float) -> bool:
-    if sample >= 1:
-        return True
+def _is_taken(part: Part, at: int, reading: Reading) -> bool:
     key = f"{part.path}\n{at}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(key, digest_size=8).digest()) < sample * 2**64
+    return int.from_bytes(blake2b(key, digest_size=8).digest()) < reading.sample * 2**64
 
 
-def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Text | BadText]:
+def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
     """Return lines; they end in ``\\n`` or ``\\r\\n`` and nothing else."""
     opened = decompress(stream, part.path)
-    offset = number = 0
     # what stands around a text in JSON, and its escapes, may make a line longer than the text
     longest = 8 * reading.largest + 65536
     make = _from_json(reading) if part.kind == "jsonl" else _decoded(reading)
+    read_some = getattr(opened, "read1", opened.read)  # which gives what stands before a break, too
+    number, offset, rest = 1, part.start, b""
     try:
         if part.start:
             opened.seek(part.start - 1)
-            offset = part.start - 1 + _skip_line(opened, b"")
+            offset += _skip_line(opened) - 1
         while part.end is None or offset < part.end:
-            number += 1
-            line = opened.readline(longest)
-            if not line:
+            read = read_some(max(_BLOCK, len(rest)))
+            *lines, rest = (rest + read).split(b"\n")
+            if not read and rest:
+                lines, rest = [rest], b""
+            offsets = list(accumulate(map(len, lines), lambda at, length: at + length + 1, initial=offset))
+            if part.end is not None and offsets[-1] > part.end:
+                del lines[bisect_left(offsets, part.end) :]
+            yield [each for each in map(make, lines, count(number), offsets) if each]
+            number, offset = number + len(lines), offsets[len(lines)]
+            if len(rest) >= longest and (part.end is None or offset < part.end):
+                yield [BadText(_too_long(reading), number, offset)]
+                number, offset, rest = number + 1, offset + len(rest) + _skip_line(opened), b""
+            if not read:
                 return
-            length = len(line)
-            if length == longest and not line.endswith(b"\n"):
-                yield BadText(_too_long(reading), number, offset)
-                length += _skip_line(opened, line)
-            elif length > 2 or line.strip(b"\r\n"):
-                yield make(line, number, offset)
-            offset += length
     except Exception as error:
         if not (why := describe_broken(error)):
             raise
-        yield BadText(why, number, offset)
+        # the lines before the break are whole, the one in which it is may not be
+        yield [BadText(why, number, offset)]
 
 
-def _skip_line(stream: BinaryIO, line: bytes) -> int:
+def _skip_line(stream: BinaryIO) -> int:
     """Read to the end of the line, and return how many bytes that were."""
     skipped = 0
-    while not line.endswith(b"\n") and (line := stream.readline(_CHUNK)):
+    while line := stream.readline(_BLOCK):
         skipped += len(line)
+        if line.endswith(b"\n"):
+            break
     return skipped
 
 
@@ -295,27 +313,31 @@ def _too_long(reading: Reading) -> str:
     return f"is longer than {reading.largest} bytes"
 
 
-def _decoded(reading: Reading) -> Callable[[bytes, int, int], Text | BadText]:
+#: What becomes of a line with its number and its offset; None of an empty text.
+_Make: TypeAlias = Callable[[bytes, int, int], Text | BadText | None]
+
+
+def _decoded(reading: Reading) -> _Make:
     largest = reading.largest
 
-    def make(line: bytes, number: int, at: int) -> Text | BadText:
-        line = line.removesuffix(b"\n").removesuffix(b"\r")
+    def make(line: bytes, number: int, at: int) -> Text | BadText | None:
+        line = line.removesuffix(b"\r")
         if len(line) > largest:
             return BadText(_too_long(reading), number, at)
         try:
-            return Text(line.decode(), number, at)
+            return Text(line.decode(), number, at) if line else None
         except UnicodeDecodeError as error:
             return BadText(f"is not UTF-8 at its byte {error.start}", number, at)
 
     return make
 
 
-def _from_json(reading: Reading) -> Callable[[bytes, int, int], Text | BadText]:
+def _from_json(reading: Reading) -> _Make:
     """Return a function that takes the text out of a line of JSON: a field of the object, or the string itself."""
 
-    def make(line: bytes, number: int, at: int) -> Text | BadText:
+    def make(line: bytes, number: int, at: int) -> Text | BadText | None:
         if not line.strip():
-            return Text("", number, at)
+            return None
         try:
             value = _field(json.loads(line.decode()), reading.field)
         except UnicodeDecodeError as error:
@@ -345,27 +367,32 @@ def _field(value: Any, field: str) -> Any:
     raise KeyError(f"has no field {field}; it has {', '.join(map(str, list(value)[:8])) or 'none'}")
 
 
-def _checked(text: str, number: int, at: int, reading: Reading) -> Text | BadText:
-    """Return a text, unless it has no form in UTF-8 or is too long."""
+def _checked(text: str, number: int, at: int, reading: Reading) -> Text | BadText | None:
+    """Return a text, unless it is empty, has no form in UTF-8 or is too long."""
     try:
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
         return BadText("holds half of a surrogate pair, which is no character", number, at)
-    return Text(text, number, at) if size <= reading.largest else BadText(_too_long(reading), number, at)
+    if size > reading.largest:
+        return BadText(_too_long(reading), number, at)
+    return Text(text, number, at) if text else None
 
 
-def _whole(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Text | BadText]:
+def _whole(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
     try:
         data = decompress(stream, part.path).read(reading.largest + 1)
     except Exception as error:
         if not (why := describe_broken(error)):
             raise
-        yield BadText(why, 1, 0)
+        yield [BadText(why, 1, 0)]
         return
     try:
-        yield Text(data.decode(), 1, 0) if len(data) <= reading.largest else BadText(_too_long(reading), 1, 0)
+        if len(data) > reading.largest:
+            yield [BadText(_too_long(reading), 1, 0)]
+        elif data:
+            yield [Text(data.decode(), 1, 0)]
     except UnicodeDecodeError as error:
-        yield BadText(f"is not UTF-8 at its byte {error.start}", 1, 0)
+        yield [BadText(f"is not UTF-8 at its byte {error.start}", 1, 0)]
 
 
 # Parquet
@@ -408,26 +435,28 @@ def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterato
     yield Part(path, size, tag, "parquet", start, len(sizes)) if start else whole
 
 
-def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Text | BadText]:
+def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
     arrow, parquet = _arrow()
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False, memory_map=False)
     except (arrow.ArrowInvalid, OSError) as error:
-        yield BadText(f"is no Parquet, or is cut off: {_first_line(error)}", 1, 0)
+        yield [BadText(f"is no Parquet, or is cut off: {_first_line(error)}", 1, 0)]
         return
     _refuse_other_columns(arrow, file.schema_arrow, part.path, reading.field)
     groups = range(part.start, file.num_row_groups if part.end is None else part.end)
-    number = sum(file.metadata.row_group(group).num_rows for group in range(part.start))
+    number = 1 + sum(file.metadata.row_group(group).num_rows for group in range(part.start))
+    nothing = f"has in the column {reading.field} nothing"
     try:
         for batch in file.iter_batches(_ROWS, row_groups=groups, columns=[reading.field], use_threads=False):
-            for text in batch.column(0).cast(arrow.large_string()).to_pylist():
-                number += 1
-                if text is None:
-                    yield BadText(f"has in the column {reading.field} nothing", number, number - 1)
-                else:
-                    yield _checked(text, number, number - 1, reading)
+            texts = batch.column(0).cast(arrow.large_string()).to_pylist()
+            made = (
+                BadText(nothing, at, at - 1) if text is None else _checked(text, at, at - 1, reading)
+                for at, text in enumerate(texts, number)
+            )
+            yield [each for each in made if each]
+            number += len(texts)
     except (arrow.ArrowInvalid, OSError) as error:
-        yield BadText(f"cannot be read on: {_first_line(error)}", number + 1, number)
+        yield [BadText(f"cannot be read on: {_first_line(error)}", number, number - 1)]
 
 
 def _refuse_other_columns(arrow: Any, schema: Any, name: str, field: str) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError, Unsupported
@@ -15,6 +15,7 @@ from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
 
 __all__ = [
+    "Loaded",
     "ModelParts",
     "compare_models",
     "compare_summaries",
@@ -40,6 +41,13 @@ class ModelParts:
     merges: Sequence[Any]
     special: Mapping[int, str]
     settings: Mapping[str, Any]
+
+
+class Loaded(NamedTuple):
+    """What a side loads, and its tokens by id, as far as they can be read."""
+
+    content: Any
+    tokens: Mapping[int, str]
 
 
 def parts_of(model: UserModel) -> ModelParts:

@@ -17,7 +17,7 @@ from tokspec.adapter import Adapter, Hello
 from tokspec.adapters.registry import find, names_program, open_session
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Refusal
-from tokspec.diff.models import digest, write_for
+from tokspec.diff.models import Loaded, digest, parts_of, write_for
 from tokspec.diff.recording import Recording, is_recording, read_recording
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
@@ -86,7 +86,7 @@ def open_side(side: Side, limits: Limits) -> Session:
 
 def describe_sides(
     sides: Sequence[Side], models: Sequence[UserModel], limits: Limits, choices: Mapping[str, str], *, adds: bool
-) -> tuple[list[dict[str, Any]], list[Any], str]:
+) -> tuple[list[dict[str, Any]], list[Loaded], str]:
     """Return a description of each side, what each loads, and the field of an encoding that is compared.
 
     The suite's own implementations take the choices of the other side.
@@ -102,7 +102,7 @@ def describe_sides(
         DataError: one cannot be started or cannot take its model, or nothing that both give can be compared.
     """
     hellos = [_hello_of(side, limits) for side in sides]
-    described, contents = [], []
+    described, loaded = [], []
     for side, model, hello, other in zip(sides, models, hellos, reversed(hellos), strict=True):
         if "encode" not in hello.operations:
             raise DataError("does not offer encode", key=hello.name)
@@ -110,8 +110,8 @@ def describe_sides(
         taken = choices_for(side, other, choices)
         who = {"impl": side.impl, "command": side.command, "name": hello.name, "version": hello.version}
         described.append({**who, "format": format, "model": digest(content), "choices": taken, "adds": adds})
-        contents.append(content)
-    return described, contents, _field_of([hello.encode_fields for hello in hellos])
+        loaded.append(Loaded(content, parts_of(model).vocabulary))
+    return described, loaded, _field_of([hello.encode_fields for hello in hellos])
 
 
 def choices_for(side: Side, other: Hello, choices: Mapping[str, str]) -> dict[str, str]:
@@ -193,15 +193,17 @@ class _AdapterEncoder:
         if quick is not None and field == "ids" and not described["adds"]:
             self._encode = quick(self._model)
         else:
-            self._encode = lambda text: self._field_of(text, field)
+            self._encode = lambda text: _field_in(self._run(text), field)
 
     def _run(self, text: str) -> Reply:
         result = self._adapter.run("encode", self._model, {"text": text, **self._options})
         return check_form("encode", Answer(copy_json(result)))
 
-    def _field_of(self, text: str, field: str) -> Outcome:
-        reply = self._run(text)
-        return list(reply.result[field]) if isinstance(reply, Answer) else reply
+    def answer(self, text: str) -> Reply:
+        try:
+            return self._run(text)
+        except BaseException as error:
+            return _reply_of(error)
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -212,14 +214,14 @@ class _AdapterEncoder:
                 outcomes.append(_reply_of(error))
         return outcomes
 
-    def answer(self, text: str) -> Reply:
-        try:
-            return self._run(text)
-        except BaseException as error:
-            return _reply_of(error)
-
     def close(self) -> None:
         """Nothing has to be ended."""
+
+
+def _field_in(reply: Reply, field: str) -> Outcome:
+    if not isinstance(reply, Answer):
+        return reply
+    return list(reply.result[field]) if field in reply.result else Fault("protocol", f"gives no {field}")
 
 
 def _make_adapter(described: Mapping[str, Any]) -> Adapter:
@@ -253,8 +255,7 @@ class _SessionEncoder:
         self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:
-        replies = self._ask(texts)
-        return [list(reply.result[self._field]) if isinstance(reply, Answer) else reply for reply in replies]
+        return [_field_in(reply, self._field) for reply in self._ask(texts)]
 
     def answer(self, text: str) -> Reply:
         return self._ask([text])[0]
@@ -264,9 +265,7 @@ class _SessionEncoder:
         asked = [index for index, text in enumerate(texts) if len(text) < _LONGEST_ASKED]
         requests = [Request("encode", "own", self._model, {"text": texts[index], **self._options}) for index in asked]
         for index, reply in self._session.ask(requests):
-            checked = check_form("encode", reply)
-            lacks = isinstance(checked, Answer) and self._field not in checked.result
-            replies[asked[index]] = Fault("protocol", f"gives no {self._field}") if lacks else checked
+            replies[asked[index]] = check_form("encode", reply)
         return replies
 
     def close(self) -> None:

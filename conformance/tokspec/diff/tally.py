@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from tokspec.base.display import shorten
-from tokspec.diff.causes import Cause, Outcome, cause_of, count_different_tokens
-from tokspec.diff.models import digest
+from tokspec.diff.causes import Cause, Outcome, cause_of, compare_replies, count_different_tokens
+from tokspec.judge.causes import tell_cut
 from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
@@ -139,43 +141,73 @@ class Tally:
         line: int = 0,
     ) -> None:
         """Take what the operations on a text came to; ``tokens`` are the ids that A and B gave, or tokens."""
-        self.texts += 1
         found = [outcome for outcome in outcomes if outcome.differs]
         for outcome in outcomes:
-            self._count(section, place, text, outcome, line)
+            self._count(f"{outcome.operation}/{section}", place, text, outcome, line)
         if all(outcome.verdict is Verdict.UNSUPPORTED for outcome in outcomes):
+            self.texts += 1
             return
-        self.compared += 1
-        self.bytes += len(text.encode("utf-8", "surrogatepass"))
-        self.tokens[0] += len(tokens[0])
-        self.tokens[1] += len(tokens[1])
-        if not found:
-            return
-        self.different += 1
-        different_tokens = count_different_tokens(*tokens) if tokens[0] != tokens[1] else 0
-        self.different_tokens += different_tokens
+        different_tokens = self._count_text(text, *tokens, differs=bool(found))
         stages = {outcome.operation for outcome in found} & {"normalize", "pre_tokenize"}
         for outcome in found:
             if not (outcome.operation == "encode" and stages):  # which is the consequence of the stage
-                example = _example(place, text, outcome, line)
-                cause = cause_of(outcome, text)
-                self._group(Group(cause, example, place, tokens=different_tokens))
+                make = partial(_example, place, text, outcome, line)
+                self._count_cause(cause_of(outcome, text), place, text, different_tokens, make)
 
-    def _count(self, section: str, place: str, text: str, outcome: Outcome, line: int) -> None:
-        count = SectionCount()
+    def note_ids(
+        self, section: str, place: str, text: str, ids: tuple[list[int], list[int]], tokens: Mapping[int, str]
+    ) -> None:
+        """Take ids that differ, which both sides have of the same vocabulary: as :meth:`note` does, only quicker."""
+
+        def make() -> Example:
+            a, b = (Answer({"tokens": [tokens.get(id) for id in each], "ids": each}) for each in ids)
+            return _example(place, text, compare_replies("encode", {"text": text}, a, b), 0)
+
+        different_tokens = self._count_text(text, *ids, differs=True)
+        self._count_difference(f"encode/{section}", place, text, Verdict.FAIL, "other answers", str(ids[1]), make)
+        cause = Cause("encode", *tell_cut("token", *ids, text, "A", tokens.get))
+        self._count_cause(cause, place, text, different_tokens, make)
+
+    def _count_text(self, text: str, a: Sequence[Any], b: Sequence[Any], *, differs: bool) -> int:
+        """Count a text with its tokens, and return how many of these differ."""
+        self.texts += 1
+        self.compared += 1
+        self.bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        self.tokens[0] += len(a)
+        self.tokens[1] += len(b)
+        self.different += differs
+        different_tokens = count_different_tokens(a, b) if differs and a != b else 0
+        self.different_tokens += different_tokens
+        return different_tokens
+
+    def _count(self, name: str, place: str, text: str, outcome: Outcome, line: int) -> None:
         if outcome.verdict is Verdict.UNSUPPORTED:
-            count.unsupported = 1
+            self._section(name).unsupported += 1
             self.leave(f"{outcome.operation}: {shorten(outcome.detail)}")
         elif outcome.differs:
-            count.different = 1
-            count.verdict = outcome.verdict.value
-            count.detail = shorten(outcome.detail)
-            seen = [place, outcome.operation, outcome.verdict.value, _seen(outcome.b)]
-            count.digest = int(digest(seen)[:32], 16)
-            count.example = _example(place, text, outcome, line)
+            make = partial(_example, place, text, outcome, line)
+            self._count_difference(name, place, text, outcome.verdict, outcome.detail, _seen(outcome.b), make)
         else:
-            count.same = 1
-        self._section(f"{outcome.operation}/{section}").add(count)
+            self._section(name).same += 1
+
+    def _count_difference(
+        self, name: str, place: str, text: str, verdict: Verdict, detail: str, seen: str, make: Callable[[], Example]
+    ) -> None:
+        """Count a difference in a section; ``make`` makes an example of it, if it is the shortest."""
+        section = self._section(name)
+        number = sha256(f"{place}\n{name}\n{verdict.value}\n{seen}".encode("utf-8", "surrogatepass")).digest()
+        found = SectionCount(0, 1, 0, verdict.value, digest=int.from_bytes(number[:16]))
+        if section.example is None or len(text) < len(section.example.text):
+            found.detail, found.example = shorten(detail), make()
+        section.add(found)
+
+    def _count_cause(self, cause: Cause, place: str, text: str, tokens: int, make: Callable[[], Example]) -> None:
+        group = self.groups.get(cause)
+        if group is None or len(text) < len(group.example.text):
+            self._group(Group(cause, make(), place, tokens=tokens))
+        else:
+            group.texts += 1
+            group.tokens += tokens
 
     def leave(self, reason: str, count: int = 1) -> None:
         """Count operations on texts that are not compared."""
@@ -237,8 +269,8 @@ class Tally:
         """Return it as plain values, always in the same order."""
         plain = {name: value for name, value in vars(self).items() if name not in ("sections", "groups")}
         plain |= {"left": dict(sorted(self.left.items())), "bad": dict(sorted(self.bad.items()))}
-        plain["sections"] = {name: asdict(section) for name, section in sorted(self.sections.items())}
-        return plain | {"groups": [asdict(group) for _, group in sorted(self.groups.items())]}
+        plain["sections"] = {name: _plain(section) for name, section in sorted(self.sections.items())}
+        return plain | {"groups": [_plain(group) for _, group in sorted(self.groups.items())]}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Tally:
@@ -247,6 +279,10 @@ class Tally:
         groups = [Group(**{**_with_example(group), "cause": Cause(*group["cause"])}) for group in plain["groups"]]
         others = {name: value for name, value in plain.items() if name not in ("sections", "groups")}
         return cls(**others, sections=sections, groups={group.cause: group for group in groups})
+
+
+def _plain(holder: SectionCount | Group) -> dict[str, Any]:
+    return {**vars(holder), "example": vars(holder.example) if holder.example else None}
 
 
 def _with_example(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,10 +307,11 @@ def _share(outcome: Outcome) -> float:
     return path[1] / max(1, len(outcome.a.result[str(path[0])]))
 
 
-def _seen(reply: Reply) -> Any:
+def _seen(reply: Reply) -> str:
     """Return what of a reply tells two differences apart: the message of a fault names addresses and times."""
-    written = write_reply(reply)
-    return written.get("result") or written.get("refused") or written.get("fault")
+    if isinstance(reply, Answer):
+        return str(reply.result)
+    return reply.reason if isinstance(reply, Refused) else reply.kind
 
 
 def write_reply(reply: Reply) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from typing import Any
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.diff.inputs import Part, Reading, find_parts
-from tokspec.diff.models import digest
+from tokspec.diff.models import Loaded, digest
 from tokspec.diff.tally import Tally
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 #: The version of plan and results.
-FORMAT = 2
+FORMAT = 3
 _PLAN = "plan.ndjson"
 
 
@@ -128,7 +128,7 @@ def _make_unit(parts: Sequence[Part], key: str) -> Unit:
 # The plan
 
 
-def prepare_folder(folder: Path, header: Header, units: Sequence[Unit], contents: Sequence[Any]) -> None:
+def prepare_folder(folder: Path, header: Header, units: Sequence[Unit], loaded: Sequence[Loaded]) -> None:
     """Write the plan, and what the sides load.
 
     Raises:
@@ -137,8 +137,8 @@ def prepare_folder(folder: Path, header: Header, units: Sequence[Unit], contents
     if (folder / _PLAN).exists():
         _refuse_other(folder, header)
     (folder / "models").mkdir(parents=True, exist_ok=True)
-    for index, content in enumerate(contents):
-        write_whole(_model_file(folder, index), json.dumps(content))
+    for index, each in enumerate(loaded):
+        write_whole(_model_file(folder, index), json.dumps(each))
     head = {"tokspec_diff": FORMAT, **asdict(header), "units": len(units)}
     lines = [json.dumps(each, sort_keys=True) for each in (head, *(unit.to_json() for unit in units))]
     write_whole(folder / _PLAN, "\n".join(lines) + "\n")
@@ -180,7 +180,7 @@ def _model_file(folder: Path, index: int) -> Path:
     return folder / "models" / f"{index}.json"
 
 
-def read_model(folder: Path, index: int) -> Any:
+def read_model(folder: Path, index: int) -> Loaded:
     """Return what a side loads.
 
     Raises:
@@ -188,7 +188,8 @@ def read_model(folder: Path, index: int) -> Any:
     """
     file = _model_file(folder, index)
     try:
-        return json.loads(file.read_text("utf-8"))
+        content, tokens = json.loads(file.read_text("utf-8"))
+        return Loaded(content, {int(id): token for id, token in tokens.items()})
     except (OSError, ValueError) as error:
         raise DataError(f"cannot be read: {error}", str(file)) from None
 

@@ -9,6 +9,7 @@ that was not disturbed. The process is started, limited and ended as that of a s
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -18,17 +19,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from tokspec.base.errors import DataError
 from tokspec.diff.causes import compare_replies
-from tokspec.diff.inputs import BadText, Text, read_part
-from tokspec.diff.sides import Encoder, open_encoder
+from tokspec.diff.inputs import BadText, Text, read_blocks
+from tokspec.diff.sides import Encoder, Outcome, open_encoder
 from tokspec.diff.tally import Tally
 from tokspec.diff.units import Header, Unit, find_done, read_header, read_model, read_result, write_result
-from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.messages import Answer, Fault, Reply
 from tokspec.sessions.adapter_server import describe_exception, take_streams
 from tokspec.sessions.limits import Limits, ProcessFamily
 from tokspec.sessions.process import LineTooLong, Process
@@ -43,6 +43,9 @@ _BATCH_CHARACTERS = 1 << 18
 
 #: Characters for which the seconds of a text are meant; longer ones get more in proportion.
 _MEANT = 1_000_000
+
+#: A text that any model has tokens for, or for parts of it.
+_PLAIN_TEXT = "Hello world, this is 1 text."
 
 #: Seconds without a question after which the process ends: nobody needs it any more, and it may hold much.
 _IDLE_SECONDS = 30.0
@@ -59,6 +62,7 @@ def _limits_of(header: Header) -> Limits:
 def main() -> int:
     """Answer questions until standard input ends, or nobody has asked for a while."""
     os.environ |= {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
+    gc.disable()
     questions, answers = take_streams()
     worker = _Worker(Path(sys.argv[1]), answers)
     try:
@@ -78,6 +82,7 @@ class _Worker:
         self._folder, self._answers = folder, answers
         self._header = read_header(folder)
         self._sides: list[Encoder] = []
+        self._vocabulary: Mapping[int, str] = {}
 
     def say(self, message: Mapping[str, Any]) -> None:
         self._answers.write(json.dumps(message).encode() + b"\n")
@@ -85,10 +90,22 @@ class _Worker:
 
     def open(self) -> None:
         limits = _limits_of(self._header)
+        vocabularies, names = list[Mapping[int, str]](), list[bool]()
         os.chdir(self._header.folder)
         for index, side in enumerate(self._header.sides):
             self.say({"asking": index, "seconds": limits.start_seconds})
-            self._sides.append(open_encoder(side, read_model(self._folder, index), self._header.field, limits))
+            model = read_model(self._folder, index)
+            self._sides.append(open_encoder(side, model.content, self._header.field, limits))
+            vocabularies.append(model.tokens)
+            names.append(self._names(self._sides[index], model.tokens))
+        if all(names) and vocabularies[0] == vocabularies[1]:
+            self._vocabulary = vocabularies[0]
+
+    def _names(self, side: Encoder, vocabulary: Mapping[int, str]) -> bool:
+        """Say whether the tokens of a side are those that the vocabulary has for its ids, and need not be asked."""
+        reply = side.answer(_PLAIN_TEXT)
+        result = reply.result if isinstance(reply, Answer) and self._header.field == "ids" else {}
+        return "tokens" in result and list(result["tokens"]) == [vocabulary.get(id) for id in result["ids"]]
 
     def close(self) -> None:
         for side in self._sides:
@@ -105,48 +122,66 @@ class _Worker:
             self.say({"done": True})
 
     def _do(self, question: Mapping[str, Any]) -> None:
-        """Do the texts with numbers from ``first`` up to ``last``, ``batch`` at a time, or say where they are."""
-        records = enumerate(_read(Unit.from_json(question["unit"]), self._header), 1)
-        tally, size, how = Tally(), 0, question["how"]
-        texts: list[str] = []
-        places: list[tuple[str, int]] = []
-        number, batch = question["first"], question["batch"]
-        for number, (path, each) in islice(records, question["first"], question["last"]):
-            if isinstance(each, BadText):
-                tally.note_bad(_place(path, each.at), each.why)
-            elif how == "place":
-                self.say({"place": _place(path, each.at), "text": each.text})
+        """Do the records with numbers from ``first`` up to ``last``, ``batch`` at a time, or say where they are."""
+        gc.collect()  # here, since most of what is held meanwhile is no garbage
+        number, how = question["first"], question["how"]
+        for records in self._batches(Unit.from_json(question["unit"]), number, question["last"], question["batch"]):
+            number += len(records)
+            if how == "place":
+                ((path, each),) = records
+                self.say({"place": _place(path, each), "text": each.text if isinstance(each, Text) else ""})
             else:
-                texts.append(each.text)
-                places.append((path, each.at))
-                size += len(each.text)
-            if len(texts) >= batch or size >= _BATCH_CHARACTERS:
-                self._flush(tally, texts, places, how)
-                self.say({"next": number, "tally": tally.to_json()})
-                tally, texts, places, size = Tally(), [], [], 0
-        if texts or tally.bad:
-            self._flush(tally, texts, places, how)
-            self.say({"next": number, "tally": tally.to_json()})
+                self.say({"next": number, "tally": self._tally(records, how).to_json()})
 
-    def _flush(self, tally: Tally, texts: Sequence[str], places: Sequence[tuple[str, int]], how: str) -> None:
+    def _batches(self, unit: Unit, first: int, last: int | None, most: int) -> Iterator[Sequence[_Record]]:
+        """Read records, and put together what is asked at once."""
+        gathered: list[_Record] = []
+        number = characters = 0
+        for part in unit.parts:
+            for block in read_blocks(part, self._header.reading):
+                start, number = number, number + len(block)
+                if number <= first:
+                    continue
+                taken = block[max(0, first - start) : None if last is None else max(0, last - start)]
+                gathered += [(part.path, each) for each in taken]
+                characters += sum(len(each[0]) for each in taken)
+                if len(gathered) >= most or characters >= _BATCH_CHARACTERS:
+                    yield from (gathered[at : at + most] for at in range(0, len(gathered), most))
+                    gathered, characters = [], 0
+                if last is not None and number >= last:
+                    break
+        if gathered:
+            yield gathered
+
+    def _tally(self, records: Sequence[_Record], how: str) -> Tally:
+        tally = Tally()
+        texts = [each.text for _, each in records if isinstance(each, Text)]
+        if len(texts) < len(records):
+            for path, each in records:
+                if isinstance(each, BadText):
+                    tally.note_bad(_place(path, each), each.why)
+            records = [(path, each) for path, each in records if isinstance(each, Text)]
         if how == "count":
             tally.texts += len(texts)
-            return
-        if not texts:
-            return
+        elif texts:
+            self._compare(tally, records, texts)
+        return tally
+
+    def _compare(self, tally: Tally, records: Sequence[_Record], texts: Sequence[str]) -> None:
         a, b = (self._encode(index, texts) for index in (0, 1))
-        if a == b and {*map(type, a)} == {list}:
-            tally.note_same(SECTION, texts, sum(map(len, a)))
-            return
-        rows = list(zip(texts, places, a, b, strict=True))
-        same = [(text, len(one)) for text, _, one, other in rows if one == other and isinstance(one, list)]
-        tally.note_same(SECTION, [text for text, _ in same], sum(count for _, count in same))
-        others = [row for row in rows if row[2] != row[3] or not isinstance(row[2], list)]
-        replies = [self._replies(index, [(row[0], row[2 + index]) for row in others]) for index in (0, 1)]
-        for (text, place, one, other), left, right in zip(others, *replies, strict=True):
-            outcome = compare_replies("encode", {"text": text}, left, right)
-            tokens = (one, other) if isinstance(one, list) and isinstance(other, list) else ((), ())
-            tally.note(SECTION, _place(*place), text, [outcome], tokens)
+        others = [at for at, (one, other) in enumerate(zip(a, b, strict=True)) if one != other or type(one) is not list]
+        for at in others:
+            text, pair, place = texts[at], (a[at], b[at]), _place(*records[at])
+            are_lists = isinstance(pair[0], list) and isinstance(pair[1], list)
+            if are_lists and self._vocabulary:
+                tally.note_ids(SECTION, place, text, pair, self._vocabulary)
+            else:
+                one, other = (self._reply(index, text, each) for index, each in enumerate(pair))
+                outcome = compare_replies("encode", {"text": text}, one, other)
+                tally.note(SECTION, place, text, [outcome], pair if are_lists else ((), ()))
+        left_out = set(others)
+        same = [at for at in range(len(texts)) if at not in left_out] if others else range(len(texts))
+        tally.note_same(SECTION, [texts[at] for at in same], sum(len(a[at]) for at in same))
 
     def _encode(self, index: int, texts: Sequence[str]) -> list[Any]:
         self._announce(index, sum(map(len, texts)))
@@ -156,35 +191,29 @@ class _Worker:
         seconds = self._sides[index].seconds
         self.say({"asking": index, "seconds": seconds and seconds * max(1.0, characters / _MEANT)})
 
-    def _replies(self, index: int, rows: Sequence[tuple[str, Any]]) -> list[Reply]:
-        """Return the whole replies of a side to texts, of which the ids, or tokens, are what was compared."""
-        if rows:
-            self._announce(index, sum(len(text) for text, _ in rows))
-        return [self._reply(index, text, encoded) for text, encoded in rows]
-
-    def _reply(self, index: int, text: str, encoded: list[Any] | Refused | Fault) -> Reply:
-        if not isinstance(encoded, list):
-            return encoded
+    def _reply(self, index: int, text: str, outcome: Outcome) -> Reply:
+        """Return the whole reply of a side, of which the outcome is what was compared."""
+        if not isinstance(outcome, list):
+            return outcome
+        self._announce(index, len(text))
         reply, field = self._sides[index].answer(text), self._header.field
-        if not isinstance(reply, Answer) or reply.result.get(field) != encoded:
-            return Answer({field: encoded})
+        if not isinstance(reply, Answer) or reply.result.get(field) != outcome:
+            return Answer({field: outcome})
         return Answer({name: value for name, value in reply.result.items() if name in ("tokens", "ids")})
 
 
-def _place(path: str, at: int) -> str:
-    return f"{path} at {at:,}"
+#: A text, or what is none, with the path of its file.
+_Record: TypeAlias = tuple[str, Text | BadText]
 
 
-def _read(unit: Unit, header: Header) -> Iterator[tuple[str, Text | BadText]]:
-    for part in unit.parts:
-        for each in read_part(part, header.reading):
-            yield part.path, each
+def _place(path: str, each: Text | BadText) -> str:
+    return f"{path} at {each.at:,}"
 
 
 # In the parent
 
 #: Texts that are asked at once: first so many, and where one of them ends the process fewer, and then each alone.
-_BATCHES = (1024, 32, 1)
+_BATCHES = (4096, 64, 1)
 
 #: Starts in a row that may fail, and texts of one unit that may end a process before the rest is left.
 _STARTS = 3

@@ -86,7 +86,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     told = without(model, "vocabulary", "merges", "special_tokens")
     if special:
         told["special_tokens"] = {token: _special_id(token, ids) for token in special}
-    return pack({FORMAT: "".join(lines)}, told)
+    return pack({FORMAT: "".join(lines)}, _with_pattern(told))
 
 
 def _makes_bytes(part: Mapping[str, Any]) -> bool:
@@ -162,6 +162,20 @@ def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
         **without(told, "pattern", "special_tokens"),
         **({"added_tokens": tokens} if tokens else {}),
     }
+
+
+def _with_pattern(told: dict[str, Any]) -> dict[str, Any]:
+    """Tell a pattern in place of the stages that it stands for, if these are all: what :func:`stages_told` reads."""
+    first = (told.get("pre_tokenizer", {}).get("pre_tokenizers") or [{}])[0]
+    pattern = first.get("pattern", {}).get("regex")
+    if pattern is None or "special_tokens" in told:
+        return told
+    added = {token["content"]: token.get("id") for token in told.get("added_tokens", ())}
+    beside = {"pattern": pattern, **({"special_tokens": added} if added else {})}
+    stood_for = without(fill_defaults({"type": "bpe", **stages_told({"beside": beside})}), "type")
+    if None in added.values() or any(told.get(key) != stage for key, stage in stood_for.items()):
+        return told
+    return {**without(told, *stood_for), **beside}
 
 
 def stages_of(pattern: str) -> dict[str, Any]:

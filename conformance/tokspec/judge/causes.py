@@ -6,13 +6,14 @@ does. That is a description, not a proof: two causes may look alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tokspec.base.display import shorten
 from tokspec.judge.kinds import kind, kind_in
 
-__all__ = ["CHOICE", "COMPARED", "Cause", "Seen", "cause_of_difference"]
+__all__ = ["CHOICE", "COMPARED", "Cause", "Seen", "cause_of_difference", "count_common", "tell_cut"]
 
 
 #: With what the cause of a case begins that passes under another option of a choice.
@@ -59,7 +60,7 @@ def cause_of_difference(operation: str, seen: Seen) -> Cause:
 
 def _of_text(seen: Seen) -> tuple[str, str]:
     left, right = seen.expected.get("text", ""), seen.actual.get("text", "")
-    at = _first(left, right)
+    at = count_common(left, right)
     before, after = left[at : at + 1], right[at : at + 1]
     if len(left) == len(right):
         return "another character", kind(before)
@@ -72,7 +73,7 @@ def _of_pieces(seen: Seen) -> tuple[str, str]:
     left, right = ([piece[0] for piece in result.get("pieces", [])] for result in (seen.expected, seen.actual))
     if left == right:
         return "the same pieces, other spans", kind(seen.character)
-    return _cut(left, right, "piece", seen)
+    return tell_cut("piece", left, right, seen.text, seen.other)
 
 
 def _of_tokens(seen: Seen) -> tuple[str, str]:
@@ -84,7 +85,7 @@ def _of_tokens(seen: Seen) -> tuple[str, str]:
         return "the same tokens, other ids", ""
     if name not in ("ids", "tokens"):
         return f"another {name}", ""
-    return _cut(expected.get(name, []), actual.get(name, []), "token", seen)
+    return tell_cut("token", expected.get(name, []), actual.get(name, []), seen.text, seen.other)
 
 
 #: Tokens that are named where they are more or fewer at an end, as special ones are; where there are more of them, what
@@ -95,41 +96,67 @@ _NAMED = 2
 _PUT_BEFORE = (" ", "Ġ", "▁", "##")
 
 
-def _cut(left: Sequence[Any], right: Sequence[Any], what: str, seen: Seen) -> tuple[str, str]:
-    """Compare how two cut: one has more at an end; or at the first item that differs, one begins the other, or not."""
-    text, other = seen.text, seen.other
+def tell_cut(
+    what: str,
+    left: Sequence[Any],
+    right: Sequence[Any],
+    text: str,
+    other: str,
+    name: Callable[[Any], Any] = lambda item: item,
+) -> tuple[str, str]:
+    """Compare how two cut: one has more at an end; or at the first item that differs, one begins the other, or not.
+
+    Args:
+        what: the items are, ``token`` or ``piece``.
+        left: those of ``other``.
+        right: those that are judged.
+        text: that was cut.
+        other: who is right, by name.
+        name: gives the text of an item, where items are ids.
+
+    >>> tell_cut("token", [1, 2], [1, 3, 4], "a  b", "A", {1: "a", 2: "ĠĠb", 3: "Ġ", 4: "Ġb"}.get)
+    ('cuts where A does not', 'white space')
+    """
     if not (left and right):
         return (f"no {what}s" if left else f"{what}s where {other} has none"), ""
-    for how, longer, shorter in (("more", list(right), list(left)), ("fewer", list(left), list(right))):
-        if ends := _ends(longer, shorter):
+    if len(left) != len(right):
+        how, longer, shorter = ("fewer", left, right) if len(left) > len(right) else ("more", right, left)
+        if ends := _ends(longer, shorter, name):
             return f"{how} {what}s {ends}", ""
-    at = _first(left, right)
-    before, after = (items[at] if at < len(items) else "" for items in (left, right))
+    at = count_common(left, right)
+    before, after = (name(items[at]) if at < len(items) else "" for items in (left, right))
     if not (isinstance(before, str) and isinstance(after, str)):
         return f"other {what}s", ""
+    said, character = _tellcount_common(what, before, after, other)
+    return said, "" if character is None else kind_in(character, text)
+
+
+@lru_cache(65_536)  # millions of texts differ at the same few tokens
+def _tellcount_common(what: str, before: str, after: str, other: str) -> tuple[str, str | None]:
+    """Compare the first items that differ; the character is the one at which that is, if it is of interest."""
     if before.startswith(after) and after:
-        return f"cuts where {other} does not", kind_in(before[len(after) :][:1], text)
+        return f"cuts where {other} does not", before[len(after) :][:1]
     if after.startswith(before) and before:
-        return f"does not cut where {other} does", kind_in(after[len(before) :][:1], text)
+        return f"does not cut where {other} does", after[len(before) :][:1]
     for verb, whole, rest in (("puts", after, before), ("does not put", before, after)):
         if rest and whole.endswith(rest) and (put := whole.removesuffix(rest)) in _PUT_BEFORE:
-            return f"{verb} {put!r} before a {what}", ""
+            return f"{verb} {put!r} before a {what}", None
         if whole in _PUT_BEFORE and rest not in _PUT_BEFORE:
-            return f"{verb} {whole!r} before a {what}", ""
-    return f"another {what}", kind_in(before[:1] or after[:1], text)
+            return f"{verb} {whole!r} before a {what}", None
+    return f"another {what}", before[:1] or after[:1]
 
 
-def _ends(longer: list[Any], shorter: list[Any]) -> str:
+def _ends(longer: Sequence[Any], shorter: Sequence[Any], name: Callable[[Any], Any]) -> str:
     """Say what the longer has before and behind all that the shorter has; nothing if it is not like that.
 
-    >>> _ends(["[CLS]", "a", "bug", "[SEP]"], ["a", "bug"])
+    >>> _ends(["[CLS]", "a", "bug", "[SEP]"], ["a", "bug"], str)
     "at the start: '[CLS]', at the end: '[SEP]'"
     """
     extra = len(longer) - len(shorter)
-    for before in dict.fromkeys((extra, *range(min(extra, _NAMED + 1)))) if extra > 0 else ():
-        if longer[before : before + len(shorter)] == shorter:
+    for before in (extra, *range(min(extra, _NAMED + 1))):
+        if longer[before] == shorter[0] and longer[before : before + len(shorter)] == shorter:
             ends = {"start": longer[:before], "end": longer[before + len(shorter) :]}
-            return ", ".join(f"at the {where}{_named(items)}" for where, items in ends.items() if items)
+            return ", ".join(f"at the {at}{_named([*map(name, items)])}" for at, items in ends.items() if items)
     return ""
 
 
@@ -137,9 +164,17 @@ def _named(items: Sequence[Any]) -> str:
     return f": {shorten(' '.join(map(repr, items)), 60)}" if len(items) <= _NAMED else ""
 
 
-def _first(left: Sequence[Any], right: Sequence[Any]) -> int:
-    shorter = min(len(left), len(right))
-    return next((at for at in range(shorter) if left[at] != right[at]), shorter)
+def count_common(left: Iterable[Any], right: Iterable[Any]) -> int:
+    """Return how many items at the start are the same.
+
+    >>> count_common("hug", "hub"), count_common("hu", "hug")
+    (2, 2)
+    """
+    at = -1
+    for at, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return at
+    return at + 1
 
 
 _TELLERS: Mapping[str, Callable[[Seen], tuple[str, str]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 
 from tokspec.formats.tiktoken_ranks import to_bytes
 
@@ -27,6 +28,7 @@ _KINDS: Mapping[str, str] = {
 _SPACE = "▁"
 
 
+@lru_cache(4096)
 def kind(character: str) -> str:
     """Name the kind of a character, and the script of a letter or a mark.
 
