@@ -47,7 +47,7 @@ __all__ = [
 CACHE = Path(tempfile.gettempdir(), "tokspec-bench")
 
 #: Every library has one thread, in this process and in those that it starts; pytest has no options of the user's.
-os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTEST_ADDOPTS": ""}
+ENVIRONMENT = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTEST_ADDOPTS": ""}
 
 Work = Callable[[], Any]
 """What is measured of a side, after it has been prepared."""
@@ -189,6 +189,9 @@ def main(title: str, rows: Iterable[Row]) -> int:
     parser.add_argument("--only", default="*", metavar="PATTERN", help="the rows that are wanted, such as 'train*'")
     parser.add_argument("--runs", type=int, default=3, help="how often each side runs (3)")
     given = parser.parse_args()
+    if given.runs < 1:
+        parser.error("--runs is 1 at least")
+    os.environ.update(ENVIRONMENT)
     rows = [*rows]
     wanted = [row for row in rows if fnmatch(row.what, given.only)]
     if not wanted:

@@ -100,6 +100,7 @@ def run_main(
 ) -> tuple[int, str, str]:
     """Return the status of a table of sides beside a peer of 2 seconds, with what was printed and noted."""
     monkeypatch.setattr(sys, "argv", ["bench.py", "--only", only])
+    monkeypatch.setattr(measured, "ENVIRONMENT", {})
     rows = [measured.Row(f"row {number}", ours, "peer", side((2.0, 1)), 2) for number, ours in enumerate(lines, 1)]
     status = measured.main("title", rows)
     return status, *capsys.readouterr()
