@@ -158,19 +158,6 @@ def test_operations_are_counted_and_doors_that_no_case_asks_have_a_reason(
     )
 
 
-def test_cases_are_named_below_their_clauses(fixtures: Path, specified: Callable[..., None]) -> None:
-    specified(clause("BPE-ENC-1"), clause("ENC-7"))
-    assert printed("--cases", "--fixtures", str(fixtures)) == (
-        0,
-        "BPE-ENC-1  MUST      2 cases  bpe.encode_bpe\n"
-        "           two-letters\n"
-        "           one-letter\n"
-        "ENC-7      MUST      1 cases  pipeline._added\n"
-        "           two-letters\n"
-        "2 clauses: 2 with cases, 0 lacking something\n",
-    )
-
-
 def test_what_is_lacking_is_said_and_is_exit_status_1(fixtures: Path, specified: Callable[..., None]) -> None:
     specified(clause("BPE-ENC-1"), clause("BPE-ENC-3"), clause("UNI-NEW-1"))
     assert printed("--fixtures", str(fixtures)) == (

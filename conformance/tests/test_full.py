@@ -71,7 +71,7 @@ def test_every_marker_and_program_runs() -> None:
     commands = full()["commands"]
     for what in ("not engines and not power", "-m engines", "-m power", "power --full", "automatic.py", "matrix --all"):
         assert what in commands
-    for bench in ("harness.py", "fuzz_mutants.py", "reference_speed.py"):
+    for bench in ("harness.py", "fuzz_mutants.py", "tokfast_speed.py"):
         assert f"conformance/bench/{bench}" in commands
     assert "tox run -e full" in (ROOT / ".github" / "workflows" / "full.yml").read_text("utf-8")
 

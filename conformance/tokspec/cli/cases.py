@@ -12,7 +12,7 @@ import click
 from tokspec import formats
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.cli.options import PATTERNS, files_of_fixtures, fixtures_option, refuse_outputs
+from tokspec.cli.options import exclude_option, files_of_fixtures, fixtures_option, refuse_outputs
 from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
@@ -24,7 +24,7 @@ __all__ = ["cases_command", "write_models"]
 
 @click.command("cases", short_help="List cases, show one, or write them all as one file.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {PATTERNS}")
+@exclude_option
 @click.option("--source", is_flag=True, help="Group by document and section, with what each prints.")
 @click.option(
     "--bundle",

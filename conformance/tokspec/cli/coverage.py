@@ -19,10 +19,9 @@ __all__ = ["coverage_command"]
 
 @click.command("coverage", short_help="Set clauses beside cases and the reference.")
 @fixtures_option
-@click.option("--cases", "with_cases", is_flag=True, help="Name the cases of each clause.")
 @click.option("--operations", "by_operation", is_flag=True, help="Count the cases of each clause by operation.")
 @click.option("--chance", "by_chance", is_flag=True, help="Count the cases that implementations without a rule pass.")
-def coverage_command(fixtures: Path | None, with_cases: bool, by_operation: bool, by_chance: bool) -> int:
+def coverage_command(fixtures: Path | None, by_operation: bool, by_chance: bool) -> int:
     """Print each clause with its cases and the functions of the reference that implement it.
 
     Exit status 1 if a MUST clause has no case, or no function where the reference can have one, or if no case asks a
@@ -35,19 +34,17 @@ def coverage_command(fixtures: Path | None, with_cases: bool, by_operation: bool
     know nothing: they refuse everything, or answer without looking at the model. Exit status 1 if one of them passes
     all cases of an operation or a clause, for these cases then test nothing.
     """
-    if with_cases + by_operation + by_chance > 1:
-        raise click.UsageError("--cases names the cases, --operations and --chance count them; give one")
+    if by_operation and by_chance:
+        raise click.UsageError("--operations and --chance count in two ways; give one")
     suite = load_suite(fixtures)
-    return _by_chance(suite) if by_chance else _by_clause(suite, with_cases, by_operation)
+    return _by_chance(suite) if by_chance else _by_clause(suite, by_operation)
 
 
-def _by_clause(suite: Suite, with_cases: bool, by_operation: bool) -> int:
+def _by_clause(suite: Suite, by_operation: bool) -> int:
     rows = coverage(suite, functions_by_clause())
     width = max(len(row.clause.id) for row in rows)
     for row in rows:
         click.echo("\n".join(_operations(row, width)) if by_operation else _line(row, width))
-        if with_cases:
-            click.echo("".join(f"{'':<{width + 2}}{case}\n" for case in row.cases), nl=False)
     lacking = [row for row in rows if row.lacks]
     tested = sum(bool(row.cases) for row in rows)
     click.echo(f"{len(rows)} clauses: {tested} with cases, {len(lacking)} lacking something")

@@ -18,16 +18,14 @@ __all__ = ["init_command"]
 
 
 @click.command("init", short_help="Begin an adapter in one of six languages.")
-@click.option(
-    "--lang", "language", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter."
-)
+@click.option("--lang", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter.")
 @click.argument("folder", default="tokspec-adapter", type=click.Path(path_type=Path))
-def init_command(language: str, folder: Path) -> int:
+def init_command(lang: str, folder: Path) -> int:
     """Begin an adapter in FOLDER (tokspec-adapter unless given): files that work as they are, and what to do next.
 
     Exit status: 0 if the files are written, 2 if they are not. No file is ever replaced.
     """
-    template = TEMPLATES[language]
+    template = TEMPLATES[lang]
     _write(folder, template.contents())
     click.echo("\n".join(["", *_next(folder, template), "", "See README.md there for the next steps."]))
     return 0

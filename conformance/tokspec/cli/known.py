@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import reduce
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -14,6 +13,7 @@ import click
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded, write_whole
+from tokspec.cli.options import FILE, add_options
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
@@ -22,21 +22,14 @@ __all__ = ["NotWritten", "Ratchet", "known_failures_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_OPTIONS = [
-    click.option(
-        "--known-failures",
-        "known_failures",
-        type=click.Path(path_type=Path),
-        metavar="FILE.yaml",
-        help=f"Failures that do not count; {CONVENTIONAL_NAME} by convention.",
-    ),
-    click.option("--update-known-failures", "update", is_flag=True, help="Write that file anew after the run."),
-]
+_KNOWN = f"Failures that do not count; {CONVENTIONAL_NAME} by convention."
 
 
 def known_failures_options(command: _Command) -> _Command:
     """Add the two options."""
-    return reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
+    file = click.option("--known-failures", type=FILE, metavar="FILE.yaml", help=_KNOWN)
+    update = click.option("--update-known-failures", "update", is_flag=True, help="Write that file anew after the run.")
+    return add_options(command, [file, update])
 
 
 @dataclass(frozen=True)

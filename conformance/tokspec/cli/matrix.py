@@ -12,7 +12,7 @@ import click
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.base.paths import fixtures_folder
-from tokspec.cli.options import PROCESSES, fixtures_option
+from tokspec.cli.options import FILE, PROCESSES, fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.diff.engines import count_processors
 from tokspec.diff.report import count
@@ -31,10 +31,10 @@ _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularie
 
 @click.command("matrix", short_help="Judge every implementation that is here.")
 @fixtures_option
-@click.option("--list", "file", type=click.Path(path_type=Path), metavar="FILE.yaml", help="The implementations.")
+@click.option("--list", "file", type=FILE, metavar="FILE.yaml", help="The implementations.")
 @click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
-@click.option("--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a report of each there.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a site of the results there.")
+@click.option("--reports", type=FILE, metavar="FOLDER", help="Write a report of each there.")
+@click.option("--html", type=FILE, metavar="FOLDER", help="Write a site of the results there.")
 @click.option(
     "--vocabularies",
     type=click.Path(path_type=Path, exists=True, file_okay=False),

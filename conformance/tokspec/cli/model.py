@@ -11,7 +11,7 @@ import click
 
 from tokspec.base.display import compact
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.cli.options import files_of_fixtures, fixtures_option, refuse_outputs
+from tokspec.cli.options import FILE, files_of_fixtures, fixtures_option, refuse_outputs
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.on_disk import content_of, files_of, format_of, save
 from tokspec.protocol.json_values import encode_line
@@ -20,20 +20,14 @@ from tokspec.suite.fixtures import load_suite
 
 __all__ = ["model_command"]
 
-_file = click.Path(path_type=Path)
 _formats = click.Choice([*dict.fromkeys((*FORMATS, *READERS))])
 
 
 @click.command("model", short_help="Write the model of a case to a file, or read one.")
 @click.argument("name", metavar="CASE", required=False)
-@click.option(
-    "--format",
-    "format",
-    type=_formats,
-    help="The format; --read tells it by the name.",
-)
-@click.option("-o", "--output", "output", type=_file, metavar="FILE", help="Write there, or into this folder.")
-@click.option("--read", "source", type=_file, metavar="FILE", help="Read a model instead, and print it as YAML.")
+@click.option("--format", type=_formats, help="The format; --read tells it by the name.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write there, or into this folder.")
+@click.option("--read", "source", type=FILE, metavar="FILE", help="Read a model instead, and print it as YAML.")
 @fixtures_option
 def model_command(
     name: str | None, format: str | None, output: Path | None, source: Path | None, fixtures: Path | None

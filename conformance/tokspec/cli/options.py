@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce, wraps
@@ -24,13 +24,15 @@ from tokspec.suite.specification import load_specification
 
 __all__ = [
     "COUNT",
-    "PATTERNS",
+    "FILE",
     "POSITIVE",
     "PROCESSES",
     "Finite",
     "Seconds",
     "Target",
+    "add_options",
     "choices_option",
+    "exclude_option",
     "files_of_fixtures",
     "files_of_implementation",
     "fixtures_option",
@@ -45,10 +47,18 @@ __all__ = [
 #: The implementation that is judged when none is named.
 DEFAULT = "reference"
 
+#: A file or a folder, which need not be there.
+FILE = click.Path(path_type=Path)
+
 #: What the patterns of --select and --exclude match.
-PATTERNS = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
+_PATTERNS = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def add_options(command: _Command, options: Sequence[Callable[[Any], Any]]) -> _Command:
+    """Add options to a command, in this order."""
+    return reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
 @dataclass(frozen=True)
@@ -144,7 +154,7 @@ def implementation_options(command: _Command) -> _Command:
         confined = limits != Limits() or others.get("fixtures") is not None
         return command(target=Target(impl, program, limits, in_process, confined), **others)
 
-    return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_TARGET), with_target))
+    return cast(_Command, add_options(with_target, _TARGET))
 
 
 #: A day, in seconds.
@@ -181,13 +191,7 @@ class Seconds(click.FloatRange):
 _SECONDS = Seconds(min=0, min_open=True)
 
 
-_TARGET = [
-    click.option(
-        "--impl",
-        metavar="IMPLEMENTATION",
-        help=f"{NAMES}.",
-    ),
-    click.option("--cmd", "program", hidden=True, help="A program, whatever its name looks like."),
+_LIMITS = [
     click.option("--case-seconds", type=_SECONDS, default=10.0, show_default=True, help="Its time for a case."),
     click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
     click.option(
@@ -197,11 +201,15 @@ _TARGET = [
         show_default=True,
         help="Its memory, with all processes that it starts; 0 is no limit.",
     ),
-    click.option(
-        "--in-process",
-        is_flag=True,
-        help="Run --impl in this process, for a debugger: without limits, never in a gate.",
-    ),
+]
+
+_IN_PROCESS = "Run --impl in this process, for a debugger: without limits, never in a gate."
+
+_TARGET = [
+    click.option("--impl", metavar="IMPLEMENTATION", help=f"{NAMES}."),
+    click.option("--cmd", "program", hidden=True, help="A program, whatever its name looks like."),
+    *_LIMITS,
+    click.option("--in-process", is_flag=True, help=_IN_PROCESS),
 ]
 
 
@@ -212,23 +220,22 @@ def limits_options(command: _Command) -> _Command:
     def with_limits(case_seconds: float, start_seconds: float, memory_mb: int, **others: Any) -> Any:
         return command(limits=Limits(case_seconds, start_seconds, memory_mb=memory_mb), **others)
 
-    return cast(_Command, reduce(lambda decorated, option: option(decorated), reversed(_TARGET[2:5]), with_limits))
+    return cast(_Command, add_options(with_limits, _LIMITS))
+
+
+exclude_option = click.option(
+    "--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {_PATTERNS}"
+)
 
 
 def selection_options(command: _Command) -> _Command:
     """Add ``--select`` and ``--exclude``."""
-    excluded = click.option(
-        "--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {PATTERNS}"
-    )
-    patterns = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {PATTERNS}")
-    return patterns(excluded(command))
+    select = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {_PATTERNS}")
+    return add_options(command, [select, exclude_option])
 
 
 fixtures_option = click.option(
-    "--fixtures",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Fixtures to use instead of the suite's own.",
+    "--fixtures", type=FILE, metavar="FOLDER", help="Fixtures to use instead of the suite's own."
 )
 
 fixtures_version_option = click.option(

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tokspec.base.errors import DataError
-from tokspec.cli.options import PROCESSES, fixtures_option
+from tokspec.cli.options import FILE, PROCESSES, fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.quality.mutants import load_mutants, mutants_folder, selected
 from tokspec.quality.power import MutantOutcome, power
@@ -20,11 +20,9 @@ from tokspec.suite.specification import load_specification
 
 __all__ = ["power_command"]
 
-_FOLDER = click.Path(path_type=Path)
-
 
 @click.command("power", short_help="Judge the suite by known faults.")
-@click.option("--mutants", "folder", type=_FOLDER, metavar="FOLDER", help="Mutants to use instead of the checkout's.")
+@click.option("--mutants", "folder", type=FILE, metavar="FOLDER", help="Mutants to use instead of the checkout's.")
 @fixtures_option
 @click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Take mutants by id, clause or file.")
 @click.option("--full", is_flag=True, help="Ask every mutant every case, not only until one notices it.")

@@ -10,7 +10,7 @@ import click
 from tokspec.adapter import Hello
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import AdapterFault
-from tokspec.cli.options import Target, fixtures_option, implementation_options, selection_options
+from tokspec.cli.options import FILE, Target, fixtures_option, implementation_options, selection_options
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.judge.probe import ChoiceFinding, Probe, probe
 from tokspec.protocol.messages import Fault
@@ -27,8 +27,7 @@ __all__ = ["probe_command"]
 @fixtures_option
 @click.option(
     "--known-failures",
-    "known_failures",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE.yaml",
     help="Cases that fail for a reason of their own: they tell nothing, and are left aside.",
 )

@@ -10,7 +10,7 @@ import click
 
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import DataError
-from tokspec.cli.options import COUNT, files_of_implementation, limits_options, refuse_outputs
+from tokspec.cli.options import COUNT, FILE, files_of_implementation, limits_options, refuse_outputs
 from tokspec.cli.progress import ProgressBar
 from tokspec.diff.answers import Asker, Input, Record, answer
 from tokspec.diff.compare import default_inputs
@@ -27,8 +27,6 @@ from tokspec.sessions.limits import Limits
 
 __all__ = ["Unanswered", "file_inputs", "record_command"]
 
-_path = click.Path(path_type=Path)
-
 #: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
 _LARGEST = 64 * 1024
 
@@ -40,7 +38,7 @@ _SHOWN = 8
 @click.command("record", short_help="Record what an implementation answers with your model.")
 @click.argument("implementation")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--model", type=_path, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
+@click.option("--model", type=FILE, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
 @click.option("--format", type=click.Choice(list(READERS)), help="Its format; its name says it unless given.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
 @click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
@@ -48,7 +46,7 @@ _SHOWN = 8
 @click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
 @click.option("--add-special-tokens", "adds", is_flag=True, help="Record encodings with what a post-processor adds.")
 @limits_options
-@click.option("-o", "--output", type=_path, required=True, metavar="FILE.ndjson", help="Compressed if it ends in .gz.")
+@click.option("-o", "--output", type=FILE, required=True, metavar="FILE.ndjson", help="Compressed if it ends in .gz.")
 def record_command(
     implementation: str,
     files: tuple[str, ...],

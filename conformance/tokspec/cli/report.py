@@ -10,7 +10,7 @@ import click
 from tokspec.base.display import terminal_width, wrap
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.cli.options import COUNT, refuse_outputs
+from tokspec.cli.options import COUNT, FILE, refuse_outputs
 from tokspec.judge.diagnosis import group_failures
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
@@ -26,12 +26,10 @@ FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
 
 
 @click.command("report", short_help="Show, convert or compare reports of runs.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.ndjson…")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE.ndjson…")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
-@click.option(
-    "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one page that needs no other file."
-)
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write it there.")
+@click.option("--html", type=FILE, metavar="FILE", help="Write one page that needs no other file.")
 @click.option("--compare", is_flag=True, help="Say what changed from the first report to the second.")
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
 def report_command(

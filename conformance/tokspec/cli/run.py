@@ -18,6 +18,7 @@ from tokspec.base.files import write_whole
 from tokspec.cli.known import NotWritten, Ratchet, known_failures_options
 from tokspec.cli.options import (
     COUNT,
+    FILE,
     POSITIVE,
     PROCESSES,
     Target,
@@ -68,8 +69,8 @@ _REQUIRE = "Fail unless every case of this profile, chapter or clause passes; ma
 @click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
 @click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.ndjson", help="Write a report.")
-@click.option("--junit", "junit_file", type=click.Path(path_type=Path), metavar="FILE.xml", help="Write JUnit's XML.")
+@click.option("--report", type=FILE, metavar="FILE.ndjson", help="Write a report.")
+@click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit's XML.")
 def run_command(
     known_failures: Path | None,
     update: bool,

@@ -114,6 +114,8 @@ def _value(node: Mapping[str, Any], parts: Sequence[_Part]) -> Any:
     """Fill a part of a shape: a list and an object have an entry for each part, anything else is the sum of them."""
     if "$ref" in node:
         return "".join(part.text for part in parts)
+    if node.get("type") == "string":  # bytes, in hexadecimal digits
+        return "".join(part.text for part in parts).encode().hex()
     if "oneOf" in node:
         return _value(node["oneOf"][0], parts)
     if "prefixItems" in node:
