@@ -203,7 +203,12 @@ def _run(arguments: list[str], owns_process: bool) -> int:
 
 def _about_options(error: click.UsageError) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
-    path = error.ctx.command_path if error.ctx else "tokspec"
+    path, options = "tokspec", set[str]()
+    if error.ctx:
+        path = error.ctx.command_path
+        options = {name for parameter in error.ctx.command.params for name in parameter.opts}
+    if "unexpected extra argument" in message and "--impl" in options:
+        message += "; an implementation is named by --impl"
     return f"{message}{'' if message.endswith('?') else ';'} see {path} --help"
 
 
