@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from conformance.tests.printed import at, relation
 
 from tokspec.judge.compare import first_difference
-from tokspec.quality.printed import at, relation
 from tokspec.suite.arithmetic import arithmetic
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
