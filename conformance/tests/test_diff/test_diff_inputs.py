@@ -18,7 +18,13 @@ from hypothesis import strategies as st
 
 from tokspec.base.errors import DataError
 from tokspec.diff import inputs
-from tokspec.diff.inputs import BadText, Reading, Text, find_parts, kind_of, read_part, whole_file
+from tokspec.diff.inputs import BadText, Part, Reading, Text, find_parts, kind_of, read_part
+
+
+def whole_file(file: Path, kind: str | None = None) -> Part:
+    """Return a file as one part."""
+    (part,) = find_parts(str(file), kind, 1 << 40)
+    return part
 
 
 def told(file: Path, kind: str | None = None, **options: Any) -> list[str]:

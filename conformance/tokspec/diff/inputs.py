@@ -43,7 +43,6 @@ __all__ = [
     "find_parts",
     "read_blocks",
     "read_part",
-    "whole_file",
     "without_compression",
 ]
 
@@ -153,15 +152,6 @@ def find_parts(name: str, kind: str | None, part_bytes: int) -> Iterator[Part]:
         for number in range(count):
             start, end = size * number // count, size * (number + 1) // count
             yield Part(path, size, tag, chosen, start, None if count == 1 else end)
-
-
-def whole_file(path: Path, kind: str | None = None) -> Part:
-    """Return a file on this disk as one part.
-
-    Raises:
-        DataError: it is not there.
-    """
-    return Part(*_describe(str(path)), kind or kind_of(str(path)))
 
 
 def files_of_texts(names: Iterable[str]) -> Iterator[Path]:
