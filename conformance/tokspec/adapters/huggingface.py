@@ -239,12 +239,13 @@ def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
     trainer = BpeTrainer(
         vocab_size=size,
         min_frequency=input.get("min_frequency", 1),
-        special_tokens=[token.content for _, token in sorted(tokenizer.get_added_tokens_decoder().items())],
+        special_tokens=[token["content"] for token in json.loads(tokenizer.to_str())["added_tokens"]],
         show_progress=False,
     )
     learner.train_from_iterator(corpus["texts"] if "texts" in corpus else _repeated(corpus["words"]), trainer)
     model = json.loads(learner.to_str())["model"]
-    return {"vocabulary": sorted(model["vocab"], key=model["vocab"].__getitem__), "merges": model["merges"]}
+    merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
+    return {"vocabulary": sorted(model["vocab"], key=model["vocab"].__getitem__), "merges": merges}
 
 
 def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -40,7 +41,7 @@ from tokspec.diff.recording import Recording, find_model
 from tokspec.diff.report import Summary, count, describe_comparison, make_run, markdown
 from tokspec.diff.saving import Explained, explain, save
 from tokspec.diff.sides import Side, choices_for, describe_sides, open_side, parse_side
-from tokspec.diff.tally import Tally
+from tokspec.diff.tally import Group, Tally
 from tokspec.diff.texts import MADE
 from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
 from tokspec.formats import READERS
@@ -343,7 +344,7 @@ class _Diff:
         for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
             if self.with_added and session and "add_special_tokens" not in session.hello.encode_options:
                 notes.append(f"{side.name} is asked as it is: whether it adds special tokens is its own")
-            elif self.with_added and session and model and model.format not in session.hello.formats:
+            elif self.with_added and session and model and not {*model.own_formats} & {*session.hello.formats}:
                 notes.append(f"{side.name} gets the model converted, and without its post-processor")
         if tally.different and self._recordings and all(self.askers):
             notes += self._other_choices()
@@ -384,20 +385,27 @@ class _Diff:
         one, other = self.askers
         (a, b), (model, model_b) = self.sessions, self.own
         if not (isinstance(one, Asker) and isinstance(other, Asker) and a and b and model and model_b):
-            if self.saved:
+            if self.saved and self._recordings:
                 self.notes.append("no cases were saved: a recording cannot be asked again; name two implementations")
+            elif self.saved:
+                self.notes.append("no cases were saved: the suite's own show all that was compared")
             return
         units = (unit_of(one), unit_of(other))
         strict = replace(find_reference(), choices={"bpe_unknown_without_token": "error"})
         reference = self.stack.enter_context(open_session(strict, None, confined=True))
         minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options), reference)
-        most = max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
+        most = self._explained_causes
         with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
             for number, group in enumerate(tally.causes[:most]):
-                small = None if group.example.place.startswith("case ") else minimizer.minimize(group)
+                small = None if _is_of_a_case(group) else minimizer.minimize(group)
                 if isinstance(small, Small):
                     yield number, explain(small, self._side_choices, (a.hello, b.hello))
                 advance()
+
+    @property
+    def _explained_causes(self) -> int:
+        """How many causes are made small."""
+        return max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
 
     def _as_run(self, tally: Tally) -> tuple[Run, NotWritten | None]:
         """Return the comparison as a run of B that is held to A, as it counts with what is known.
@@ -423,10 +431,16 @@ class _Diff:
         if self.reports or self.junit_file:
             self._write_reports(summary, run, again)
         groups = summary.tally.causes
-        for number, explained in summary.explained.items() if self.saved else ():
-            case = self.saved and save(explained, self.saved, summary.names, groups[number].example.place)
+        unsaved = Counter[str]()
+        for number, group in enumerate(groups[: self._explained_causes] if self.saved and summary.explained else ()):
+            explained = summary.explained.get(number)
+            case = self.saved and explained and save(explained, self.saved, summary.names, group.example.place)
             if case:
                 click.echo(visible(f"wrote {case}"))
+            else:
+                unsaved[_why_unsaved(group, explained)] += 1
+        for why, number in unsaved.items():
+            click.echo(visible(f"not saved: {count(number, 'cause')}: {why}"))
         for fault in dict.fromkeys(self.progress.faults):
             click.echo(visible(f"not done: {fault}"), err=True)
         if self.ratchet.file and not self.ratchet.update and not run.conforms:
@@ -455,3 +469,18 @@ class _Diff:
         if self.progress.faults or tally.bad or not tally.compared:
             return 2
         return 0 if run.conforms else 1
+
+
+def _is_of_a_case(group: Group) -> bool:
+    return group.example.place.startswith("case ")
+
+
+def _why_unsaved(group: Group, explained: Explained | None) -> str:
+    """Say why a cause became no case."""
+    if _is_of_a_case(group):
+        return "the suite's own cases show it already"
+    if explained is None:
+        return "its shortest text alone does not show it again"
+    if explained.small.model is None:
+        return explained.small.why
+    return "the reference does not answer"
