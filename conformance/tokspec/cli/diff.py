@@ -15,7 +15,6 @@ from typing import Any
 
 import click
 
-from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
@@ -391,9 +390,7 @@ class _Diff:
                 self.notes.append("no cases were saved: the suite's own show all that was compared")
             return
         units = (unit_of(one), unit_of(other))
-        strict = replace(find_reference(), choices={"bpe_unknown_without_token": "error"})
-        reference = self.stack.enter_context(open_session(strict, None, confined=True))
-        minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options), reference)
+        minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options))
         most = self._explained_causes
         with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
             for number, group in enumerate(tally.causes[:most]):

@@ -1,9 +1,11 @@
 """From a difference on a real text and model to a case of ten lines: delta debugging of the input and of the model.
 
 An input is a sequence of characters or ids, a model a sequence of tokens, merges, stages and options: one function
-makes all of them small. Of a model goes first what the text cannot touch: tokens that are no part of it at any stage,
-and the merges of these. Each candidate is given to both sides, and taken if the difference has the same cause. What
-comes of it depends on the sides alone, unless it takes too long.
+makes all of them small. The input is made small with the user's own model, as long as the difference has the same
+cause. Then the model is, for that input: first goes what the text cannot touch, tokens that are no part of it at any
+stage and the merges of these, and then whatever changes the answer of neither side. So what a small model shows is what
+the whole one does, and not something that looks like it. What comes of it depends on the sides alone, unless it takes
+too long.
 """
 
 from __future__ import annotations
@@ -45,9 +47,6 @@ _PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
 _LISTS = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
-
-#: The unknown token of a model that does not name one.
-_UNKNOWN = {"wordpiece": "[UNK]"}
 
 _Sequence = TypeVar("_Sequence", str, list[Any])
 
@@ -124,7 +123,6 @@ class Minimizer:
         models: of A and B.
         units: in which their spans count.
         options: that each takes with an operation.
-        reference: says whether a small model still has a token for every part of the text.
     """
 
     def __init__(
@@ -133,16 +131,15 @@ class Minimizer:
         models: Sequence[UserModel],
         units: tuple[str, str],
         options: Sequence[Mapping[str, Mapping[str, Any]]] = ({}, {}),
-        reference: Session | None = None,
     ) -> None:
         self._sessions, self._models, self._units, self._options = sessions, models, units, options
-        self._reference, self._must_know = reference, False
+        self._outcome: Outcome | None = None
         self._names = 0
         self._left, self._until = 0, 0.0
 
     def minimize(self, group: Group) -> Small | None:
         """Make the example of a cause small, in its input and its model; None if it does not show the cause again."""
-        self._left, self._until, self._must_know = _CANDIDATES, time.monotonic() + _SECONDS, False
+        self._left, self._until, self._outcome = _CANDIDATES, time.monotonic() + _SECONDS, None
         cause, input = group.cause, group.example.input
         faults = [each["fault"] for each in (group.example.a, group.example.b) if each and "fault" in each]
         if faults:  # each candidate that shows one may cost a process, or its time
@@ -150,8 +147,8 @@ class Minimizer:
         ((field, value),) = [(name, input[name]) for name in ("text", "ids", "tokens") if name in input] or [("", "")]
         if not field or not self._shows(cause, [(None, {field: value})])[0]:
             return None
-        value = self._minimize_input(cause, None, field, value)
-        if not self._shows(cause, [(None, {field: value})], exempt=True)[0]:
+        value = self._minimize_input(cause, field, value)
+        if not self._shows(cause, [(None, {field: value})], exempt=True)[0] or self._outcome is None:
             return None
         small = Small(cause, {field: value}, self._outcome)
         if self._models[0].sha256 != self._models[1].sha256:
@@ -161,7 +158,7 @@ class Minimizer:
         return self._minimize_all(small, field, value)
 
     def _minimize_all(self, small: Small, field: str, value: Any) -> Small:
-        """Make the model small, and the input again with that model."""
+        """Make the model small, and keep the input."""
         try:
             whole = self._models[0].neutral
         except Unsupported as refusal:
@@ -170,13 +167,9 @@ class Minimizer:
         if model is None:
             return replace(small, why="the neutral form of the model does not show it")
         value = _as_tokens(whole, field, value)
-        self._must_know = small.cause.operation == "encode" and self._knows(model, _input(model, field, value))
-        size = -1
-        while size != (size := len(_parts(model)) + len(value)):
-            model = self._minimize_model(small.cause, model, field, value)
-            value = self._minimize_input(small.cause, model, field, value)
+        model = self._minimize_model(small, model, field, value)
         input = _input(model, field, value)
-        if not self._shows(small.cause, [(model, input)], exempt=True)[0]:
+        if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
             return replace(small, why="the difference does not stay")
         return Small(small.cause, input, self._outcome, model)
 
@@ -191,7 +184,7 @@ class Minimizer:
             candidates = [_restrict(whole, keep, value), whole]
         wanted = _as_tokens(whole, field, value)
         for model in candidates:
-            if self._shows(small.cause, [(model, _input(model, field, wanted))], exempt=True)[0]:
+            if self._shows(small.cause, [(model, _input(model, field, wanted))], small.outcome, exempt=True)[0]:
                 return model
         return None
 
@@ -216,48 +209,46 @@ class Minimizer:
         bytes_of = {f"<0x{byte:02X}>" for form in forms for byte in form.encode("utf-8", "surrogatepass")}
         return {part for form in forms for part in _parts_of_text(form)} | answered | bytes_of
 
-    def _minimize_input(self, cause: Cause, model: Mapping[str, Any] | None, field: str, value: Any) -> Any:
+    def _minimize_input(self, cause: Cause, field: str, value: Any) -> Any:
         def shows(candidates: list[Any]) -> list[bool]:
-            inputs = [(model, _input(model, field, each)) for each in candidates]
-            return self._shows(cause, inputs)
+            return self._shows(cause, [(None, {field: each}) for each in candidates])
 
-        if len(value) > _AT_ONCE and model is None:
+        if len(value) > _AT_ONCE:
             value = narrow(value, shows)
         value = minimize_sequence(value, shows)
         return _simplify(value, shows) if isinstance(value, str) else value
 
-    def _minimize_model(self, cause: Cause, model: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any]:
+    def _minimize_model(self, small: Small, model: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any]:
         def shows(candidates: list[list[Any]]) -> list[bool]:
             models = [_select(model, kept) for kept in candidates]
-            return self._shows(cause, [(each, _input(each, field, value)) for each in models])
+            return self._shows(small.cause, [(each, _input(each, field, value)) for each in models], small.outcome)
 
         return _select(model, minimize_sequence(_parts(model), shows))
 
     def _shows(
-        self, cause: Cause, asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]], *, exempt: bool = False
+        self,
+        cause: Cause,
+        asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]],
+        like: Outcome | None = None,
+        *,
+        exempt: bool = False,
     ) -> list[bool]:
-        """Say which models with inputs show a difference of the same cause; when the budget is used up, none does."""
+        """Say which models with inputs show a difference of the same cause, and give the answers of ``like``.
+
+        When the budget is used up, none does.
+        """
         if not exempt and (self._left < len(asked) or time.monotonic() > self._until):
             return [False] * len(asked)
         self._left -= len(asked)
         replies = [self._ask_models(index, cause.operation, asked) for index in (0, 1)]
         found = []
-        for (model, input), a, b in zip(asked, *replies, strict=True):
+        for (_, input), a, b in zip(asked, *replies, strict=True):
             outcome = compare_replies(cause.operation, input, a, b, self._units)
             is_same = outcome.differs and cause_of(outcome, str(input.get("text", ""))) == cause
-            is_same = is_same and not (model and self._must_know and not self._knows(model, input))
-            self._outcome = outcome if is_same else getattr(self, "_outcome", outcome)
+            is_same = is_same and (like is None or _answers(outcome) == _answers(like))
+            self._outcome = outcome if is_same else self._outcome
             found.append(is_same)
         return found
-
-    def _knows(self, model: Mapping[str, Any], input: Mapping[str, Any]) -> bool:
-        """Say whether the model has a token for all of the text: what becomes of the unknown would be another cause."""
-        if self._reference is None:
-            return False
-        self._names += 1
-        ((_, reply),) = self._reference.ask([Request("encode", f"known-{self._names}", model, input)])
-        tokens = reply.result.get("tokens", ()) if isinstance(reply, Answer) else (None,)
-        return None not in tokens and model.get("unknown_token", _UNKNOWN.get(model.get("type", ""))) not in tokens
 
     def _ask_models(
         self, index: int, operation: str, asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]]
@@ -290,6 +281,12 @@ class Minimizer:
         self, index: int, model: Mapping[str, Any] | None, operation: str, inputs: Sequence[Mapping[str, Any]]
     ) -> list[Reply]:
         return self._ask_models(index, operation, [(model, input) for input in inputs])
+
+
+def _answers(outcome: Outcome) -> list[Any]:
+    """Return of both replies what does not depend on the ids of a model; a refusal or a fault is in the cause."""
+    results = [reply.result if isinstance(reply, Answer) else {} for reply in (outcome.a, outcome.b)]
+    return [[result[name] for name in ("tokens", "pieces", "text") if name in result] for result in results]
 
 
 def _simplify(text: str, shows: Callable[[list[str]], list[bool]]) -> str:
