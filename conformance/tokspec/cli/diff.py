@@ -44,7 +44,7 @@ from tokspec.diff.tally import Group, Tally
 from tokspec.diff.texts import MADE
 from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
 from tokspec.formats import READERS
-from tokspec.formats.user_model import UserModel, files_of_model, read_user_model
+from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices
 from tokspec.report.ndjson import ndjson, origin
@@ -278,13 +278,14 @@ class _Diff:
         """Compare cases and texts in this process."""
         tally = Tally()
         a, b = self.sessions
-        if a is not None and b is not None and not self.no_cases and not self.patterns:
-            cases = [question for case in load_suite().cases.values() for question in case.questions]
+        if a is not None and b is not None and not self.no_cases:
+            questions = (question for case in load_suite().cases.values() for question in case.questions)
+            cases = [each for each in questions if self._is_wanted(f"{each.operation}/cases")]
             with ProgressBar("comparing cases", len(cases)) as advance:
                 tally.add(compare_cases(a, b, cases, advance))
         one, other = self.askers
         if one is None or other is None:
-            if self.no_cases or self.patterns:
+            if self.no_cases:
                 raise click.UsageError("to compare texts give --model FILE, with a tokenizer.json of yours")
             return tally
         inputs: Iterator[Any] = iter(())
@@ -343,8 +344,12 @@ class _Diff:
         for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
             if self.with_added and session and "add_special_tokens" not in session.hello.encode_options:
                 notes.append(f"{side.name} is asked as it is: whether it adds special tokens is its own")
-            elif self.with_added and session and model and not {*model.own_formats} & {*session.hello.formats}:
-                notes.append(f"{side.name} gets the model converted, and without its post-processor")
+                continue
+            gets = model.rewritten_for(session.hello.formats) if session and model else ""
+            if gets == CONVERTED and self.with_added:
+                notes.append(f"{side.name} gets {gets}, and without its post-processor")
+            elif gets and gets != CONVERTED:
+                notes.append(f"{side.name} gets {gets}")
         if tally.different and self._recordings and all(self.askers):
             notes += self._other_choices()
         return notes

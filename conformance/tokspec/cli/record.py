@@ -21,7 +21,7 @@ from tokspec.diff.sides import open_side, parse_side
 from tokspec.diff.tally import Tally
 from tokspec.diff.texts import MADE
 from tokspec.formats import READERS
-from tokspec.formats.user_model import files_of_model, read_user_model
+from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_model
 from tokspec.protocol.messages import Fault
 from tokspec.sessions.limits import Limits
 
@@ -89,6 +89,8 @@ def record_command(
         with ProgressBar("recording", None) as advance:
             records = unanswered.watch(answer(asker, chain(inputs, mine), advance))
             written = write_recording(output, header, records)
+    if (gets := asker.model.rewritten_for(session.hello.formats)) and gets != CONVERTED:
+        click.echo(f"{header.who} gets {gets}")
     for operation, reason in dropped.items():
         click.echo(visible(f"not asked: {operation}: {reason}"))
     for line in unanswered.lines:

@@ -132,7 +132,8 @@ def _compare(obtained: Path, expected: Path) -> None:
     tally = compare_records(before, after, ())
     if tally.different or tally.left:
         summary = Summary((f"{before.header.who} as recorded in {before.name}", after.header.who), tally)
-        raise AssertionError(click.unstyle("\n".join(describe_comparison(summary, _SHOWN))))
+        lines = [*describe_comparison(summary, _SHOWN), "to record what is answered now: pytest --force-regen"]
+        raise AssertionError(click.unstyle("\n".join(lines)))
 
 
 #: The format that stands for an object that needs no loading.

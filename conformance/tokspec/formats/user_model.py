@@ -20,10 +20,13 @@ from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, 
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 from tokspec.formats.tiktoken_ranks import stages_told
 
-__all__ = ["UserModel", "files_of_model", "read_user_model"]
+__all__ = ["CONVERTED", "UserModel", "files_of_model", "read_user_model"]
 
 #: The formats whose loaders take each other's files, or nearly.
 _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
+
+#: What an implementation gets that does not read the format of a file.
+CONVERTED = "the model converted"
 
 #: The formats whose files are no text.
 _BINARY = ("sentencepiece.model", "vocab.gguf")
@@ -65,6 +68,20 @@ class UserModel(Mapping[str, Any]):
     def own_formats(self) -> tuple[str, ...]:
         """The formats whose loaders get the file itself, or nearly."""
         return _OBJECTS if self.format in _OBJECTS else (self.format,)
+
+    def rewritten_for(self, accepted: Sequence[str]) -> str:
+        """Say what an implementation gets in place of the file; nothing if it gets the file as it is.
+
+        >>> content = {"model": {"type": "BPE", "merges": [["u", "g"]]}}
+        >>> UserModel("tokenizer.json", content, "t.json", "").rewritten_for(["tokenizer.json-legacy"])
+        'the merges as strings, because it reads no pairs'
+        """
+        if not accepted or self.format in accepted:
+            return ""
+        if not {*self.own_formats} & {*accepted}:
+            return CONVERTED
+        is_changed = self.write(self.ordered(accepted)[0]) is not self.content
+        return "the merges as strings, because it reads no pairs" if is_changed else ""
 
     def write(self, format: str) -> Any:
         """Return it in a format.
