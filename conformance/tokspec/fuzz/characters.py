@@ -17,6 +17,7 @@ __all__ = [
     "ODD_TOKENS",
     "PUNCTUATION",
     "ROWS",
+    "SHORT_MAPS",
     "WHITE_SPACE",
     "has_newer",
     "is_recent",
@@ -331,4 +332,13 @@ CHARACTER_MAPS = (
     _character_map({"aa": "a", "aab": "\u0301"}),
     _character_map({"\u0301": "", "a\u0301": "á", "👋": "👋🏽"}),
     _character_map({"ab": "Y", "a": "XX"}, [256]),
+)
+
+#: The shortest maps of their kinds, each with a text that it changes.
+SHORT_MAPS = tuple(
+    (max(replacements, key=len), _character_map(replacements))
+    for replacements in (
+        *({"b": "a"}, {"a": ""}, {"b": "aa"}, {"b": " "}, {" ": "a"}, {"aa": "a"}, {"é": "a"}, {"b": "é"}),
+        *({"\u0301": ""}, {"a": "", "a\n": "a"}),
+    )
 )

@@ -1,7 +1,7 @@
 """Making a question smaller while it shows the same: for what was not drawn, and for what a shrinker of draws leaves.
 
-Each pass offers smaller questions, large cuts first; the first that still shows the same is taken, and the passes begin
-again until none has anything to offer. Nothing is random. A model that names only tokens of its vocabulary goes on
+Each pass offers questions that are not larger, large cuts first; the first that still shows the same is taken, and the
+passes begin again until none has anything to offer. Nothing is random. A model that names only tokens of its vocabulary goes on
 doing so: otherwise the smaller question would be one of which the specification says something else.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, TypeAlias
 
-from tokspec.fuzz.characters import CHARACTER_MAPS
+from tokspec.fuzz.characters import SHORT_MAPS
 from tokspec.fuzz.checker import Question
 from tokspec.fuzz.components import STAGES
 from tokspec.fuzz.families import tokens_of
@@ -22,12 +22,13 @@ __all__ = ["is_sound", "minimize"]
 
 _Path: TypeAlias = tuple[str | int, ...]
 
-#: Keys of the members of sequences, and components of few letters in whose place another may stand.
+#: Keys of the members of sequences, and short components in whose place another may stand.
 _SEQUENCES = ("normalizers", "pre_tokenizers", "decoders", "post_processors")
-_PLAINER: Mapping[str | int, Sequence[str]] = {
-    "normalizer": ("nfc", "nfkd", "strip"),
-    "pre_tokenizer": ("bert", "digits"),
-    "decoder": ("fuse",),
+_PLAINER: Mapping[str | int, Sequence[Mapping[str, Any]]] = {
+    "normalizer": ({"type": "nfc"}, {"type": "nfkd"}, {"type": "strip"}),
+    "pre_tokenizer": ({"type": "bert"}, {"type": "digits"}),
+    "decoder": ({"type": "fuse"},),
+    "post_processor": ({"type": "bert", "cls": ["a", 0], "sep": ["a", 0]},),
 }
 
 #: How many smaller questions are tried at most.
@@ -48,9 +49,9 @@ def minimize(
         for cuts in _PASSES:
             waiting = cuts(question)
             while (candidate := next(waiting, None)) is not None:
-                if candidate.key in seen or not _says_as_much(candidate, question):
+                if candidate.key in seen or candidate.size > question.size:
                     continue
-                if is_valid and not _is_valid(candidate):
+                if not _says_as_much(candidate, question) or (is_valid and not _is_valid(candidate)):
                     continue
                 if len(seen) >= most or monotonic() > end:
                     return question
@@ -136,8 +137,10 @@ _NAMING = ("merges", "special_tokens", "unknown_token")
 
 
 def _models(question: Question) -> Iterator[Question]:
-    """Put a model of the characters that are asked for in place of another, or frequencies for logarithms."""
+    """Leave the stages alone, put a model of what is asked for in place of another, or frequencies for logarithms."""
     model, stages = question.model, {key: value for key, value in question.model.items() if key not in _OF_TYPES}
+    if len(stages) < len(model):
+        yield replace(question, model=stages)
     if "tokens" in model and "weights" in model:
         rows = [[token, 1] for token, _ in model["tokens"]]
         yield replace(
@@ -147,8 +150,10 @@ def _models(question: Question) -> Iterator[Question]:
         texts = "".join(
             _at(question.input, path) for path in _find(question.input, str) if path[-1] in ("text", "pair")
         )
-        tokens = list(dict.fromkeys([*model.get("special_tokens", ()), *(texts or "a")]))
-        plain = {**stages, "type": "bpe", "vocabulary": tokens}
+        added = [{key: row[key] for key in row if key != "id"} for row in model.get("added_tokens", ())]
+        special = [*model.get("special_tokens", ()), *(row["content"] for row in added)]
+        plain = {**stages, "type": "bpe", "vocabulary": list(dict.fromkeys([*special, *(texts or "a")]))}
+        plain |= {"added_tokens": added} if added else {}
         if len(str(plain)) < len(str(model)):
             yield replace(question, model=plain)
 
@@ -184,7 +189,7 @@ def _keys(question: Question) -> Iterator[Question]:
         for key in (key for key in part if key not in _NEEDED):
             gone = {key, *(_NAMING if path == () and key in ("vocabulary", "tokens") else ())}
             smaller = {name: value for name, value in part.items() if name not in gone}
-            yield replace(question, model=_put(question.model, path, smaller))
+            yield from _with_longer(replace(question, model=_put(question.model, path, smaller)))
     for path in _find(question.input, Mapping):
         part = _at(question.input, path)
         for key in (key for key in _OPTIONAL if key in part):
@@ -192,32 +197,57 @@ def _keys(question: Question) -> Iterator[Question]:
             yield replace(question, input=_put(question.input, path, smaller))
 
 
+def _with_longer(question: Question) -> Iterator[Question]:
+    """Return a question whose model has lost a part, and the same with a letter more, for what that part had added."""
+    yield question
+    if "text" in question.input:
+        yield replace(question, input={**question.input, "text": f"a{question.input['text']}"})
+
+
 def _members(question: Question) -> Iterator[Question]:
     """Put a member of a sequence in the place of the sequence, and a plainer component in that of another."""
     for path in _find(question.model, Mapping):
         part = _at(question.model, path)
-        plainer = (
-            [{"type": name} for name in _PLAINER.get(path[0], ()) if len(str({"type": name})) < len(str(part))]
-            if path
-            else []
-        )
+        plainer = _PLAINER.get(path[0], ()) if path and "type" in part else ()
         members = [member for key in _SEQUENCES for member in part.get(key, ())]
-        for other in (*members, *(plainer if "type" in part and part not in plainer else ())):
-            yield replace(question, model=_put(question.model, path, other))
+        for other in (*members, *(each for each in plainer if len(str(each)) < len(str(part)))):
+            yield from _with_longer(replace(question, model=_put(question.model, path, other)))
 
 
-def _names(question: Question) -> Iterator[Question]:
-    """Leave out each name of a template with all places that name it."""
-    for path in _find(question.model, Mapping):
+def _maps(question: Question) -> Iterator[Question]:
+    """Put a shorter character map in the place of another, and its text with it."""
+    for path in (path for path in _find(question.model, str) if path[-1] == "charsmap"):
+        for text, charsmap in SHORT_MAPS:
+            if len(charsmap) < len(_at(question.model, path)):
+                shorter = replace(question, model=_put(question.model, path, charsmap))
+                yield shorter
+                for place in (place for place in _find(question.input, str) if place[-1] == "text"):
+                    yield replace(shorter, input=_put(question.input, place, text))
+
+
+def _templates(question: Question) -> Iterator[Question]:
+    """Leave out each name of a template with all places that name it, let it name one token, and write it plainly."""
+    for path in [
+        path for path in _find(question.model, Mapping) if _at(question.model, path).get("type") == "template"
+    ]:
         part = _at(question.model, path)
-        for row in part.get("special_tokens", ()) if part.get("type") == "template" else ():
-            smaller = {
-                key: [item for item in value if row["name"] not in (item.get("special"), item.get("name"))]
-                if isinstance(value, list)
-                else value
-                for key, value in part.items()
+        for at, row in enumerate(part["special_tokens"]):
+            items = {
+                key: [each for each in part[key] if each.get("special") != row["name"]] for key in _SINGLE_AND_PAIR
             }
-            yield replace(question, model=_put(question.model, path, smaller))
+            rows = [*part["special_tokens"][:at], *part["special_tokens"][at + 1 :]]
+            yield replace(question, model=_put(question.model, path, {**part, **items, "special_tokens": rows}))
+            for tokens in (row["tokens"][:1], ["b"]) if len(row["tokens"]) > 1 else ():
+                one = {**row, "ids": row["ids"][:1], "tokens": tokens}
+                yield replace(question, model=_put(question.model, (*path, "special_tokens", at), one))
+            plain = {**part, "single": [{"special": row["name"]}], "pair": [{"sequence": "A"}, {"sequence": "B"}]}
+            yield replace(question, model=_put(question.model, path, plain), input={"text": "a"})
+        if part["special_tokens"]:
+            plain = {**part, "single": [], "pair": [{"sequence": "A"}, {"sequence": "B"}], "special_tokens": []}
+            yield replace(question, model=_put(question.model, path, plain), input={"text": "a", "pair": "a"})
+
+
+_SINGLE_AND_PAIR = ("single", "pair")
 
 
 def _lists(question: Question) -> Iterator[Question]:
@@ -269,7 +299,6 @@ def _strings(question: Question) -> Iterator[Question]:
 #: Keys of stages whose values may become shorter: by a stretch, or one of these.
 _PARAMETERS: Mapping[str, Sequence[str]] = {
     "regex": ("a", ".", r"\s", "[a]", r"\p{L}"),
-    "charsmap": CHARACTER_MAPS,
     **dict.fromkeys(("string", "content", "prefix", "suffix", "unk_surface"), ()),
 }
 
@@ -287,21 +316,26 @@ def _numbers(question: Question) -> Iterator[Question]:
             yield replace(question, model=_put(question.model, path, each))
 
 
-def _characters(question: Question) -> Iterator[Question]:
-    """Write a plain letter for another character everywhere."""
-    whole = f"{question.model} {question.input}"
-    used = sorted({character for path in _find(question.input, str) for character in _at(question.input, path)})
-    plain = next((letter for letter in "abcdefgh" if f"'{letter}'" not in whole and letter not in used), "")
-    for character in used if plain else ():
-        if character > plain and character.isalpha():
-            model = {
-                key: _renamed(value, character, plain) if key in _TOKENS else value
-                for key, value in question.model.items()
-            }
-            yield Question(model, question.operation, _renamed(question.input, character, plain))
+#: Keys of a model in which tokens stand, those below them with other words, and letters that stand for tokens.
+_TOKENS = ("vocabulary", "tokens", *_NAMING, "added_tokens", "piece_types", "post_processor", "padding")
+_WORDS = ("type", "sequence", "strategy", "direction")
+_LETTERS = "abcdefgh"
 
 
-_TOKENS = ("vocabulary", "tokens", *_NAMING)
+def _letters(question: Question) -> Iterator[Question]:
+    """Write a letter for a token, or for another character, everywhere; tokens that become one are listed once."""
+    named = {key: value for key, value in question.model.items() if key in _TOKENS}
+    tokens = {_at(named, path) for path in _find(named, str) if path[-1] not in _WORDS}
+    texts = {_at(question.input, path) for path in _find(question.input, str)}
+    used = {character for text in (*tokens, *texts) for character in text}
+    free = next((letter for letter in _LETTERS if letter not in used), "a")
+    long = sorted((token for token in tokens if len(token) > 1), key=len, reverse=True)
+    others = [(old, letter) for old in sorted(used - set(_LETTERS)) for letter in dict.fromkeys(("a", free))]
+    for old, letter in (*((old, free) for old in long), *others, *((old, "a") for old in sorted(used & set(_LETTERS)))):
+        model = {**question.model, **_renamed(named, old, letter)}
+        if all(isinstance(token, str) for token in model.get("vocabulary", ())):
+            model |= {"vocabulary": list(dict.fromkeys(model["vocabulary"]))} if "vocabulary" in model else {}
+        yield Question(model, question.operation, _renamed(question.input, old, letter))
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:
@@ -309,7 +343,9 @@ def _renamed(value: Any, old: str, new: str) -> Any:
         return value.replace(old, new)
     if isinstance(value, list):
         return [_renamed(item, old, new) for item in value]
-    return {key: _renamed(item, old, new) for key, item in value.items()} if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        return {key: item if key in _WORDS else _renamed(item, old, new) for key, item in value.items()}
+    return value
 
 
 _PASSES: tuple[Callable[[Question], Iterator[Question]], ...] = (
@@ -317,9 +353,10 @@ _PASSES: tuple[Callable[[Question], Iterator[Question]], ...] = (
     _alone,
     _keys,
     _members,
-    _names,
+    _maps,
+    _templates,
     _lists,
     _strings,
     _numbers,
-    _characters,
+    _letters,
 )
