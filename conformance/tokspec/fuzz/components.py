@@ -46,9 +46,11 @@ _PATTERNS = (
     *({"regex": regex} for regex in (*_ATOMS, *_JOINED) * 5),
     *({"regex": atom + repeat} for atom in _ATOMS for repeat in _REPEATS),
 )
-_STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
-_CONTENTS = ("", "b", "▁", " ", "aa", "$0", r"\1", "a")
+
+#: What patterns are replaced by; the later ones are what languages take for a match, a group or an escape.
+_CONTENTS = ("", "b", "▁", " ", "aa", "a", "$0", "$1", "$&", "$$", "${0}", r"\1", r"\g<0>", "\\", r"\\", r"\n", "&")
 _REPLACING = {"pattern": _PATTERNS, "content": _CONTENTS}
+_STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
 _BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
 
 #: What post-processors add: a token before and some after, with ids that no vocabulary need have.

@@ -1,8 +1,8 @@
 """Making a question smaller while it shows the same: for what was not drawn, and for what a shrinker of draws leaves.
 
 Each pass offers questions that are not larger, large cuts first; the first that still shows the same is taken, and the
-passes begin again until none has anything to offer. Nothing is random. A model that names only tokens of its vocabulary goes on
-doing so: otherwise the smaller question would be one of which the specification says something else.
+passes begin again until none has anything to offer. Nothing is random. A model that names only tokens of its vocabulary
+goes on doing so: otherwise the smaller question would be one of which the specification says something else.
 """
 
 from __future__ import annotations

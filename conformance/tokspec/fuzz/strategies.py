@@ -166,81 +166,42 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
 
 # Requests
 
-#: Tokens that a decoder may meet, by its type: marks, prefixes, bytes of characters in part, and no bytes.
-_DECODED: Mapping[str, Sequence[str]] = {
-    "byte_level": (
-        *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
-        *map(
-            from_bytes,
-            (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff"),
-        ),
-        *map(
-            from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")
-        ),
-        *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800"),
-    ),
+
+def _as_bytes(data: bytes) -> tuple[str, ...]:
+    return tuple(f"<0x{byte:02X}>" for byte in data)
+
+
+#: Bytes of characters, whole, in part and beyond the last one; and bytes that are written too long, or never stand.
+_CHARACTERS = [*(text.encode() for text in "é來😀\uffff\ufeff\U0001fffe"), "😀".encode()[:2], "😀".encode()[2:]]
+_CHARACTERS += [b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"]
+_CHARACTERS += [b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff", b"\xe4\xbe"]
+
+#: Tokens that a decoder may meet, by its type, or several in a row: marks, prefixes, bytes of characters.
+_Decoded: TypeAlias = str | tuple[str, ...]
+_DECODED: Mapping[str, Sequence[_Decoded]] = {
+    "byte_level": (*map(from_bytes, _CHARACTERS), *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800")),
     "metaspace": ("▁", "▁▁", "▁▁a", "▁a", "a▁b", "▁▁a▁", "a▁▁b", "_", "_c", "__a_"),
     "wordpiece": (
         *("##b", "##", "@d", "a##", "##.", "##'s", "##\u0301", "[UNK]", ".", "!", "?", ",", "'", " c ", "do", "not"),
-        *(
-            " ' ",
-            "a ' b",
-            " '",
-            "' ",
-            "n't",
-            " n't",
-            "'m",
-            "'s",
-            "'ve",
-            "'re",
-            " 've",
-            " 're",
-            " .",
-            " ?",
-            " !",
-            " ,",
-            "a n't.b",
-            " . .",
-            " n't n't",
-            " ' ' ",
-            " ' .",
-            "\u00a0.",
-        ),
+        *(" ' ", "a ' b", " '", "' ", "n't", " n't", "'m", "'s", "'ve", "'re", " 've", " 're", " .", " ?", " !", " ,"),
+        *("a n't.b", " . .", " n't n't", " ' ' ", " ' .", "\u00a0."),
     ),
     "byte_fallback": (
-        "<0x61>",
-        "<0x61>b",
-        "<0xC3>",
-        "<0xA9>",
-        "<0xFF>",
-        "<0x+A>",
-        "<0x0a>",
-        "<0x0A>",
-        "<0xE4>",
-        "a<0x61>",
+        *("<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "<0x+A>", "<0x0a>", "<0x0A>", "<0xE4>", "a<0x61>"),
+        *map(_as_bytes, _CHARACTERS),
     ),
     "bpe": ("a</w>", "</w>", "</w>a", "a</w></w>"),
-    "sentencepiece": ("▁", "▁a", "▁▁", "a▁", "a", "▁▁a▁", "<unk>", "<0xC3>", "<0xA9>", "▁ a"),
+    "sentencepiece": (
+        *("▁", "▁a", "▁▁", "a▁", "a", "▁▁a▁", "<unk>", "<0xC3>", "<0xA9>", "▁ a"),
+        *map(_as_bytes, _CHARACTERS),
+    ),
 }
 _ANY_DECODED = ("a", "b", "", " ", "\U0001f600", "😀a", "\ufeff", "aa", " a", "a ", "a b", *chain(*_DECODED.values()))
 _SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
+
 _FRACTIONS = (
-    1.0,
-    0.5,
-    0.1,
-    0.15,
-    0.2,
-    0.25,
-    0.3,
-    0.34,
-    0.35,
-    0.45,
-    0.6,
-    0.7,
-    0.75,
-    0.9,
-    0.33333333333333,
-    0.2499999999999,
+    *(1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9),
+    *(0.33333333333333, 0.2499999999999),
 )
 
 
@@ -304,7 +265,8 @@ def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     parts = [*table((100, listed), (100, own), (56, _ANY_DECODED)), *_ANY_DECODED, *_SINGLE_BYTES]
     numbers, is_of_bytes = _ids_of(model), model.get("decoder", {}).get("type") == "byte_level"
     for drawn in draw(coded_lists(len(parts), 9, 0, 6)):
-        yield "decode", {"tokens": [parts[code] for code in codes(drawn)]}
+        found = (parts[code] for code in codes(drawn))
+        yield "decode", {"tokens": [token for part in found for token in ((part,) if isinstance(part, str) else part)]}
         if listed:
             ids = [_id(code, numbers) for code in codes(drawn)]
             yield "decode", {"ids": ids}
