@@ -338,7 +338,7 @@ CHARACTER_MAPS = (
 SHORT_MAPS = tuple(
     (max(replacements, key=len), _character_map(replacements))
     for replacements in (
-        *({"b": "a"}, {"a": ""}, {"b": "aa"}, {"b": " "}, {" ": "a"}, {"aa": "a"}, {"é": "a"}, {"b": "é"}),
+        *({"b": "a"}, {"a": ""}, {"b": "aa"}, {"b": " "}, {" ": "a"}, {"aa": "a"}, {"é": "a"}, {"b": "é"}, {"👋": "a"}),
         *({"\u0301": ""}, {"a": "", "a\n": "a"}),
     )
 )

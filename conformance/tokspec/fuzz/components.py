@@ -233,10 +233,14 @@ COMPONENTS: tuple[Component, ...] = (
         "roberta",
         "POST-ROBERTA-*",
         required=_ENDS,
-        parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH},
+        parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH, "use_regex": _BOTH},
     ),
     Component(
-        "post_processor", "byte_level", "POST-BYTE-*", parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH}
+        "post_processor",
+        "byte_level",
+        "POST-BYTE-*",
+        share=2,
+        parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH, "use_regex": _BOTH},
     ),
     Component("post_processor", "sequence", "POST-SEQUENCE-*", members="post_processors"),
     Component(
@@ -287,6 +291,8 @@ def _draw_stages(draw: Draw) -> dict[str, Any]:
     kind = (drawn["pre_tokenizer"] or {}).get("type", "")
     if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
         drawn["decoder"] = {"type": kind}
+    if (drawn["post_processor"] or {}).get("type") in ("byte_level", "roberta") and chance(draw, 66):
+        drawn["pre_tokenizer"] = {"type": "byte_level", "use_regex": False}  # which leaves them something to trim
     return {stage: part for stage, part in drawn.items() if part is not None}
 
 

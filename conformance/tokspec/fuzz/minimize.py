@@ -28,7 +28,7 @@ _PLAINER: Mapping[str | int, Sequence[Mapping[str, Any]]] = {
     "normalizer": ({"type": "nfc"}, {"type": "nfkd"}, {"type": "strip"}),
     "pre_tokenizer": ({"type": "bert"}, {"type": "digits"}),
     "decoder": ({"type": "fuse"},),
-    "post_processor": ({"type": "bert", "cls": ["a", 0], "sep": ["a", 0]},),
+    "post_processor": ({"type": "byte_level"}, {"type": "bert", "cls": ["a", 0], "sep": ["a", 0]}),
 }
 
 #: How many smaller questions are tried at most.
@@ -273,6 +273,10 @@ def _without_names(model: Mapping[str, Any], before: Mapping[str, Any]) -> Mappi
     if not gone:
         return model
     cut = dict(model)
+    if "scores" in cut:
+        cut["scores"] = [
+            score for token, score in zip(tokens_of(before), cut["scores"], strict=False) if token not in gone
+        ]
     if "merges" in cut:
         cut["merges"] = [[left, right] for left, right in cut["merges"] if not gone & {left, right, left + right}]
     if "special_tokens" in cut:

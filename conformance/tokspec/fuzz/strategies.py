@@ -135,8 +135,10 @@ def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
 #: Counts: small ones that tie, others that do not, and those at which 24, 31, 32 and 53 bits end.
 _COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
-#: Counts of a corpus beside each other: those that single precision, 31, 32 and 53 bits confuse.
+#: Counts of a corpus beside each other: none but 0, and those that single precision, 31, 32 and 53 bits confuse.
 _NEAR_COUNTS = (
+    (0,),
+    (0, 0, 2),
     (2**25 - 1, 2**25 - 2),
     (2**24 + 1, 2**24, 1),
     (2**31, 2**31 - 1, 1),
@@ -341,7 +343,7 @@ def _by_pairs(sizes: _Sizes, pairs: str) -> Iterator[Asked]:
 
 def _train_bpe(sizes: _Sizes) -> Iterator[Asked]:
     target = {"merge_count": sizes[1] % 9} if sizes[0] & 1 else {"vocabulary_size": sizes[1]}
-    least = {"min_frequency": sizes[3] - 5} if sizes[3] >= 5 else {}
+    least = {"min_frequency": max(0, sizes[3] - 6)} if sizes[3] >= 5 else {}
     yield from _by_pairs(sizes, "pair_frequencies")
     yield from ((operation, {**target, **least}) for operation in ("train", "training_trace"))
     yield "train", {"merge_count": 12}
