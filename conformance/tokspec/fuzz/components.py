@@ -341,6 +341,7 @@ _stages = _draw_stages()
 _SPECIAL = (
     *("<s>", "<s>x", "s>", "<<s>", "<S>", "a", "aa", "ab", "aba", "a.", "[MASK]", "[M", "K]", "[CLS]", "</s>"),
     *("<|end|>", "<|end", "|end|>", "<|endoftext|>", "é", "É", "e", "İ", "A B", "B.", "Σ", "<pad>", " x", "▁", "b"),
+    *("  ", "  a", "a  ", "\n\n"),
 )
 
 
