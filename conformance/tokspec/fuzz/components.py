@@ -110,6 +110,15 @@ class Component:
         return f"{self.stage}/{self.type}" if self.type else self.stage
 
 
+def _flags(names: str) -> dict[str, tuple[Any, ...]]:
+    """Return parameters that are true or false.
+
+    >>> _flags("left right")
+    {'left': (True, False), 'right': (True, False)}
+    """
+    return dict.fromkeys(names.split(), _BOTH)
+
+
 #: Of each stage the simplest component comes first.
 COMPONENTS: tuple[Component, ...] = (
     Component("normalizer", "lowercase", "NORM-LOWERCASE-*"),
@@ -123,12 +132,7 @@ COMPONENTS: tuple[Component, ...] = (
         "bert",
         "NORM-BERT-* NORM-LOWERCASE-2",
         share=4,
-        parameters={
-            "clean_text": _BOTH,
-            "handle_chinese_chars": _BOTH,
-            "lowercase": _BOTH,
-            "strip_accents": (None, True, False),
-        },
+        parameters=_flags("clean_text handle_chinese_chars lowercase") | {"strip_accents": (None, True, False)},
     ),
     Component("normalizer", "sequence", "NORM-SEQUENCE-*", members="normalizers"),
     Component(
@@ -145,15 +149,10 @@ COMPONENTS: tuple[Component, ...] = (
         "sentencepiece",
         "SP-NORM-* NORM-MAP-*",
         share=2,
-        parameters={
-            "charsmap": CHARACTER_MAPS[:4],
-            "add_dummy_prefix": _BOTH,
-            "remove_extra_whitespaces": _BOTH,
-            "escape_whitespaces": _BOTH,
-            "treat_whitespace_as_suffix": _BOTH,
-        },
+        parameters={"charsmap": CHARACTER_MAPS[:4]}
+        | _flags("add_dummy_prefix remove_extra_whitespaces escape_whitespaces treat_whitespace_as_suffix"),
     ),
-    Component("normalizer", "strip", "NORM-STRIP-*", parameters={"left": _BOTH, "right": _BOTH}),
+    Component("normalizer", "strip", "NORM-STRIP-*", parameters=_flags("left right")),
     Component("pre_tokenizer", "whitespace_split", "PRE-SPACE-*"),
     Component("pre_tokenizer", "bert", "PRE-BERT-*", share=2),
     Component(
@@ -233,14 +232,14 @@ COMPONENTS: tuple[Component, ...] = (
         "roberta",
         "POST-ROBERTA-*",
         required=_ENDS,
-        parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH, "use_regex": _BOTH},
+        parameters=_flags("trim_offsets add_prefix_space"),
     ),
     Component(
         "post_processor",
         "byte_level",
         "POST-BYTE-*",
         share=2,
-        parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH, "use_regex": _BOTH},
+        parameters=_flags("trim_offsets add_prefix_space use_regex"),
     ),
     Component("post_processor", "sequence", "POST-SEQUENCE-*", members="post_processors"),
     Component(
