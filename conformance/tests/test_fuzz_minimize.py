@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from tokref.charsmap import read_map
+from tokspec.fuzz.characters import CHARACTER_MAPS
 from tokspec.fuzz.checker import Question
 from tokspec.fuzz.minimize import is_sound, minimize
 
@@ -44,12 +47,12 @@ def test_a_word_does_not_become_empty() -> None:
 
 
 def test_tokens_go_with_what_names_them() -> None:
-    assert minimize(Question(BPE, "normalize", {"text": "a"}), lambda candidate: True).model == {"type": "bpe"}
+    assert minimize(Question(BPE, "normalize", {"text": "a"}), lambda candidate: True).model == {}
 
 
 def test_a_special_token_stays_in_the_vocabulary() -> None:
     small = minimize(Question(BPE, "encode", {"text": "a<s>b"}), lambda each: bool(each.model.get("special_tokens")))
-    expected = {"type": "bpe", "vocabulary": ["<s>"], "special_tokens": ["<s>"]}
+    expected = {"type": "bpe", "vocabulary": ["a"], "special_tokens": ["a"]}
     assert (small.model, small.input) == (expected, {"text": ""})
 
 
@@ -104,7 +107,7 @@ def test_a_model_that_makes_no_difference_becomes_one_of_the_characters() -> Non
 def test_frequencies_stand_for_logarithms() -> None:
     model = {"type": "unigram", "tokens": [["a", -1.5], ["b", -2.5]], "weights": "log_probability"}
     small = minimize(Question(model, "segment", {"word": "a"}), lambda each: each.input["word"] == "a")
-    assert small.model == {"type": "unigram", "tokens": [["b", 1]]}
+    assert small.model == {"type": "unigram", "tokens": [["a", 1]]}
 
 
 def test_parameters_become_shorter() -> None:
@@ -121,3 +124,57 @@ def test_a_plain_letter_stands_for_others() -> None:
         lambda each: len(each.input["text"]) == 2 and len(each.model.get("merges", ())) == 1,
     )
     assert (small.model["vocabulary"], small.input) == (["a", "aa"], {"text": "aa"})
+
+
+def test_a_letter_stands_for_a_token_wherever_it_is_named() -> None:
+    post_processor = {"type": "bert", "sep": ["</s>", 1], "cls": ["a", 1]}
+    model = {"type": "bpe", "vocabulary": ["</s>", "a"], "unknown_token": "</s>", "post_processor": post_processor}
+
+    def names_it(each: Question) -> bool:
+        separator, _ = each.model.get("post_processor", {}).get("sep", ("", 0))
+        return "a" != separator == each.input["text"] == each.model.get("unknown_token")
+
+    small = minimize(Question(model, "encode", {"text": "</s>"}), names_it)
+    expected = {
+        **model,
+        "vocabulary": ["b"],
+        "unknown_token": "b",
+        "post_processor": {**post_processor, "sep": ["b", 1]},
+    }
+    assert (small.model, small.input) == (expected, {"text": "b"})
+
+
+def test_a_short_character_map_stands_for_a_long_one() -> None:
+    def changes_two(each: Question) -> bool:
+        charsmap = each.model.get("normalizer", {}).get("charsmap", "")
+        steps = read_map(b64decode(charsmap)).steps(each.input["text"]) if charsmap else []
+        return any(end - start == 2 for _, start, end in steps)
+
+    model = {"normalizer": {"type": "precompiled", "charsmap": CHARACTER_MAPS[1]}}
+    small = minimize(Question(model, "normalize", {"text": "xabx"}), changes_two)
+    charsmap = "EAAAAACAAQBhiAEAYQUAAAAAAIBhAA=="  # of aa to a
+    assert (small.model["normalizer"]["charsmap"], small.input) == (charsmap, {"text": "aa"})
+
+
+def test_a_letter_more_stands_for_what_a_stage_had_added() -> None:
+    model = {"pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "metaspace"}, {"type": "digits"}]}}
+
+    def has_two_pieces(each: Question) -> bool:
+        found = str(each.model)
+        text = each.input["text"]
+        return "digits" in found and text[-1:].isdigit() and len(text) + ("metaspace" in found) == 2
+
+    small = minimize(Question(model, "pre_tokenize", {"text": "1"}), has_two_pieces)
+    assert (small.model, small.input) == ({"pre_tokenizer": {"type": "digits"}}, {"text": "a1"})
+
+
+def test_a_name_of_a_template_stands_for_one_token() -> None:
+    def names_a_token(each: Question) -> bool:
+        (row,) = each.model.get("post_processor", {}).get("special_tokens") or [{"ids": [], "tokens": []}]
+        return len(row["ids"]) == len(row["tokens"]) > 0 and row["name"] not in row["tokens"]
+
+    row = {"name": "</s>", "ids": [1, 2], "tokens": ["a", "</s>"]}
+    template = {"type": "template", "single": [], "pair": [{"sequence": "B"}], "special_tokens": [row]}
+    small = minimize(Question({"post_processor": template}, "encode", {"text": "a"}), names_a_token)
+    kept = {**template, "pair": [], "special_tokens": [{"name": "b", "ids": [1], "tokens": ["a"]}]}
+    assert (small.model, small.input) == ({"post_processor": kept}, {"text": ""})

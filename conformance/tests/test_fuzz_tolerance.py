@@ -240,3 +240,20 @@ def test_segmentations_that_tie_are_listed_in_any_order(given: list[list[str]], 
     right, input = {"segmentations": [["a", "aa"], ["aa", "a"]]}, {"word": "aaa", "nbest_size": 2}
     found = expected(EITHER_END, "nbest", input, right, {"segmentations": given})
     assert found == ({"segmentations": given} if is_open else right)
+
+
+@pytest.mark.parametrize(
+    ("post_processor", "is_open"),
+    [({"type": "byte_level", "add_prefix_space": False}, False), ({"type": "byte_level", "trim_offsets": False}, True)],
+)
+def test_an_empty_span_is_open_unless_trimming_made_it_empty(post_processor: Any, is_open: bool) -> None:
+    model = {"type": "bpe", "vocabulary": ["▁", "a", " "], "pre_tokenizer": {"type": "metaspace"}}
+    spaces = {"type": "bpe", "vocabulary": [" "], "post_processor": post_processor}
+    right = ask("encode", spaces, {"text": " "})
+    given = {**right, "spans": [[0, 0]]}
+    assert right["spans"] == ([[0, 1]] if is_open else [[1, 1]])
+    assert expected(spaces, "encode", {"text": " "}, right, given) == right
+    marked = {**model, "post_processor": post_processor}
+    right = ask("encode", marked, {"text": "a"})
+    given = {**right, "spans": [[0, 1], [0, 1]]}
+    assert expected(marked, "encode", {"text": "a"}, right, given) == given

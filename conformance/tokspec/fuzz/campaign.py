@@ -11,11 +11,10 @@ import hashlib
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any
 from unittest import SkipTest
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
@@ -29,7 +28,7 @@ from tokspec.fuzz.checker import AGAIN, Asked, Checker, Comparison, Question
 from tokspec.fuzz.components import components_of
 from tokspec.fuzz.families import FAMILIES
 from tokspec.fuzz.findings import Findings, finding_of, origin_of
-from tokspec.fuzz.minimize import minimize
+from tokspec.fuzz.minimize import minimize, without
 from tokspec.fuzz.strategies import Example, examples
 from tokspec.suite.schema import definitions
 
@@ -355,7 +354,7 @@ class Campaign:
             return False
         added = [key for key in _SPECIAL if key in question.model and key not in finding.question.model]
         if added:
-            less = Question(_without(question.model, added), question.operation, question.input)
+            less = Question(without(question.model, *added), question.operation, question.input)
             compared = self.checker.compare_one(less)
             if (compared.state, compared.kind) != ("differs", kind):
                 hunt.is_special = True
@@ -412,7 +411,3 @@ class Campaign:
 def _is_sampled(example: Example) -> bool:
     """Choose one of ``_ASKED_AGAIN`` examples, the same ones in every process."""
     return zlib.crc32(repr(example.requests[:3]).encode("utf-8", "surrogatepass")) % _ASKED_AGAIN == 0
-
-
-def _without(model: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    return {key: value for key, value in model.items() if key not in keys}

@@ -17,6 +17,7 @@ __all__ = [
     "ODD_TOKENS",
     "PUNCTUATION",
     "ROWS",
+    "SHORT_MAPS",
     "WHITE_SPACE",
     "has_newer",
     "is_recent",
@@ -55,14 +56,8 @@ HANGUL = "\ud55c\uac01\uac00\ud7a3\u1100\u1112\u1113\u1161\u1175\u1176\u11a7\u11
 IDEOGRAPHS = "".join(
     chr(end + step)
     for start, stop in (
-        (0x4E00, 0x9FFF),
-        (0x3400, 0x4DBF),
-        (0x20000, 0x2A6DF),
-        (0x2A700, 0x2B73F),
-        (0x2B740, 0x2B81F),
-        (0x2B820, 0x2CEAF),
-        (0xF900, 0xFAFF),
-        (0x2F800, 0x2FA1F),
+        *((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F)),
+        *((0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)),
     )
     for end, steps in ((start, (-1, 0, 3)), (stop, (-3, 0, 1)))
     for step in steps
@@ -93,19 +88,7 @@ NAMES = ("constructor", "__proto__", "toString", "hasOwnProperty")
 #: Tokens that languages and libraries take for something else: for nothing, for a number, for a name, for two.
 ODD_TOKENS = (
     *("", "7", "07", "0", "00", "1e1", "a ", " a", " ", "\0", "a\0", "true", "null", "None", "##", "<0x41>", "<0x+A>"),
-    *(
-        "<0xé>",
-        "a<0x41>",
-        "\ufeff",
-        "\ufeffa",
-        "\ufffd",
-        "\n",
-        "a\n",
-        "\U0001f600",
-        "é",
-        "e\u0301",
-        *NAMES[:2],
-    ),
+    *("<0xé>", "a<0x41>", "\ufeff", "\ufeffa", "\ufffd", "\n", "a\n", "\U0001f600", "é", "e\u0301", *NAMES[:2]),
 )
 
 #: Characters of several categories that versions 8 to 13 of Unicode assigned: older tables do not have them.
@@ -202,19 +185,13 @@ def _assigned_rows() -> list[list[str]]:
 
 _VAST = ((0x3400, 0x9FC0), (0xAC00, 0xD7A0), (0x17000, 0x18D00), (0x20000, 0x31340))
 
+#: The last but one is of class 0, but not what it is composed of.
 _MARKED = [
     base + marks
     for base in "aeouÅêsàកक가ΑIあ"
     for marks in (
-        "\u0301",
-        "\u0301\u0323",
-        "\u0323\u0301",
-        "\u0302\u0301",
-        "\u0307\u0307",
-        "\u0327\u0301",
-        "\u0308" * 31,
-        "\uff9e\u0334",  # of class 0, but not what they are composed of
-        "\u0f73\u0334",
+        *("\u0301", "\u0301\u0323", "\u0323\u0301", "\u0302\u0301", "\u0307\u0307", "\u0327\u0301", "\u0308" * 31),
+        *("\uff9e\u0334", "\u0f73\u0334"),
     )
 ]
 _SIGMA = [
@@ -331,4 +308,13 @@ CHARACTER_MAPS = (
     _character_map({"aa": "a", "aab": "\u0301"}),
     _character_map({"\u0301": "", "a\u0301": "á", "👋": "👋🏽"}),
     _character_map({"ab": "Y", "a": "XX"}, [256]),
+)
+
+#: The shortest maps of their kinds, each with a text that it changes.
+SHORT_MAPS = tuple(
+    (max(replacements, key=len), _character_map(replacements))
+    for replacements in (
+        *({"b": "a"}, {"a": ""}, {"b": "aa"}, {"b": " "}, {" ": "a"}, {"aa": "a"}, {"é": "a"}, {"b": "é"}, {"👋": "a"}),
+        *({"\u0301": ""}, {"a": "", "a\n": "a"}),
+    )
 )

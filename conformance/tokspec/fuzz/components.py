@@ -46,9 +46,11 @@ _PATTERNS = (
     *({"regex": regex} for regex in (*_ATOMS, *_JOINED) * 5),
     *({"regex": atom + repeat} for atom in _ATOMS for repeat in _REPEATS),
 )
-_STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
-_CONTENTS = ("", "b", "▁", " ", "aa", "$0", r"\1", "a")
+
+#: What patterns are replaced by; the later ones are what languages take for a match, a group or an escape.
+_CONTENTS = ("", "b", "▁", " ", "aa", "a", "$0", "$1", "$&", "$$", "${0}", r"\1", r"\g<0>", "\\", r"\\", r"\n", "&")
 _REPLACING = {"pattern": _PATTERNS, "content": _CONTENTS}
+_STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
 _BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
 
 #: What post-processors add: a token before and some after, with ids that no vocabulary need have.
@@ -108,6 +110,15 @@ class Component:
         return f"{self.stage}/{self.type}" if self.type else self.stage
 
 
+def _flags(names: str) -> dict[str, tuple[Any, ...]]:
+    """Return parameters that are true or false.
+
+    >>> _flags("left right")
+    {'left': (True, False), 'right': (True, False)}
+    """
+    return dict.fromkeys(names.split(), _BOTH)
+
+
 #: Of each stage the simplest component comes first.
 COMPONENTS: tuple[Component, ...] = (
     Component("normalizer", "lowercase", "NORM-LOWERCASE-*"),
@@ -121,12 +132,7 @@ COMPONENTS: tuple[Component, ...] = (
         "bert",
         "NORM-BERT-* NORM-LOWERCASE-2",
         share=4,
-        parameters={
-            "clean_text": _BOTH,
-            "handle_chinese_chars": _BOTH,
-            "lowercase": _BOTH,
-            "strip_accents": (None, True, False),
-        },
+        parameters=_flags("clean_text handle_chinese_chars lowercase") | {"strip_accents": (None, True, False)},
     ),
     Component("normalizer", "sequence", "NORM-SEQUENCE-*", members="normalizers"),
     Component(
@@ -143,15 +149,10 @@ COMPONENTS: tuple[Component, ...] = (
         "sentencepiece",
         "SP-NORM-* NORM-MAP-*",
         share=2,
-        parameters={
-            "charsmap": CHARACTER_MAPS[:4],
-            "add_dummy_prefix": _BOTH,
-            "remove_extra_whitespaces": _BOTH,
-            "escape_whitespaces": _BOTH,
-            "treat_whitespace_as_suffix": _BOTH,
-        },
+        parameters={"charsmap": CHARACTER_MAPS[:4]}
+        | _flags("add_dummy_prefix remove_extra_whitespaces escape_whitespaces treat_whitespace_as_suffix"),
     ),
-    Component("normalizer", "strip", "NORM-STRIP-*", parameters={"left": _BOTH, "right": _BOTH}),
+    Component("normalizer", "strip", "NORM-STRIP-*", parameters=_flags("left right")),
     Component("pre_tokenizer", "whitespace_split", "PRE-SPACE-*"),
     Component("pre_tokenizer", "bert", "PRE-BERT-*", share=2),
     Component(
@@ -231,10 +232,14 @@ COMPONENTS: tuple[Component, ...] = (
         "roberta",
         "POST-ROBERTA-*",
         required=_ENDS,
-        parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH},
+        parameters=_flags("trim_offsets add_prefix_space"),
     ),
     Component(
-        "post_processor", "byte_level", "POST-BYTE-*", parameters={"trim_offsets": _BOTH, "add_prefix_space": _BOTH}
+        "post_processor",
+        "byte_level",
+        "POST-BYTE-*",
+        share=2,
+        parameters=_flags("trim_offsets add_prefix_space use_regex"),
     ),
     Component("post_processor", "sequence", "POST-SEQUENCE-*", members="post_processors"),
     Component(
@@ -285,6 +290,8 @@ def _draw_stages(draw: Draw) -> dict[str, Any]:
     kind = (drawn["pre_tokenizer"] or {}).get("type", "")
     if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
         drawn["decoder"] = {"type": kind}
+    if (drawn["post_processor"] or {}).get("type") in ("byte_level", "roberta") and chance(draw, 66):
+        drawn["pre_tokenizer"] = {"type": "byte_level", "use_regex": False}  # which leaves them something to trim
     return {stage: part for stage, part in drawn.items() if part is not None}
 
 
@@ -333,6 +340,7 @@ _stages = _draw_stages()
 _SPECIAL = (
     *("<s>", "<s>x", "s>", "<<s>", "<S>", "a", "aa", "ab", "aba", "a.", "[MASK]", "[M", "K]", "[CLS]", "</s>"),
     *("<|end|>", "<|end", "|end|>", "<|endoftext|>", "é", "É", "e", "İ", "A B", "B.", "Σ", "<pad>", " x", "▁", "b"),
+    *("  ", "  a", "a  ", "\n\n"),
 )
 
 

@@ -207,7 +207,7 @@ def _wordpiece(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
 #: Logarithms in halves, which tie; nearly equal ones, in single precision and not; and dear, vast and positive ones.
 _LOGARITHMS = [*(-half / 2 for half in range(1, 17)), -1 - 2**-12, -2 + 2**-12, -4 + 2**-11, -1 - 2**-25, -2 + 2**-25]
 _LOGARITHMS += [-2 - 2**-25, -4 - 2**-24, -11.0, -12.0, -14.5, -20.0, -10.0, -400.0, -800.0, 1.0, 2.5]
-_FREQUENCIES = [1, 2, 3, 4, 1, 2, 5, 7, 12, 20, 1, 100, 1, 999, 2, 0, 2**24, 2**24 + 1, 2**31, 2**32 + 1]
+_FREQUENCIES = [1, 2, 3, 4, 1, 2, 5, 7, 12, 20, 1, 100, 1, 999, 2, 0, 0.5, 2.5, 2**24, 2**24 + 1, 2**31, 2**32 + 1]
 
 
 def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
@@ -229,8 +229,8 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
         [token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]
     ]
     rows = rows or [["▁", -1.0 if is_log else 1]]
-    if is_log and chance(draw, 6):  # no clause says that a logarithm is below 0
-        rows = [[token, weight + 30] for token, weight in rows]
+    if is_log and (way := draw(number(15))):  # no clause says that a logarithm is below 0, or that its number is not 0
+        rows = [[token, {1: weight + 30, 2: weight * 100}.get(way, weight)] for token, weight in rows]
     model: Model = {"type": "unigram", "tokens": rows, **({"weights": "log_probability"} if is_log else {})}
     for token in _with_odd(draw, []):
         rows += [] if token in weights else [[token, -3.0 if is_log else 1]]

@@ -135,8 +135,10 @@ def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
 #: Counts: small ones that tie, others that do not, and those at which 24, 31, 32 and 53 bits end.
 _COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
-#: Counts of a corpus beside each other: those that single precision, 31, 32 and 53 bits confuse.
+#: Counts of a corpus beside each other: none but 0, and those that single precision, 31, 32 and 53 bits confuse.
 _NEAR_COUNTS = (
+    (0,),
+    (0, 0, 2),
     (2**25 - 1, 2**25 - 2),
     (2**24 + 1, 2**24, 1),
     (2**31, 2**31 - 1, 1),
@@ -166,81 +168,42 @@ def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
 
 # Requests
 
-#: Tokens that a decoder may meet, by its type: marks, prefixes, bytes of characters in part, and no bytes.
-_DECODED: Mapping[str, Sequence[str]] = {
-    "byte_level": (
-        *map(from_bytes, (b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
-        *map(
-            from_bytes,
-            (b"\xef\xbf\xbf", b"\xef\xbb\xbf", b"\xf0\x9f\xbf\xbe", b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff"),
-        ),
-        *map(
-            from_bytes, ("é".encode(), "來".encode(), "😀".encode(), "😀".encode()[:2], "😀".encode()[2:], b"\xe4\xbe")
-        ),
-        *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800"),
-    ),
+
+def _as_bytes(data: bytes) -> tuple[str, ...]:
+    return tuple(f"<0x{byte:02X}>" for byte in data)
+
+
+#: Bytes of characters, whole, in part and beyond the last one; and bytes that are written too long, or never stand.
+_CHARACTERS = [*(text.encode() for text in "é來😀\uffff\ufeff\U0001fffe"), "😀".encode()[:2], "😀".encode()[2:]]
+_CHARACTERS += [b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"]
+_CHARACTERS += [b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff", b"\xe4\xbe"]
+
+#: Tokens that a decoder may meet, by its type, or several in a row: marks, prefixes, bytes of characters.
+_Decoded: TypeAlias = str | tuple[str, ...]
+_DECODED: Mapping[str, Sequence[_Decoded]] = {
+    "byte_level": (*map(from_bytes, _CHARACTERS), *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800")),
     "metaspace": ("▁", "▁▁", "▁▁a", "▁a", "a▁b", "▁▁a▁", "a▁▁b", "_", "_c", "__a_"),
     "wordpiece": (
         *("##b", "##", "@d", "a##", "##.", "##'s", "##\u0301", "[UNK]", ".", "!", "?", ",", "'", " c ", "do", "not"),
-        *(
-            " ' ",
-            "a ' b",
-            " '",
-            "' ",
-            "n't",
-            " n't",
-            "'m",
-            "'s",
-            "'ve",
-            "'re",
-            " 've",
-            " 're",
-            " .",
-            " ?",
-            " !",
-            " ,",
-            "a n't.b",
-            " . .",
-            " n't n't",
-            " ' ' ",
-            " ' .",
-            "\u00a0.",
-        ),
+        *(" ' ", "a ' b", " '", "' ", "n't", " n't", "'m", "'s", "'ve", "'re", " 've", " 're", " .", " ?", " !", " ,"),
+        *("a n't.b", " . .", " n't n't", " ' ' ", " ' .", "\u00a0."),
     ),
     "byte_fallback": (
-        "<0x61>",
-        "<0x61>b",
-        "<0xC3>",
-        "<0xA9>",
-        "<0xFF>",
-        "<0x+A>",
-        "<0x0a>",
-        "<0x0A>",
-        "<0xE4>",
-        "a<0x61>",
+        *("<0x61>", "<0x61>b", "<0xC3>", "<0xA9>", "<0xFF>", "<0x+A>", "<0x0a>", "<0x0A>", "<0xE4>", "a<0x61>"),
+        *map(_as_bytes, _CHARACTERS),
     ),
     "bpe": ("a</w>", "</w>", "</w>a", "a</w></w>"),
-    "sentencepiece": ("▁", "▁a", "▁▁", "a▁", "a", "▁▁a▁", "<unk>", "<0xC3>", "<0xA9>", "▁ a"),
+    "sentencepiece": (
+        *("▁", "▁a", "▁▁", "a▁", "a", "▁▁a▁", "<unk>", "<0xC3>", "<0xA9>", "▁ a"),
+        *map(_as_bytes, _CHARACTERS),
+    ),
 }
 _ANY_DECODED = ("a", "b", "", " ", "\U0001f600", "😀a", "\ufeff", "aa", " a", "a ", "a b", *chain(*_DECODED.values()))
 _SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
+
 _FRACTIONS = (
-    1.0,
-    0.5,
-    0.1,
-    0.15,
-    0.2,
-    0.25,
-    0.3,
-    0.34,
-    0.35,
-    0.45,
-    0.6,
-    0.7,
-    0.75,
-    0.9,
-    0.33333333333333,
-    0.2499999999999,
+    *(1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9),
+    *(0.33333333333333, 0.2499999999999),
 )
 
 
@@ -304,7 +267,8 @@ def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     parts = [*table((100, listed), (100, own), (56, _ANY_DECODED)), *_ANY_DECODED, *_SINGLE_BYTES]
     numbers, is_of_bytes = _ids_of(model), model.get("decoder", {}).get("type") == "byte_level"
     for drawn in draw(coded_lists(len(parts), 9, 0, 6)):
-        yield "decode", {"tokens": [parts[code] for code in codes(drawn)]}
+        found = (parts[code] for code in codes(drawn))
+        yield "decode", {"tokens": [token for part in found for token in ((part,) if isinstance(part, str) else part)]}
         if listed:
             ids = [_id(code, numbers) for code in codes(drawn)]
             yield "decode", {"ids": ids}
@@ -379,7 +343,7 @@ def _by_pairs(sizes: _Sizes, pairs: str) -> Iterator[Asked]:
 
 def _train_bpe(sizes: _Sizes) -> Iterator[Asked]:
     target = {"merge_count": sizes[1] % 9} if sizes[0] & 1 else {"vocabulary_size": sizes[1]}
-    least = {"min_frequency": sizes[3] - 5} if sizes[3] >= 5 else {}
+    least = {"min_frequency": max(0, sizes[3] - 6)} if sizes[3] >= 5 else {}
     yield from _by_pairs(sizes, "pair_frequencies")
     yield from ((operation, {**target, **least}) for operation in ("train", "training_trace"))
     yield "train", {"merge_count": 12}

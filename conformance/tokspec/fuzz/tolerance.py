@@ -97,18 +97,28 @@ def _with_open_spans(answers: Answers) -> Result:
     unit = answers.choices["offset_unit"]
     starts, ends = set(_moved(spaced, unit, 1)), set(_moved(spaced, unit, -1))
     rows = [
-        [*row[:first], *seen[first:]] if _is_open(row[first:], seen, first, starts, ends) else row
-        for row, seen in zip(mine, other, strict=True)
+        [*row[:first], *seen[first:]] if _is_open(row[first:], seen, first, is_added, starts, ends) else row
+        for row, seen, is_added in zip(mine, other, _are_added(answers, mine, first), strict=True)
     ]
     return {**right, key: rows}
 
 
-def _is_open(span: Sequence[int], seen: Any, first: int, starts: set[_Span], ends: set[_Span]) -> bool:
+def _are_added(answers: Answers, rows: Sequence[Any], first: int) -> list[bool]:
+    """Say which rows stand for added characters alone: their spans are empty before any is trimmed (POST-BYTE-1)."""
+    part = answers.model.get("post_processor", {})
+    if answers.operation == "encode" and part.get("type") in ("byte_level", "roberta"):
+        model = {**answers.model, "post_processor": {**part, "trim_offsets": False}}
+        spans = answers.ask("encode", model, answers.input).get("spans", ())
+        rows = spans if len(spans) == len(rows) else rows
+    return [row[first] == row[first + 1] for row in rows]
+
+
+def _is_open(span: Sequence[int], seen: Any, first: int, is_added: bool, starts: set[_Span], ends: set[_Span]) -> bool:
     if not isinstance(seen, list) or len(seen) != first + 2:
         return False
-    (start, end), (seen_start, seen_end) = span, seen[first:]
-    if start == end:
+    if is_added:
         return True
+    (start, end), (seen_start, seen_end) = span, seen[first:]
     return (seen_start == start or (start, seen_start) in starts) and (seen_end == end or (end, seen_end) in ends)
 
 
