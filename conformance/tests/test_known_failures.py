@@ -147,7 +147,7 @@ def test_a_file_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str
 def test_a_file_is_begun(tmp_path: Path) -> None:
     text = update_known_failures("", KnownFailures(), judged(Spelling()), SUITE)
     assert text == (
-        "# Failures that are known; `tokspec run --update-known-failures` keeps this file.\n"
+        "# Failures that are known; --update-known-failures keeps this file.\n"
         "known_failures:\n"
         '  - case: "bpe-toy-encode-mug"\n'
         '    verdict: "fail"\n'

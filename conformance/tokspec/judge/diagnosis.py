@@ -91,13 +91,14 @@ def _by_choice(run: Run) -> Mapping[str, str]:
             if _passes(result, run, name, option):
                 mended.setdefault((name, option), []).append(result.case.id)
     passed = [result for result in run.results if result.verdict is Verdict.PASS] if mended else []
-    found: dict[str, str] = {}
-    for (name, option), cases in sorted(mended.items(), key=lambda each: -len(each[1])):
+    gains = dict[tuple[str, str], int]()
+    for (name, option), cases in mended.items():
         depending = (result for result in passed if (name, option) in _others(result, run.choices))
-        costs = sum(not _passes(result, run, name, option) for result in depending)
-        if costs < len(cases):
-            for case in cases:
-                found.setdefault(case, f"{CHOICE}{name}={option}")
+        gains[name, option] = len(cases) - sum(not _passes(result, run, name, option) for result in depending)
+    found: dict[str, str] = {}
+    for name, option in sorted(gains, key=lambda each: -gains[each]):
+        for case in mended[name, option] if gains[name, option] > 0 else ():
+            found.setdefault(case, f"{CHOICE}{name}={option}")
     return found
 
 

@@ -130,7 +130,7 @@ def _refuse_other(text: str, file: str, wanted: Mapping[str, KnownFailure]) -> N
             raise DataError(f"is not updated: {what}", file)
 
 
-_BEGUN = "# Failures that are known; `tokspec run --update-known-failures` keeps this file.\nknown_failures: []\n"
+_BEGUN = "# Failures that are known; --update-known-failures keeps this file.\nknown_failures: []\n"
 
 #: The only two values that a run changes.
 _SEEN = ("verdict", "digest")
