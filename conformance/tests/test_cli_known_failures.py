@@ -135,7 +135,7 @@ def test_the_known_failures_are_not_written_after_a_crash_and_the_report_is(tmp_
     assert not (tmp_path / FILE).exists()
     seen = 'verdict: "crash", digest: "2d92e436b2aa3857", reason: "not explained yet"'
     listed = [
-        "to list by hand, each with its reason:",
+        "to list by hand below the line known_failures:, each with its reason:",
         f'  - {{case: "bpe-toy-encode-bug", {seen}}}',
         f'  - {{case: "bpe-toy-encode-mug", {seen}}}',
     ]

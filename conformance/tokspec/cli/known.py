@@ -98,7 +98,9 @@ class NotWritten:
     def raise_error(self) -> NoReturn:
         """Print the entries, behind all else that is printed, and raise the error."""
         if self.entries:
-            click.echo("\n".join(["to list by hand, each with its reason:", *self.entries]))
+            click.echo(
+                "\n".join(["to list by hand below the line known_failures:, each with its reason:", *self.entries])
+            )
         raise self.error
 
 
