@@ -25,7 +25,6 @@ STAGES = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_lev
 #: Whoever makes the tokens of tiktoken of every text, by what the list of adapters calls it.
 AGREEING = (
     "tokenizers",
-    "tokie",
     "ffbpe",
     "adapters/node/adapter.mjs",
     "node-llama-cpp/adapter.mjs",
@@ -40,8 +39,15 @@ RUNS = {
     *("long/zeros", "numbers/decimals", "special_tokens/headers", "white_space/line-feed"),
     *("white_space/only-line-feeds", "words/hesitation"),
 }
-#: And in these a run of white space stands before a word.
-WHITE = {"white_space/no-break", "white_space/ogham", "white_space/wide-ones-in-a-run"}
+#: And in these a run of white space stands before a word, or before punctuation.
+WHITE = {
+    *("white_space/no-break", "white_space/ogham", "white_space/wide-ones-in-a-run"),
+    "white_space/between-punctuation",
+}
+#: In these white space other than a space stands before an apostrophe.
+APOSTROPHES = {"all/joined", "all/lines", "white_space/before-apostrophes"}
+#: And in this one equal merges follow each other in Korean letters that are taken apart.
+JAMO = {"scripts/korean-jamo"}
 #: Those in which the special token is.
 SPECIAL = {text for text, content in TEXTS.items() if END in content}
 #: Those in which it is not at the start.
@@ -54,12 +60,16 @@ DIFFERING: Mapping[str, tuple[Mapping[str, set[str]], str]] = {
         "it finds a special token at the start of a text only, or right after a first one and no further (ADDED-1)",
     ),
     "release/kitoken": (
-        {"ranks": {"all/lines"}, "files": {"all/lines"}},
+        {"ranks": APOSTROPHES, "files": APOSTROPHES},
         r"its pattern has \s? where GPT-2's has a space, so that a line feed is of one piece with the apostrophe after "
         "it, and 's at the start of a line is no contraction (PRE-BYTE-2)",
     ),
+    "tokie": (
+        {"ranks": APOSTROPHES, "files": APOSTROPHES},
+        "its program for GPT-2's pattern finds no contraction behind a tab (PRE-BYTE-2)",
+    ),
     "bin/sugarme": (
-        {"ranks": RUNS | WHITE, "files": RUNS | WHITE | SPECIAL},
+        {"ranks": RUNS | WHITE | JAMO, "files": RUNS | WHITE | JAMO | SPECIAL},
         "it does equal merges in no order (BPE-ENC-4), leaves no white space to a word (PRE-BYTE-2), and loses special "
         "tokens (ADDED-1)",
     ),

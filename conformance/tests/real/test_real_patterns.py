@@ -43,6 +43,8 @@ BYTE_ORDER_MARKS = {text for text, content in TEXTS.items() if "\ufeff" in conte
 LONG_S = {"words/long-s"}
 #: Those with a number that is a letter (Nl), a line of spaces between others, and a heart with a variation selector.
 OTHER_CLASSES = {"numbers/roman", "white_space/blank-lines-with-spaces"}
+#: The one with white space of every kind before an apostrophe.
+APOSTROPHES = {"white_space/before-apostrophes"}
 HEARTS = {"emoji/couples-of-two-tones", "emoji/mended-heart", "emoji/text-or-emoji-style"}
 
 #: The texts of which an implementation makes other tokens, by encoding.
@@ -53,8 +55,8 @@ DIFFERING: Mapping[str, Mapping[str, set[str]]] = {
     "adapters/node/adapter.mjs": {"cl100k_base": set(), "o200k_base": LONG_S | JOINED},
     # it knows the two patterns and has a program of its own for each
     "tokie": {
-        "cl100k_base": OTHER_CLASSES | JOINED,
-        "o200k_base": OTHER_CLASSES | JOINED | HEARTS | LONG_S,
+        "cl100k_base": OTHER_CLASSES | JOINED | APOSTROPHES,
+        "o200k_base": OTHER_CLASSES | JOINED | HEARTS | LONG_S | APOSTROPHES,
     },
 }
 #: The same of the package that has the encodings built in.

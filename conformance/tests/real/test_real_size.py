@@ -48,7 +48,9 @@ def _measured_on() -> ModuleType:
 )
 def test_tokfast_agrees_with_tiktoken(choices: Choices, capsys: pytest.CaptureFixture[str]) -> None:
     text = mixed_text()
-    tokenizer = from_mapping(read("vocab.tiktoken", content_of("vocab.tiktoken", model_file("r50k_base"))))
+    stages = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
+    content = {**content_of("vocab.tiktoken", model_file("r50k_base")), "beside": stages}
+    tokenizer = from_mapping(read("vocab.tiktoken", content))
     encoding = tiktoken_encoding("r50k_base")
     times = [time.perf_counter()]
     expected = encoding.encode_ordinary(text)
