@@ -11,7 +11,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.diff.causes import compare_replies
-from tokspec.diff.minimize import Minimizer, minimize_sequence, narrow
+from tokspec.diff.minimize import Minimizer, Spent, minimize_sequence, narrow
 from tokspec.diff.saving import explain
 from tokspec.diff.tally import Tally
 from tokspec.formats.user_model import UserModel
@@ -145,3 +145,16 @@ def test_a_sequence_is_left_with_what_is_needed_wherever_that_is(length: int) ->
             return [wanted.issubset(each) for each in candidates]
 
         assert minimize_sequence(items, shows) == sorted(wanted)
+
+
+def test_when_nothing_more_is_asked_what_there_is_stays() -> None:
+    asked = iter([[True], [False, False]])
+
+    def shows(candidates: list[Any]) -> list[bool]:
+        found = next(asked, None)
+        if found is None:
+            raise Spent
+        return [*found, *[False] * len(candidates)][: len(candidates)]
+
+    assert minimize_sequence("ab" * 10, shows) == "ab" * 5
+    assert narrow("abc", shows) == "abc"

@@ -46,7 +46,7 @@ from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_fol
 from tokspec.formats import READERS
 from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import effective_choices
+from tokspec.judge.verdicts import Verdict, effective_choices
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import say
 from tokspec.sessions.limits import Limits, adopt_orphans
@@ -171,6 +171,8 @@ class _Diff:
         run, refusal = self._as_run(tally)
         self._write(summary, run)
         say(describe_comparison(summary, self.show))
+        if known := [result.case.id for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]:
+            click.echo(visible(f"known, and no failure: {', '.join(known)}"))
         if refusal:
             refusal.raise_error()
         return self._status(tally, run)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from unicodedata import normalize
@@ -33,6 +34,11 @@ _CANDIDATES = 1500
 _WITH_FAULTS = 100
 _SECONDS = 20.0
 _AT_ONCE = 16
+
+#: Parts of a model, or of an input, from which on one candidate is asked at a time; and those of the largest model that
+#: is small.
+_LARGE = 5000
+_SMALL = 300
 
 #: Characters of the longest text, or ids, for which a model is made small: it has as many parts as their square.
 _LONGEST = 200
@@ -65,6 +71,10 @@ class Small:
     why: str = ""
 
 
+class Spent(Exception):
+    """Nothing more is asked."""
+
+
 def minimize_sequence(items: _Sequence, shows: Callable[[list[_Sequence]], list[bool]]) -> _Sequence:
     """Leave out stretches, from halves down to single items, until nothing can be left out.
 
@@ -79,11 +89,15 @@ def minimize_sequence(items: _Sequence, shows: Callable[[list[_Sequence]], list[
     while True:
         at, is_smaller = 0, False
         while at < len(items):
-            starts = range(at, min(at + _AT_ONCE * size, len(items)), size)
-            shown = shows([items[:start] + items[start + size :] for start in starts])
+            at_once = _AT_ONCE if len(items) <= _LARGE else 1
+            starts = range(at, min(at + at_once * size, len(items)), size)
+            try:
+                shown = shows([items[:start] + items[start + size :] for start in starts])
+            except Spent:
+                return items
             found = next((start for start, is_shown in zip(starts, shown, strict=True) if is_shown), None)
             if found is None:
-                at += _AT_ONCE * size
+                at += at_once * size
             else:
                 items, at, is_smaller = items[:found] + items[found + size :], found, True
         if size == 1 and not is_smaller:
@@ -106,12 +120,13 @@ def narrow(text: _Sequence, shows: Callable[[list[_Sequence]], list[bool]]) -> _
 def _bisect(shows: Callable[[int], bool], last: int) -> int:
     """Return a length that shows something where the one before does not; ``last`` shows it, and 0 does not."""
     first = 0
-    while last - first > 1:
-        middle = (first + last) // 2
-        if shows(middle):
-            last = middle
-        else:
-            first = middle
+    with suppress(Spent):
+        while last - first > 1:
+            middle = (first + last) // 2
+            if shows(middle):
+                last = middle
+            else:
+                first = middle
     return last
 
 
@@ -145,7 +160,7 @@ class Minimizer:
         if faults:  # each candidate that shows one may cost a process, or its time
             self._left = 0 if "timeout" in faults else _WITH_FAULTS
         ((field, value),) = [(name, input[name]) for name in ("text", "ids", "tokens") if name in input] or [("", "")]
-        if not field or not self._shows(cause, [(None, {field: value})])[0]:
+        if not field or not self._left or not self._shows(cause, [(None, {field: value})])[0]:
             return None
         value = self._minimize_input(cause, field, value)
         if not self._shows(cause, [(None, {field: value})], exempt=True)[0] or self._outcome is None:
@@ -168,6 +183,8 @@ class Minimizer:
             return replace(small, why="the neutral form of the model does not show it")
         value = _as_tokens(whole, field, value)
         model = self._minimize_model(small, model, field, value)
+        if (left := len(_parts(model))) > _SMALL:
+            return replace(small, why=f"{left:,} parts of it are left after {_SECONDS:g} s")
         input = _input(model, field, value)
         if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
             return replace(small, why="the difference does not stay")
@@ -235,10 +252,11 @@ class Minimizer:
     ) -> list[bool]:
         """Say which models with inputs show a difference of the same cause, and give the answers of ``like``.
 
-        When the budget is used up, none does.
+        Raises:
+            Spent: the candidates or the seconds are used up, of which the first question and the last are exempt.
         """
         if not exempt and (self._left < len(asked) or time.monotonic() > self._until):
-            return [False] * len(asked)
+            raise Spent
         self._left -= len(asked)
         replies = [self._ask_models(index, cause.operation, asked) for index in (0, 1)]
         found = []
@@ -291,13 +309,14 @@ def _answers(outcome: Outcome) -> list[Any]:
 
 def _simplify(text: str, shows: Callable[[list[str]], list[bool]]) -> str:
     """Put plain characters in the place of others, after what a normalizer makes of them, which is then not needed."""
-    for normal in (text.lower(), normalize("NFKC", text), normalize("NFKC", text.lower())):
-        if normal != text and shows([normal])[0]:
-            text = normal
-    for at, character in enumerate(text):
-        plain = next((plain for is_such, plain in _PLAIN if is_such(character)), character)
-        if plain != character and shows([candidate := text[:at] + plain + text[at + 1 :]])[0]:
-            text = candidate
+    with suppress(Spent):
+        for normal in (text.lower(), normalize("NFKC", text), normalize("NFKC", text.lower())):
+            if normal != text and shows([normal])[0]:
+                text = normal
+        for at, character in enumerate(text):
+            plain = next((plain for is_such, plain in _PLAIN if is_such(character)), character)
+            if plain != character and shows([candidate := text[:at] + plain + text[at + 1 :]])[0]:
+                text = candidate
     return text
 
 
