@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -96,12 +97,31 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
     for option in needed_options(request.input):
         if option not in (*hello.encode_options, *hello.decode_options):
             return Refused("unsupported", f"does not know the option {option} of {request.operation}")
-    components = () if isinstance(request.model, UserModel) else needed_components(request.model)
-    unknown = [name for name in components if not covers(hello.components, name)]
+    unknown = (
+        () if isinstance(request.model, UserModel) else _unknown_components(hello.components, _Same(request.model))
+    )
     if unknown:
         plural = "s" if len(unknown) > 1 else ""
         return Refused("unsupported", f"does not know the component{plural} {', '.join(unknown)}")
     return None
+
+
+class _Same:
+    """A model, which is equal to itself alone."""
+
+    def __init__(self, model: Mapping[str, Any]) -> None:
+        self.model = model
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.model is self.model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+
+@lru_cache(16)  # requests with the same model follow each other
+def _unknown_components(declared: tuple[str, ...], same: _Same) -> tuple[str, ...]:
+    return tuple(name for name in needed_components(same.model) if not covers(declared, name))
 
 
 def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any]:
