@@ -107,6 +107,17 @@ class SentencePieceAdapter:
         processor = _loaded(lambda: self._library.SentencePieceProcessor(model_proto=proto))
         return processor, content.get("beside", _AS_IN_THE_FILE)
 
+    def encoder(self, model: tuple[Any, Mapping[str, Any]]) -> Callable[[str], list[int]]:
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
+        processor, beside = model
+        refused = None if "unknown_token" in beside else processor.unk_id()
+
+        def encode_ids(text: str) -> list[int]:
+            ids: list[int] = processor.encode(text)
+            return self.run("encode", model, {"text": text})["ids"] if refused in ids else ids
+
+        return encode_ids
+
     def run(self, operation: str, model: tuple[Any, Mapping[str, Any]], input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
 
