@@ -78,7 +78,7 @@ IN_PYTHON = [
         "normalize",
         {"normalizer": {"type": "nfc"}},
         TEXT,
-        "has no such model, and of normalizers alone NFKC and character maps",
+        "has no such model, and of normalizers alone NFKC, character maps and its own",
     ),
     Published(
         "subword-nmt",
