@@ -135,6 +135,14 @@ def test_ties_with_unknown_tokens_are_open(
     assert found in ((got, None) if is_open else (wanted,))
 
 
+@pytest.mark.parametrize(("given", "is_open"), [(LONG_FIRST, True), (SINGLE, False)])
+def test_ties_behind_a_normalizer_are_open(given: dict[str, Any], is_open: bool) -> None:
+    """The tokens stand for what the normalizer makes of the text."""
+    model = {**EITHER_END, "normalizer": {"type": "lowercase"}}
+    found = expected(model, "encode", {"text": "AaA"}, SHORT_FIRST, given, unigram_tie="any")
+    assert found == (given if is_open else SHORT_FIRST)
+
+
 def test_the_same_tokens_may_stand_for_other_stretches_of_an_unknown_run() -> None:
     tokens = {"tokens": ["<unk>", "aa"], "ids": [0, 1]}
     right, given = {**tokens, "spans": [[0, 1], [1, 3]]}, {**tokens, "spans": [[0, 2], [2, 3]]}

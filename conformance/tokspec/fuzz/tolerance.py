@@ -308,7 +308,8 @@ def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
         return right
     if any(token in text for token in special):
         return _of_stretches(special, layouts, tokens, right)
-    found = answers.ask("pre_tokenize", model, {"text": text}).get("pieces", ())
+    normalized = answers.ask("normalize", model, {"text": text}).get("text", text) if "normalizer" in model else text
+    found = answers.ask("pre_tokenize", model, {"text": normalized}).get("pieces", ())
     pieces = [piece for piece, *_ in found]
     mine, other = (layouts.lay(each, pieces) for each in (right["tokens"], tokens))
     if mine is None or other is None or not close(mine[0], other[0]) or (is_same and other[1] < 2):
