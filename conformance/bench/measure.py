@@ -93,7 +93,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """Say ``meets`` or ``misses``, and nothing where there is no target."""
+        """Return ``meets`` or ``misses``; an empty text if the row has no target."""
         if self.fault:
             return f"misses: {self.fault}"
         if self.row.target is None:

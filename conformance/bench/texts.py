@@ -23,7 +23,7 @@ __all__ = ["text_of"]
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 CATALOGUES = Path("/usr/share/locale")
 
-#: Folders of the library whose docstrings are no prose, or not its own.
+#: Folders of the library that are left out: their docstrings are not prose, or belong to other projects.
 LEFT_OUT = {"site-packages", "test", "tests", "lib2to3", "pydoc_data"}
 
 LANGUAGES = (

@@ -1,11 +1,11 @@
 """From a difference on a real text and model to a case of ten lines: delta debugging of the input and of the model.
 
 An input is a sequence of characters or ids, a model a sequence of tokens, merges, stages and options: one function
-makes all of them small. The input is made small with the user's own model, as long as the difference has the same
-cause. Then the model is, for that input: first goes what the text cannot touch, tokens that are no part of it at any
-stage and the merges of these, and then whatever changes the answer of neither side. So what a small model shows is what
-the whole one does, and not something that looks like it. What comes of it depends on the sides alone, unless it takes
-too long.
+makes all of them small. The input is reduced first, with the user's own model, as long as the difference has the same
+cause. Then the model is reduced for that input: tokens that the text cannot touch at any stage are left out with their
+merges, and then every part without which both sides give the same answers as before. So a small model shows the
+difference that the whole model has, not one that looks like it. The result depends on the sides alone, unless time
+runs out.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class _Worker:
 
     def _do(self, question: Mapping[str, Any]) -> None:
         """Do the records with numbers from ``first`` up to ``last``, ``batch`` at a time, or say where they are."""
-        gc.collect()  # here, since most of what is held meanwhile is no garbage
+        gc.collect()  # between questions only: while texts are compared, hardly anything is garbage
         number, how = question["first"], question["how"]
         for records in self._batches(Unit.from_json(question["unit"]), number, question["last"], question["batch"]):
             number += len(records)

@@ -23,12 +23,13 @@ from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 
 from tokspec.base.errors import DataError
+from tokspec.formats.files import without
 from tokspec.fuzz.backend import BACKEND
 from tokspec.fuzz.checker import AGAIN, Asked, Checker, Comparison, Question
 from tokspec.fuzz.components import components_of
 from tokspec.fuzz.families import FAMILIES
 from tokspec.fuzz.findings import Findings, finding_of, origin_of
-from tokspec.fuzz.minimize import minimize, without
+from tokspec.fuzz.minimize import minimize
 from tokspec.fuzz.strategies import Example, examples
 from tokspec.suite.schema import definitions
 

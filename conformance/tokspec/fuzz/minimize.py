@@ -12,13 +12,14 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, TypeAlias
 
+from tokspec.formats.files import without
 from tokspec.fuzz.characters import SHORT_MAPS
 from tokspec.fuzz.checker import Question
 from tokspec.fuzz.components import STAGES
 from tokspec.fuzz.families import tokens_of
 from tokspec.suite import schema
 
-__all__ = ["is_sound", "minimize", "without"]
+__all__ = ["is_sound", "minimize"]
 
 _Path: TypeAlias = tuple[str | int, ...]
 
@@ -119,15 +120,6 @@ def _in_model(question: Question, path: _Path, new: Any) -> Question:
 
 def _in_input(question: Question, path: _Path, new: Any) -> Question:
     return replace(question, input=_put(question.input, path, new))
-
-
-def without(part: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Return a mapping without some keys.
-
-    >>> without({"left": 1, "right": 2}, "left")
-    {'right': 2}
-    """
-    return {key: value for key, value in part.items() if key not in keys}
 
 
 def _stretches(length: int) -> Iterator[tuple[int, int]]:
