@@ -165,7 +165,8 @@ def replay(mutants: Sequence[Mutant], given: argparse.Namespace) -> int:
             ]
             said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
         is_same = first.finding is not None and said == first.finding.question.key
-        print(f"{'replayed' if is_same else 'DIFFERENT'} {mutant.id} {said}")
+        word = "NOT FOUND" if first.finding is None else "replayed" if is_same else "DIFFERENT"
+        print(f"{word} {mutant.id} {said}")
         status |= not is_same
     return status
 
