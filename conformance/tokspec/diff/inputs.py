@@ -16,14 +16,14 @@ import stat
 import sys
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from glob import glob, has_magic
 from hashlib import blake2b
 from importlib import import_module
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain, compress, count
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
@@ -215,7 +215,8 @@ def _open(part: Part) -> BinaryIO:
     """Open the file of a part, if it is still the one that was found."""
     ((_, size, tag),) = _find_remote(part.path) if "://" in part.path else (_describe(part.path),)
     if (size, tag) != (part.size, part.tag):
-        raise DataError(f"has changed since it was found: it had {part.size} bytes and has {size}", part.path)
+        how = f"it had {part.size} bytes and has {size}" if size != part.size else "it was written again"
+        raise DataError(f"has changed since it was found: {how}", part.path)
     if "://" in part.path:
         return cast(BinaryIO, _fsspec().open(part.path, "rb").open())
     return open(part.path, "rb")
@@ -272,10 +273,10 @@ def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text
             *lines, rest = (rest + read).split(b"\n")
             if not read and rest:
                 lines, rest = [rest], b""
-            offsets = list(accumulate(map(len, lines), lambda at, length: at + length + 1, initial=offset))
+            offsets = list(accumulate(map((1).__add__, map(len, lines)), initial=offset))
             if part.end is not None and offsets[-1] > part.end:
                 del lines[bisect_left(offsets, part.end) :]
-            yield [each for each in map(make, lines, count(number), offsets) if each]
+            yield make(lines, number, offsets)
             number, offset = number + len(lines), offsets[len(lines)]
             if len(rest) >= longest and (part.end is None or offset < part.end):
                 yield [BadText(_too_long(reading), number, offset)]
@@ -303,8 +304,8 @@ def _too_long(reading: Reading) -> str:
     return f"is longer than {reading.largest} bytes"
 
 
-#: What becomes of a line with its number and its offset; None of an empty text.
-_Make: TypeAlias = Callable[[bytes, int, int], Text | BadText | None]
+#: What becomes of lines, with the number of the first and the offsets of all; empty texts are left out.
+_Make: TypeAlias = Callable[[Sequence[bytes], int, Sequence[int]], list[Text | BadText]]
 
 
 def _decoded(reading: Reading) -> _Make:
@@ -319,7 +320,23 @@ def _decoded(reading: Reading) -> _Make:
         except UnicodeDecodeError as error:
             return BadText(f"is not UTF-8 at its byte {error.start}", number, at)
 
-    return make
+    one_by_one = _each(make)
+
+    def make_all(lines: Sequence[bytes], number: int, offsets: Sequence[int]) -> list[Text | BadText]:
+        joined = b"\n".join(lines)
+        try:
+            if b"\r" not in joined and len(joined) <= largest:
+                texts = joined.decode().split("\n")
+                return list(compress(map(Text._make, zip(texts, count(number), offsets, strict=False)), texts))
+        except UnicodeDecodeError:
+            pass
+        return one_by_one(lines, number, offsets)
+
+    return make_all
+
+
+def _each(make: Callable[[bytes, int, int], Text | BadText | None]) -> _Make:
+    return lambda lines, number, offsets: [each for each in map(make, lines, count(number), offsets) if each]
 
 
 def _from_json(reading: Reading) -> _Make:
@@ -340,7 +357,7 @@ def _from_json(reading: Reading) -> _Make:
             return _checked(value, number, at, reading)
         return BadText(f"has in the field {reading.field} no string", number, at)
 
-    return make
+    return _each(make)
 
 
 def _field(value: Any, field: str) -> Any:

@@ -207,11 +207,12 @@ class _AdapterEncoder:
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:
         outcomes: list[Outcome] = []
+        encode, append = self._encode, outcomes.append
         for text in texts:
             try:
-                outcomes.append(self._encode(text))
+                append(encode(text))
             except BaseException as error:  # a panic of an extension and SystemExit are no Exception
-                outcomes.append(_reply_of(error))
+                append(_reply_of(error))
         return outcomes
 
     def close(self) -> None:

@@ -83,13 +83,18 @@ class SectionCount:
     digest: int = 0
     example: Example | None = None
 
+    def note(self, verdict: str, digest: int, texts: int = 1) -> None:
+        """Count texts that differ."""
+        self.different += texts
+        self.digest = (self.digest + digest) % 2**128
+        if verdict != self.verdict:
+            self.verdict = max(self.verdict, verdict, key=lambda value: _SEVERITY.index(Verdict(value)))
+
     def add(self, other: SectionCount) -> None:
         """Take in what it came to on later texts."""
         self.same += other.same
-        self.different += other.different
         self.unsupported += other.unsupported
-        self.verdict = max(self.verdict, other.verdict, key=lambda value: _SEVERITY.index(Verdict(value)))
-        self.digest = (self.digest + other.digest) % 2**128
+        self.note(other.verdict, other.digest, other.different)
         is_shorter = other.example and (not self.example or len(other.example.text) < len(self.example.text))
         if is_shorter or not self.detail:
             self.example, self.detail = other.example or self.example, other.detail or self.detail
@@ -160,8 +165,10 @@ class Tally:
         """Take ids that differ, which both sides have of the same vocabulary: as :meth:`note` does, only quicker."""
 
         def make() -> Example:
-            a, b = (Answer({"tokens": [tokens.get(id) for id in each], "ids": each}) for each in ids)
-            return _example(place, text, compare_replies("encode", {"text": text}, a, b), 0)
+            a, b = ({"tokens": [tokens.get(id) for id in each], "ids": each} for each in ids)
+            if len(text) <= _WITH_REPLIES:
+                return Example(place, text, {"text": text}, {"result": a}, {"result": b})
+            return _example(place, text, compare_replies("encode", {"text": text}, Answer(a), Answer(b)), 0)
 
         different_tokens = self._count_text(text, *ids, differs=True)
         self._count_difference(f"encode/{section}", place, text, Verdict.FAIL, "other answers", str(ids[1]), make)
@@ -196,10 +203,9 @@ class Tally:
         """Count a difference in a section; ``make`` makes an example of it, if it is the shortest."""
         section = self._section(name)
         number = sha256(f"{place}\n{name}\n{verdict.value}\n{seen}".encode("utf-8", "surrogatepass")).digest()
-        found = SectionCount(0, 1, 0, verdict.value, digest=int.from_bytes(number[:16]))
+        section.note(verdict.value, int.from_bytes(number[:16]))
         if section.example is None or len(text) < len(section.example.text):
-            found.detail, found.example = shorten(detail), make()
-        section.add(found)
+            section.detail, section.example = shorten(detail), make()
 
     def _count_cause(self, cause: Cause, place: str, text: str, tokens: int, make: Callable[[], Example]) -> None:
         group = self.groups.get(cause)

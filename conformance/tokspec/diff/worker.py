@@ -19,6 +19,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import compress, count, repeat
+from operator import itemgetter, ne, not_
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -71,6 +73,7 @@ def main() -> int:
         worker.say({"fault": str(error), "ends": True})
         return 2
     worker.say({"ready": True})
+    gc.freeze()
     with closing(worker):
         while select.select([questions], [], [], _IDLE_SECONDS)[0] and (line := questions.readline()):
             worker.answer(json.loads(line))
@@ -143,8 +146,8 @@ class _Worker:
                 if number <= first:
                     continue
                 taken = block[max(0, first - start) : None if last is None else max(0, last - start)]
-                gathered += [(part.path, each) for each in taken]
-                characters += sum(len(each[0]) for each in taken)
+                gathered += zip(repeat(part.path), taken)
+                characters += sum(map(len, map(itemgetter(0), taken)))
                 if len(gathered) >= most or characters >= _BATCH_CHARACTERS:
                     yield from (gathered[at : at + most] for at in range(0, len(gathered), most))
                     gathered, characters = [], 0
@@ -169,8 +172,10 @@ class _Worker:
 
     def _compare(self, tally: Tally, records: Sequence[_Record], texts: Sequence[str]) -> None:
         a, b = (self._encode(index, texts) for index in (0, 1))
-        others = [at for at, (one, other) in enumerate(zip(a, b, strict=True)) if one != other or type(one) is not list]
-        for at in others:
+        differ = list(map(ne, a, b))
+        if set(map(type, a)) != {list}:
+            differ = [is_other or type(each) is not list for is_other, each in zip(differ, a, strict=True)]
+        for at in compress(count(), differ):
             text, pair, place = texts[at], (a[at], b[at]), _place(*records[at])
             are_lists = isinstance(pair[0], list) and isinstance(pair[1], list)
             if are_lists and self._vocabulary:
@@ -179,9 +184,8 @@ class _Worker:
                 one, other = (self._reply(index, text, each) for index, each in enumerate(pair))
                 outcome = compare_replies("encode", {"text": text}, one, other)
                 tally.note(SECTION, place, text, [outcome], pair if are_lists else ((), ()))
-        left_out = set(others)
-        same = [at for at in range(len(texts)) if at not in left_out] if others else range(len(texts))
-        tally.note_same(SECTION, [texts[at] for at in same], sum(len(a[at]) for at in same))
+        same = list(map(not_, differ))
+        tally.note_same(SECTION, list(compress(texts, same)), sum(map(len, compress(a, same))))
 
     def _encode(self, index: int, texts: Sequence[str]) -> list[Any]:
         self._announce(index, sum(map(len, texts)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import ne
 from typing import Any, NamedTuple
 
 from tokspec.base.display import shorten
@@ -128,12 +129,12 @@ def tell_cut(
     before, after = (name(items[at]) if at < len(items) else "" for items in (left, right))
     if not (isinstance(before, str) and isinstance(after, str)):
         return f"other {what}s", ""
-    said, character = _tellcount_common(what, before, after, other)
+    said, character = _tell_items(what, before, after, other)
     return said, "" if character is None else kind_in(character, text)
 
 
 @lru_cache(65_536)  # millions of texts differ at the same few tokens
-def _tellcount_common(what: str, before: str, after: str, other: str) -> tuple[str, str | None]:
+def _tell_items(what: str, before: str, after: str, other: str) -> tuple[str, str | None]:
     """Compare the first items that differ; the character is the one at which that is, if it is of interest."""
     if before.startswith(after) and after:
         return f"cuts where {other} does not", before[len(after) :][:1]
@@ -172,8 +173,8 @@ def count_common(left: Iterable[Any], right: Iterable[Any]) -> int:
     (2, 2)
     """
     at = -1
-    for at, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
+    for at, is_other in enumerate(map(ne, left, right)):
+        if is_other:
             return at
     return at + 1
 
