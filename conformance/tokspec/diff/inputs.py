@@ -324,8 +324,10 @@ def _decoded(reading: Reading) -> _Make:
 
     def make_all(lines: Sequence[bytes], number: int, offsets: Sequence[int]) -> list[Text | BadText]:
         joined = b"\n".join(lines)
+        if b"\r" in joined:
+            joined = b"\n".join([line.removesuffix(b"\r") for line in lines])
         try:
-            if b"\r" not in joined and len(joined) <= largest:
+            if len(joined) <= largest:
                 texts = joined.decode().split("\n")
                 return list(compress(map(Text._make, zip(texts, count(number), offsets, strict=False)), texts))
         except UnicodeDecodeError:
