@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.user_model import UserModel
-from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 
@@ -25,7 +25,6 @@ __all__ = [
     "decode_tokens",
     "in_batches",
     "input_of",
-    "is_unsupported",
 ]
 
 #: The operations that are compared, in the order of the pipeline.
@@ -84,11 +83,6 @@ class Record:
         return list(result.get("ids", result.get("tokens", ())))
 
 
-def is_unsupported(reply: Reply) -> bool:
-    """Whether a reply says that something is not offered, which is neither an answer nor a refusal of the text."""
-    return isinstance(reply, Refused) and reply.reason == "unsupported"
-
-
 def input_of(operation: str, record: Record) -> dict[str, Any] | None:
     """Return the input of an operation: a stage gets what the one before it gave; None if that is missing.
 
@@ -145,7 +139,7 @@ class Asker:
         reasons: dict[str, str] = {}
         for operation in self.operations:
             replies = self.ask([(operation, input) for input in _PLAIN.get(operation, ())])
-            said = [reply.message for reply in replies if isinstance(reply, Refused) and is_unsupported(reply)]
+            said = [reply.message for reply in replies if is_unsupported(reply)]
             if said and len(said) == len(replies):
                 reasons[operation] = said[-1]
         self.operations = tuple(each for each in self.operations if each not in reasons)

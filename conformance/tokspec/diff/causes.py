@@ -13,11 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from tokspec.base.display import shorten
-from tokspec.diff.answers import is_unsupported
 from tokspec.judge.causes import COMPARED, Cause, Seen, cause_of_difference, count_common
 from tokspec.judge.compare import Difference, first_difference
 from tokspec.judge.verdicts import Verdict
-from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, is_unsupported
 from tokspec.protocol.spans import convert_result
 
 __all__ = ["Cause", "Outcome", "cause_of", "compare_replies", "count_different_tokens"]
@@ -56,7 +55,7 @@ def compare_replies(
         message = "; ".join(
             f"{side}: {reply.message or 'gives no reason'}"
             for side, reply in (("A", a), ("B", b))
-            if isinstance(reply, Refused) and is_unsupported(reply)
+            if is_unsupported(reply)
         )
         return Outcome(operation, input, a, b, Verdict.UNSUPPORTED, message)
     if isinstance(a, Answer) and isinstance(b, Answer):

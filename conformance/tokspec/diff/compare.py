@@ -22,7 +22,6 @@ from tokspec.diff.answers import (
     answer_as,
     decode_tokens,
     input_of,
-    is_unsupported,
 )
 from tokspec.diff.causes import Outcome, compare_replies
 from tokspec.diff.models import ModelParts, parts_of
@@ -31,7 +30,7 @@ from tokspec.diff.tally import Tally
 from tokspec.diff.texts import suite_texts, texts_of_special_tokens, texts_of_vocabulary
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import effective_choices
-from tokspec.protocol.messages import Refused, Reply
+from tokspec.protocol.messages import Refused, Reply, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case

@@ -17,7 +17,7 @@ from tokspec.adapters.registry import names_program, open_session
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.fuzz.tolerance import Answers, allowed
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
-from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import convert_result
 from tokspec.quality.timed import limited
@@ -215,10 +215,10 @@ class Checker:
         self, model: Mapping[str, Any], requests: Sequence[Asked], again: bool
     ) -> Iterator[tuple[Asked, Comparison]]:
         replies, *repeated = self.judged.ask(model, requests, 2 if again else 1)
-        supported = [asked for asked, reply in zip(requests, replies, strict=True) if not _is_unsupported(reply)]
+        supported = [asked for asked, reply in zip(requests, replies, strict=True) if not is_unsupported(reply)]
         rights = iter(self._ask_oracle(model, supported))
         for place, (asked, reply) in enumerate(zip(requests, replies, strict=True)):
-            found = _UNSUPPORTED if _is_unsupported(reply) else self._compare(model, asked, next(rights), reply)
+            found = _UNSUPPORTED if is_unsupported(reply) else self._compare(model, asked, next(rights), reply)
             if repeated and found.state != "differs" and _content(reply) != _content(repeated[0][place]):
                 found = _changed(model, asked, reply, repeated[0][place])
             self._deaths[asked[0], str(model.get("type", ""))] += found.is_death
@@ -287,10 +287,6 @@ class Checker:
 
 _TOO_MUCH = Fault("timeout", "too much for the oracle")
 _SAYS_NOTHING = Refused("unsupported", "the oracle says nothing of it")
-
-
-def _is_unsupported(reply: Reply) -> bool:
-    return isinstance(reply, Refused) and reply.reason == "unsupported"
 
 
 def outcome_of(reply: Reply) -> Mapping[str, Any]:
@@ -372,7 +368,7 @@ class Rival(Side):
         return [[self._vote(model, *row) for row in rows]] * times
 
     def _vote(self, model: Mapping[str, Any], asked: Asked, right: Reply, their_right: Reply, given: Reply) -> Reply:
-        if isinstance(given, Fault) or _is_unsupported(given) or _content(right) != _content(their_right):
+        if isinstance(given, Fault) or is_unsupported(given) or _content(right) != _content(their_right):
             return right if isinstance(right, Fault) else _SAYS_NOTHING
         if isinstance(given, Answer) and model.get("type") == "unigram" and "tokens" not in given.result:
             return _SAYS_NOTHING  # ids do not say which segmentations are equally probable

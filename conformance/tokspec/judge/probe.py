@@ -17,7 +17,7 @@ from typing import TypeAlias
 from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
-from tokspec.protocol.messages import Fault, Refused, Reply
+from tokspec.protocol.messages import Fault, Reply, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import texts_of
 from tokspec.sessions.session import Session
@@ -79,7 +79,7 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
         reply = check_form(asked[index].operation, given)
         if isinstance(reply, Fault):
             faults[asked[index].id] = reply
-        elif not (isinstance(reply, Refused) and reply.reason == "unsupported"):
+        elif not is_unsupported(reply):
             explained[asked[index].id] = list(_explaining(asked[index], reply, session))
     unexplained = [case for case in asked if case.id in explained and not explained[case.id]]
     told = {case: combinations for case, combinations in explained.items() if combinations}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from tokspec.adapter import Hello
 
-__all__ = ["PROTOCOL", "Answer", "Fault", "Refused", "Reply", "Request", "write_hello"]
+__all__ = ["PROTOCOL", "Answer", "Fault", "Refused", "Reply", "Request", "is_unsupported", "write_hello"]
 
 #: The version of the protocol.
 PROTOCOL = 1
@@ -78,3 +78,8 @@ class Fault:
 
 
 Reply: TypeAlias = Answer | Refused | Fault
+
+
+def is_unsupported(reply: Reply | None) -> TypeGuard[Refused]:
+    """Whether a reply says that something is not offered, which is neither an answer nor a refusal of the input."""
+    return isinstance(reply, Refused) and reply.reason == "unsupported"
