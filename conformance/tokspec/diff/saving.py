@@ -7,7 +7,7 @@ their own choices, nobody is at fault.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,10 @@ from tokspec.base.display import compact, shorten
 from tokspec.diff.causes import compare_replies
 from tokspec.diff.minimize import Small
 from tokspec.diff.models import digest
-from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.sessions.session import refuse_unoffered
 from tokspec.suite.specification import load_specification
-from tokspec.suite.writing import FoundCase, write_case
+from tokspec.suite.writing import FoundCase, by_choice, write_case
 
 __all__ = ["CLAUSES", "Explained", "explain", "save"]
 
@@ -80,7 +80,7 @@ def explain(small: Small, choices: Sequence[Mapping[str, str]], hellos: Sequence
     leaving = []
     for side, reply, declared in zip("AB", (small.outcome.a, small.outcome.b), choices, strict=True):
         right = _ask_reference(small, declared)
-        if isinstance(right, Fault) or (isinstance(right, Refused) and right.reason == "unsupported"):
+        if isinstance(right, Fault) or is_unsupported(right):
             return Explained(small, clause, None)
         units = (declared.get("offset_unit", "code_point"), choices[1].get("offset_unit", "code_point"))
         if compare_replies(small.cause.operation, small.input, right, reply, units).differs:
@@ -151,7 +151,7 @@ def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -
         model=small.model,
         operation=small.cause.operation,
         input=small.input,
-        outcome=_by_choice(lambda choices: _outcome(small, _ask_reference(small, choices))),
+        outcome=by_choice(lambda choices: _outcome(small, _ask_reference(small, choices))),
     )
     return write_case(case, folder)
 
@@ -175,23 +175,3 @@ def _outcome(small: Small, reply: Reply) -> dict[str, Any]:
 
 def _fields(reply: Reply) -> Mapping[str, Any]:
     return reply.result if isinstance(reply, Answer) else {}
-
-
-def _by_choice(outcome: Callable[[Mapping[str, str]], dict[str, Any]]) -> dict[str, Any]:
-    """Return the outcome, or that of every option of the choices on which it depends."""
-    specification = load_specification()
-    defaults = specification.defaults()
-    matter = [
-        name
-        for name, choice in specification.choices.items()
-        if name != "offset_unit"
-        and any(outcome({**defaults, name: option}) != outcome(defaults) for option in choice.options)
-    ]
-
-    def nest(choices: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
-        if not names:
-            return outcome(choices)
-        options = specification.choices[names[0]].options
-        return {"by_choice": {names[0]: {option: nest({**choices, names[0]: option}, names[1:]) for option in options}}}
-
-    return nest(defaults, matter)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
@@ -25,7 +25,7 @@ from tokspec.protocol.messages import Answer, Refused
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
-from tokspec.suite.writing import FoundCase, write_case
+from tokspec.suite.writing import FoundCase, by_choice, write_case
 
 __all__ = ["case_id", "read_cases", "read_questions", "refuse_unwritable", "right_by_choice", "save"]
 
@@ -118,22 +118,12 @@ def right_by_choice(question: Question, kind: str = "") -> Outcome:
 
     Of an encoding it has the tokens, ids and spans, and the field that differs: ``kind``.
 
-    A choice matters if another option of it alone changes the outcome; those that matter are then taken together. Where
-    any of equally probable segmentations is right, all of them are listed.
+    Where any of equally probable segmentations is right, all of them are listed.
 
     >>> right_by_choice(Question({}, "decode", {"ids": []}))
     {'expect': {'text': ''}}
     """
-    known = load_specification().choices
-    declared = dict(reference_with({}).hello.choices)
-    outcome = partial(_right, question, _fields(question, kind))
-    right = outcome(declared)
-    matter = [
-        name
-        for name in declared
-        if name != "offset_unit" and any(outcome({**declared, name: each}) != right for each in known[name].options)
-    ]
-    return _with_ties(_by_choice(outcome, declared, matter), question)
+    return _with_ties(by_choice(partial(_right, question, _fields(question, kind))), question)
 
 
 def _right(question: Question, fields: Sequence[str], choices: Mapping[str, str]) -> Outcome:
@@ -158,14 +148,6 @@ def _trim(outcome: Outcome, fields: Sequence[str]) -> Outcome:
     if "type_ids" not in expected or "overflowing" in fields:
         return outcome
     return {"expect": {key: value for key, value in expected.items() if key in fields}}
-
-
-def _by_choice(outcome: Callable[[Mapping[str, str]], Outcome], declared: dict[str, str], matter: list[str]) -> Outcome:
-    if not matter:
-        return outcome(declared)
-    name, *others = matter
-    options = load_specification().choices[name].options
-    return {"by_choice": {name: {each: _by_choice(outcome, {**declared, name: each}, others) for each in options}}}
 
 
 #: Segmentations that are listed beside one another; an outcome with more stays as it is.

@@ -6,7 +6,7 @@ person writes there what is right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +16,9 @@ from tokspec.base.display import compact, visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.specification import load_specification
 
-__all__ = ["UNVERIFIED", "FoundCase", "write_case"]
+__all__ = ["UNVERIFIED", "FoundCase", "by_choice", "write_case"]
 
 #: What stands where a person is to say how the right answer was found.
 UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
@@ -36,6 +37,32 @@ class FoundCase:
     operation: str
     input: Mapping[str, Any]
     outcome: Mapping[str, Any]
+
+
+def by_choice(outcome: Callable[[Mapping[str, str]], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what is right under the usual choices, or under every option of those on which that depends.
+
+    A choice matters if another option of it alone changes the outcome; those that matter are then taken together.
+
+    Args:
+        outcome: of the choices that it is given.
+    """
+    specification = load_specification()
+    usual = specification.defaults()
+    right = outcome(usual)
+    matter = [
+        name
+        for name, choice in specification.choices.items()
+        if name != "offset_unit" and any(outcome({**usual, name: option}) != right for option in choice.options)
+    ]
+
+    def nest(choices: Mapping[str, str], names: Sequence[str]) -> Mapping[str, Any]:
+        if not names:
+            return outcome(choices)
+        options = specification.choices[names[0]].options
+        return {"by_choice": {names[0]: {option: nest({**choices, names[0]: option}, names[1:]) for option in options}}}
+
+    return nest(usual, matter)
 
 
 def write_case(case: FoundCase, folder: Path) -> Path:
