@@ -22,7 +22,17 @@ from tokspec.base.files import write_whole
 from tokspec.suite.components import needed_components, needed_options
 from tokspec.suite.specification import Specification
 
-__all__ = ["BUNDLE_FORMAT", "FIRST_VERSION", "Case", "Model", "Suite", "compile_bundle", "read_bundle", "write_bundle"]
+__all__ = [
+    "BUNDLE_FORMAT",
+    "FIRST_VERSION",
+    "Case",
+    "Model",
+    "Suite",
+    "compile_bundle",
+    "numbers_of",
+    "read_bundle",
+    "write_bundle",
+]
 
 BUNDLE_FORMAT = 2
 """The version of the form of a bundle; a change that breaks its readers raises it."""
@@ -33,6 +43,15 @@ FIRST_VERSION = "0.1.0"
 
 #: What a case needs that an implementation may not know, for runners in other languages: how it is found, and in what.
 _NEEDS = {"components": (needed_components, "model"), "options": (needed_options, "input")}
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """Return a version as it is ordered.
+
+    >>> numbers_of("0.10.1") > numbers_of("0.9.0")
+    True
+    """
+    return tuple(map(int, version.split(".")))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tokspec.base.files import paths_below, read_bounded
 from tokspec.base.paths import fixtures_folder
 from tokspec.suite import schema
 from tokspec.suite.arithmetic import arithmetic
-from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, read_bundle
+from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, numbers_of, read_bundle
 from tokspec.suite.specification import Specification, load_specification
 from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
 
@@ -247,7 +247,7 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
         if entry.get("erratum", "E-1") not in specification.errata:
             raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
     since = raw.get("since", FIRST_VERSION)
-    if _numbers(since) > _numbers(__version__):
+    if numbers_of(since) > numbers_of(__version__):
         message = f"{since} is later than this suite, {__version__}; no case is younger than its suite"
         raise document.error((*path, "since"), message)
     for index, entry in enumerate(raw.get("worked", [])):
@@ -262,10 +262,6 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
             raise document.error((*inner_place, *inner), message)
         asked = _unhex(document, inner_place, input)
         _check_outcome(document, place, question, asked, raw["operation"], specification)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
 
 
 def _questions(path: KeyPath, raw: Mapping[str, Any]) -> Mapping[KeyPath, Mapping[str, Any]]:

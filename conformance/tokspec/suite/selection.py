@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
-from tokspec.suite.cases import Case, Suite
+from tokspec.suite.cases import Case, Suite, numbers_of
 from tokspec.suite.specification import load_specification
 
 __all__ = ["cases_of_version", "select"]
@@ -58,16 +58,12 @@ def cases_of_version(suite: Suite, version: str | None) -> list[Case]:
     key = "--fixtures-version"
     if not re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", version):
         raise DataError(f"{version!r} is not a version; write it as {__version__}", key=key)
-    if _numbers(version) > _numbers(__version__):
+    if numbers_of(version) > numbers_of(__version__):
         raise DataError(f"{version} is later than this suite, {__version__}; install that version", key=key)
-    cases = [case for case in suite.cases.values() if _numbers(case.since) <= _numbers(version)]
+    cases = [case for case in suite.cases.values() if numbers_of(case.since) <= numbers_of(version)]
     if not cases:
         raise DataError(f"no case is as old as {version}", key=key)
     return cases
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
 
 
 def _matches(case: Case, pattern: str) -> bool:
