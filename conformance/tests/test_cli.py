@@ -214,7 +214,7 @@ def test_wrong_use_is_one_line_and_status_2(status_and_message: Call, arguments:
         ),
         (("run", "more"), r"Got unexpected extra argument \(more\); an implementation is named by --impl; see tokspec run --help"),
         (("run", "--case-seconds", "soon"), r"Invalid value for '--case-seconds': 'soon' is not .*; see tokspec run --help"),
-        (("run", "--case-seconds", "0"), r"Invalid value for '--case-seconds': 0\S* is not in the range x>0\S*; see tokspec run --help"),
+        (("run", "--case-seconds", "0"), r"Invalid value for '--case-seconds': 0\S* is not in the range 0<x<=86400; see tokspec run --help"),
         (("run", "--max-failures", "0"), r"Invalid value for '--max-failures': 0 is not in the range 1<=x<=1000000000; see tokspec run --help"),
     ],
     ids=["option", "command", "of dev", "bundle", "format", "extra", "number", "seconds", "failures"],

@@ -11,9 +11,10 @@ import signal
 import sys
 from types import FrameType
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]
 
 INTERRUPTED = 130
+"""The exit status after an interruption, as shells give it: 128 and the number of the signal."""
 
 
 def main() -> None:

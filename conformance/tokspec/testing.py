@@ -112,15 +112,8 @@ def _clauses(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _options(choices: Mapping[str, str]) -> Mapping[str, str]:
-    known = load_specification().choices
     for name, option in choices.items():
-        if name not in known:
-            question = did_you_mean(name, known)
-            raise DataError(f"{name!r} names no choice; {question}there are {', '.join(known)}", key="choices")
-        if option not in known[name].options:
-            options = known[name].options
-            question = did_you_mean(option, options)
-            raise DataError(f"{option!r} names no option; {question}{name} has {', '.join(options)}", key="choices")
+        load_specification().refuse_other_choices(name, option, "choices")
     return choices
 
 

@@ -16,15 +16,14 @@ from typing import Any, TextIO
 import click
 
 from tokspec import __version__
+from tokspec.__main__ import INTERRUPTED
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import DataError
 
 __all__ = ["main", "run_command_line", "tokspec"]
 
-#: Exit statuses of a program that a signal would have ended, as shells give them: 128 and the number of the signal.
-INTERRUPTED = 130
+#: The exit status of a program that writes to one that has ended, as shells give it.
 READER_GONE = 141
-
 
 #: Characters of a message: more than any of ours has, less than a name that somebody gives may have.
 LONGEST = 4000

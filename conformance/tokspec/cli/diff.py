@@ -15,12 +15,14 @@ from typing import Any
 
 import click
 
+from tokspec.__main__ import INTERRUPTED
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.known import NotWritten, Ratchet, known_failures_options
 from tokspec.cli.options import (
     COUNT,
+    FILE,
     PROCESSES,
     Finite,
     choices_option,
@@ -30,10 +32,11 @@ from tokspec.cli.options import (
     refuse_outputs,
 )
 from tokspec.cli.progress import ProgressBar
+from tokspec.cli.record import texts_options
 from tokspec.diff.answers import Asker
 from tokspec.diff.compare import compare_cases, compare_records, default_inputs, unit_of
 from tokspec.diff.engines import ENGINES, Progress, count_processors, run_units
-from tokspec.diff.inputs import FIELD, KINDS, Reading, files_of_texts
+from tokspec.diff.inputs import Reading, files_of_texts
 from tokspec.diff.minimize import Minimizer, Small
 from tokspec.diff.models import compare_models, compare_summaries, parts_of, summarize
 from tokspec.diff.recording import Recording, find_model
@@ -41,9 +44,7 @@ from tokspec.diff.report import Summary, count, describe_comparison, make_run, m
 from tokspec.diff.saving import Explained, explain, save
 from tokspec.diff.sides import Side, choices_for, describe_sides, open_side, parse_side
 from tokspec.diff.tally import Group, Tally
-from tokspec.diff.texts import MADE
 from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
-from tokspec.formats import READERS
 from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict, effective_choices
@@ -55,12 +56,7 @@ from tokspec.suite.fixtures import load_suite
 
 __all__ = ["diff_command"]
 
-_path = click.Path(path_type=Path)
-
 _MEGABYTE = 1024**2
-
-#: The exit status after an interruption, as shells give it.
-_INTERRUPTED = 130
 
 #: Types of models and stages on which choices bear, by the first word of the choice; others bear on all.
 _TYPES: Mapping[str, set[str]] = {
@@ -79,28 +75,24 @@ _MINIMIZED = 20
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--model", type=_path, metavar="FILE", help="The model of both sides; else a recording's own.")
-@click.option("--model-b", type=_path, metavar="FILE", help="Another model for B.")
-@click.option("--format", type=click.Choice(list(READERS)), help="Of models; their names say it unless given.")
-@click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens.")
+@click.option("--model", type=FILE, metavar="FILE", help="The model of both sides; else a recording's own.")
+@click.option("--model-b", type=FILE, metavar="FILE", help="Another model for B.")
+@texts_options
 @click.option("--no-cases", is_flag=True, help="Leave out the suite's cases.")
-@click.option("--add-special-tokens", "adds", is_flag=True, help="Compare encodings with what a post-processor adds.")
-@click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
-@click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
 @click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="The share of texts of files.")
 @click.option("--jobs", type=PROCESSES, metavar="N", help="Units of files at once; else all processors.")
 @click.option("--engine", type=click.Choice(list(ENGINES)), default="local", show_default=True)
 @click.option("--address", metavar="ADDRESS", help="Of a Dask or Ray cluster that is there.")
 @click.option("--unit-mb", default=4.0, show_default=True, type=Finite(0, 1_000_000, min_open=True), help="Of a unit.")
-@click.option("-o", "--output", default="tokspec-diff", show_default=True, type=_path, help="Folder of units' results.")
+@click.option("-o", "--output", default="tokspec-diff", show_default=True, type=FILE, help="Folder of units' results.")
 @choices_option
 @limits_options
 @click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Compare these, as encode/texts/*.")
 @known_failures_options
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
-@click.option("--report", "reports", multiple=True, type=_path, metavar="FILE", help="Write it: .ndjson or .md.")
-@click.option("--junit", "junit_file", type=_path, metavar="FILE.xml", help="Write JUnit's XML.")
-@click.option("--save", "saved", type=_path, metavar="FOLDER", help="Write causes there, as cases with small models.")
+@click.option("--report", "reports", multiple=True, type=FILE, metavar="FILE", help="Write it: .ndjson or .md.")
+@click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit's XML.")
+@click.option("--save", "saved", type=FILE, metavar="FOLDER", help="Write causes there, as cases with small models.")
 def diff_command(known_failures: Path | None, update: bool, **options: Any) -> int:
     """Say what differs between A and B, by cause, each with the smallest input and model that show it.
 
@@ -469,7 +461,7 @@ class _Diff:
     def _status(self, tally: Tally, run: Run) -> int:
         if self.progress.interrupted:
             click.echo("interrupted; the same command goes on", err=True)
-            return _INTERRUPTED
+            return INTERRUPTED
         if self.progress.faults or tally.bad or not tally.compared:
             return 2
         return 0 if run.conforms else 1

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
 from random import SystemRandom
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokspec.__main__ import INTERRUPTED
 from tokspec.base.display import did_you_mean, terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.cli.options import COUNT, POSITIVE, Seconds, Target, choices_option, implementation_options, parse_choices
+from tokspec.cli.options import (
+    COUNT,
+    DAY,
+    FILE,
+    POSITIVE,
+    Command,
+    Finite,
+    Target,
+    choices_option,
+    implementation_options,
+    parse_choices,
+)
 from tokspec.cli.progress import Bar
 from tokspec.suite.cases import Case
 
@@ -28,18 +40,12 @@ if TYPE_CHECKING:
 
 __all__ = ["fuzz_command"]
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-_PATH = click.Path(path_type=Path)
-
-#: The exit status after an interruption, as shells give it.
-INTERRUPTED = 130
-
 #: How long a campaign is without a budget, in seconds.
 _DEFAULT_SECONDS = 60.0
 
 _OPTIONS = [
     click.option(
-        "--seconds", type=Seconds(min=0), help="End after so long; 60 unless a budget is given; 0 only replays."
+        "--seconds", type=Finite(0, DAY), help="End after so long; 60 unless a budget is given; 0 only replays."
     ),
     click.option(
         "--examples",
@@ -51,23 +57,23 @@ _OPTIONS = [
     click.option(
         "--against", metavar="IMPLEMENTATION", help="Compare with this one, named likewise, instead of the reference."
     ),
-    click.option("--replay", multiple=True, type=_PATH, metavar="FOLDER", help="First ask what was saved there."),
-    click.option("--save", "folder", type=_PATH, metavar="FOLDER", help="Write each finding there, as a fixture."),
-    click.option("--database", type=_PATH, metavar="FOLDER", help="Where findings are kept for the next run."),
+    click.option("--replay", multiple=True, type=FILE, metavar="FOLDER", help="First ask what was saved there."),
+    click.option("--save", "folder", type=FILE, metavar="FOLDER", help="Write each finding there, as a fixture."),
+    click.option("--database", type=FILE, metavar="FOLDER", help="Where findings are kept for the next run."),
     click.option("--no-database", is_flag=True, help="Keep nothing, and ask nothing that was kept."),
     click.option(
         "--known-failures",
-        type=_PATH,
+        type=FILE,
         metavar="FILE.yaml",
         help="Excuse findings that have the same cause as a case that is listed there.",
     ),
-    click.option("--fixtures", type=_PATH, metavar="FOLDER", help="Where --known-failures has its cases from."),
+    click.option("--fixtures", type=FILE, metavar="FOLDER", help="Where --known-failures has its cases from."),
     click.option("--show", type=COUNT, default=10, show_default=True, help="How many findings to show."),
     click.option("--counts", "with_counts", is_flag=True, help="Count the requests of each operation and family."),
 ]
 
 
-def _options(command: _Command) -> _Command:
+def _options(command: Command) -> Command:
     return reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
 
 

@@ -12,6 +12,7 @@ import click
 
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
+from tokspec.cli.options import FILE
 from tokspec.templates import TEMPLATES, Template
 
 __all__ = ["init_command"]
@@ -19,7 +20,7 @@ __all__ = ["init_command"]
 
 @click.command("init", short_help="Begin an adapter in one of six languages.")
 @click.option("--lang", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter.")
-@click.argument("folder", default="tokspec-adapter", type=click.Path(path_type=Path))
+@click.argument("folder", default="tokspec-adapter", type=FILE)
 def init_command(lang: str, folder: Path) -> int:
     """Begin an adapter in FOLDER (tokspec-adapter unless given): files that work as they are, and what to do next.
 

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn
 
 import click
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded, write_whole
-from tokspec.cli.options import FILE, add_options
+from tokspec.cli.options import FILE, Command, add_options
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
 
 __all__ = ["NotWritten", "Ratchet", "known_failures_options"]
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 _KNOWN = f"Failures that do not count; {CONVENTIONAL_NAME} by convention."
 
 
-def known_failures_options(command: _Command) -> _Command:
+def known_failures_options(command: Command) -> Command:
     """Add the two options."""
     file = click.option("--known-failures", type=FILE, metavar="FILE.yaml", help=_KNOWN)
     update = click.option("--update-known-failures", "update", is_flag=True, help="Write that file anew after the run.")

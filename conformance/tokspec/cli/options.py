@@ -15,7 +15,6 @@ from typing import Any, TypeVar, cast
 import click
 
 from tokspec.adapters.registry import NAMES, find_reference, names_program, open_session
-from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import paths_below, resolve_output
 from tokspec.sessions.limits import Limits, adopt_orphans
@@ -24,11 +23,12 @@ from tokspec.suite.specification import load_specification
 
 __all__ = [
     "COUNT",
+    "DAY",
     "FILE",
     "POSITIVE",
     "PROCESSES",
+    "Command",
     "Finite",
-    "Seconds",
     "Target",
     "add_options",
     "choices_option",
@@ -53,10 +53,10 @@ FILE = click.Path(path_type=Path)
 #: What the patterns of --select and --exclude match.
 _PATTERNS = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def add_options(command: _Command, options: Sequence[Callable[[Any], Any]]) -> _Command:
+def add_options(command: Command, options: Sequence[Callable[[Any], Any]]) -> Command:
     """Add options to a command, in this order."""
     return reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
@@ -126,7 +126,7 @@ class Target:
         return open_session(find_reference(), None, confined=self.confined)
 
 
-def implementation_options(command: _Command) -> _Command:
+def implementation_options(command: Command) -> Command:
     """Add ``--impl`` with the limits of a process, and pass them as one ``target``.
 
     ``--cmd`` is not shown: it names a program, too, whatever that looks like.
@@ -154,11 +154,7 @@ def implementation_options(command: _Command) -> _Command:
         confined = limits != Limits() or others.get("fixtures") is not None
         return command(target=Target(impl, program, limits, in_process, confined), **others)
 
-    return cast(_Command, add_options(with_target, _TARGET))
-
-
-#: A day, in seconds.
-_DAY = 86400
+    return cast(Command, add_options(with_target, _TARGET))
 
 
 class Finite(click.FloatRange):
@@ -178,18 +174,10 @@ COUNT, POSITIVE = click.IntRange(0, 1_000_000_000), click.IntRange(1, 1_000_000_
 PROCESSES = click.IntRange(1, 256)
 
 
-class Seconds(click.FloatRange):
-    """A number of seconds, a day at the most; that NaN is none, click does not notice."""
+#: The most seconds that anything may be given.
+DAY = 86400
 
-    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
-        seconds: float = super().convert(value, param, context)
-        if isnan(seconds) or seconds > _DAY:
-            self.fail(f"{value} is no number of seconds up to a day.", param, context)
-        return seconds
-
-
-_SECONDS = Seconds(min=0, min_open=True)
-
+_SECONDS = Finite(0, DAY, min_open=True)
 
 _LIMITS = [
     click.option("--case-seconds", type=_SECONDS, default=10.0, show_default=True, help="Its time for a case."),
@@ -213,14 +201,14 @@ _TARGET = [
 ]
 
 
-def limits_options(command: _Command) -> _Command:
+def limits_options(command: Command) -> Command:
     """Add the limits of a process, and pass them as ``limits``."""
 
     @wraps(command)
     def with_limits(case_seconds: float, start_seconds: float, memory_mb: int, **others: Any) -> Any:
         return command(limits=Limits(case_seconds, start_seconds, memory_mb=memory_mb), **others)
 
-    return cast(_Command, add_options(with_limits, _LIMITS))
+    return cast(Command, add_options(with_limits, _LIMITS))
 
 
 exclude_option = click.option(
@@ -228,7 +216,7 @@ exclude_option = click.option(
 )
 
 
-def selection_options(command: _Command) -> _Command:
+def selection_options(command: Command) -> Command:
     """Add ``--select`` and ``--exclude``."""
     select = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {_PATTERNS}")
     return add_options(command, [select, exclude_option])
@@ -262,17 +250,10 @@ def parse_choices(choices: tuple[str, ...]) -> Mapping[str, str]:
     >>> parse_choices(("unknown_id=skipped",))
     {'unknown_id': 'skipped'}
     """
-    known = load_specification().choices
     parsed: dict[str, str] = {}
     for choice in choices:
         name, _, option = choice.partition("=")
-        if name not in known:
-            question = did_you_mean(name, known)
-            raise DataError(f"{choice!r} names no choice; {question}there are {', '.join(known)}", key="--choice")
-        if option not in known[name].options:
-            options = known[name].options
-            question = did_you_mean(option, options)
-            raise DataError(f"{choice!r} names no option; {question}{name} has {', '.join(options)}", key="--choice")
+        load_specification().refuse_other_choices(name, option, "--choice", choice)
         if parsed.setdefault(name, option) != option:
             raise DataError(f"{name} is to be {parsed[name]} and {option}; give one of them", key="--choice")
     return parsed

@@ -10,7 +10,15 @@ import click
 
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import DataError
-from tokspec.cli.options import COUNT, FILE, files_of_implementation, limits_options, refuse_outputs
+from tokspec.cli.options import (
+    COUNT,
+    FILE,
+    Command,
+    add_options,
+    files_of_implementation,
+    limits_options,
+    refuse_outputs,
+)
 from tokspec.cli.progress import ProgressBar
 from tokspec.diff.answers import Asker, Input, Record, answer
 from tokspec.diff.compare import default_inputs
@@ -25,7 +33,7 @@ from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_mode
 from tokspec.protocol.messages import Fault
 from tokspec.sessions.limits import Limits
 
-__all__ = ["Unanswered", "file_inputs", "record_command"]
+__all__ = ["Unanswered", "file_inputs", "record_command", "texts_options"]
 
 #: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
 _LARGEST = 64 * 1024
@@ -35,16 +43,27 @@ _LARGE = 32 * 1024 * 1024
 _SHOWN = 8
 
 
+#: How a model and files are read, and what is asked about.
+_TEXTS = [
+    click.option("--format", type=click.Choice(list(READERS)), help="Of the model; its name says it unless given."),
+    click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given."),
+    click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet."),
+    click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens."),
+    click.option("--add-special-tokens", "adds", is_flag=True, help="Encode with what a post-processor adds."),
+]
+
+
+def texts_options(command: Command) -> Command:
+    """Add the options that say how a model and files are read, and what is asked about them."""
+    return add_options(command, _TEXTS)
+
+
 @click.command("record", short_help="Record what an implementation answers with your model.")
 @click.argument("implementation")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option("--model", type=FILE, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
-@click.option("--format", type=click.Choice(list(READERS)), help="Its format; its name says it unless given.")
-@click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given.")
-@click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet.")
-@click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens.")
+@texts_options
 @click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
-@click.option("--add-special-tokens", "adds", is_flag=True, help="Record encodings with what a post-processor adds.")
 @limits_options
 @click.option("-o", "--output", type=FILE, required=True, metavar="FILE.ndjson", help="Compressed if it ends in .gz.")
 def record_command(

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from tokspec.base.display import did_you_mean
 from tokspec.base.errors import DataError
 from tokspec.base.paths import specification_folder
 
@@ -93,6 +94,29 @@ class Specification:
     def defaults(self) -> dict[str, str]:
         """Return the documents' option of every choice."""
         return {name: choice.default for name, choice in self.choices.items()}
+
+    def refuse_other_choices(self, name: str, option: str, key: str, written: str = "") -> None:
+        """Refuse a choice or an option that there is not.
+
+        Args:
+            name: of the choice.
+            option: of it.
+            key: what the user wrote it at.
+            written: what the user wrote there, if it is more than the name or the option.
+
+        Raises:
+            DataError: with the nearest name.
+        """
+        if name not in self.choices:
+            question = did_you_mean(name, self.choices)
+            message = f"{(written or name)!r} names no choice; {question}there are {', '.join(self.choices)}"
+            raise DataError(message, key=key)
+        options = self.choices[name].options
+        if option not in options:
+            question = did_you_mean(option, options)
+            raise DataError(
+                f"{(written or option)!r} names no option; {question}{name} has {', '.join(options)}", key=key
+            )
 
 
 @dataclass(frozen=True)
