@@ -23,7 +23,7 @@ from functools import cache
 from glob import glob, has_magic
 from hashlib import blake2b
 from importlib import import_module
-from itertools import accumulate, chain, compress, count
+from itertools import accumulate, chain, compress, count, repeat
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
@@ -329,7 +329,8 @@ def _decoded(reading: Reading) -> _Make:
         try:
             if len(joined) <= largest:
                 texts = joined.decode().split("\n")
-                return list(compress(map(Text._make, zip(texts, count(number), offsets, strict=False)), texts))
+                rows = zip(texts, count(number), offsets, strict=False)
+                return list(compress(map(tuple.__new__, repeat(Text), rows), texts))
         except UnicodeDecodeError:
             pass
         return one_by_one(lines, number, offsets)
