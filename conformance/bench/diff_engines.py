@@ -5,7 +5,7 @@
 repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes that all
 processes have for themselves at their peak, and how it compares with the first, which is the bare loop. That decodes
 each line, encodes it by the fastest call of each library, compares the ids and does nothing else. Results are held to
-be the same, byte by byte.
+be the same, byte by byte, and to count as many lines as the loop.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, NamedTuple
 
 import psutil
@@ -33,11 +33,11 @@ LOOK_SECONDS = 0.5
 
 
 class Measured(NamedTuple):
-    """A run: its name, its seconds, and the peak of its memory in megabytes."""
+    """A run: its seconds, the peak of its memory in megabytes, and what it wrote."""
 
-    name: str
     seconds: float
     memory: float
+    output: bytes
 
 
 def main() -> int:
@@ -62,6 +62,7 @@ def main() -> int:
 def measure_all(corpus: Path, folder: Path, given: argparse.Namespace) -> int:
     """Measure one run after the other."""
     size, seconds, digests = corpus.stat().st_size / 1e6, dict[str, float](), dict[str, str]()
+    counts = dict[str, int]()
     print(f"{size:,.0f} MB; {given.impl} against {given.against}; {os.cpu_count()} processors", flush=True)
     print("| run | s | MB/s | peak MB | of the first |\n| --- | ---: | ---: | ---: | ---: |", flush=True)
     for run in given.runs.split(","):
@@ -70,12 +71,16 @@ def measure_all(corpus: Path, folder: Path, given: argparse.Namespace) -> int:
         share = measured.seconds / next(iter(seconds.values()))
         numbers = f"{measured.seconds:.1f} | {size / measured.seconds:.2f} | {measured.memory:.0f} | {share:.2f}"
         print(f"| {run} | {numbers} |", flush=True)
-        if run != "bare":
+        if run == "bare":
+            counts[run] = json.loads(measured.output)["different"]
+        else:
+            counts[run] = different_in(folder / run / "results")
             digests[run] = digest(folder / run / "results")
             shutil.rmtree(folder / run)
     print(*targets(seconds), sep="\n")
-    same = len(set(digests.values())) <= 1
+    same = len(set(digests.values())) <= 1 and len(set(counts.values())) <= 1
     print(f"results of {', '.join(digests)}: {'the same' if same else digests}")
+    print(f"lines that differ: {', '.join(f'{count:,} by {run}' for run, count in counts.items())}")
     return 0 if same else 1
 
 
@@ -113,13 +118,16 @@ def measure(name: str, arguments: Sequence[str]) -> Measured:
     """Run a command of this Python, and look at the memory of it and of all that it starts."""
     environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
     begin, peak = time.monotonic(), 0.0
-    process = subprocess.Popen([sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL)
-    while process.poll() is None:
-        peak = max(peak, sum(memory(each) for each in family(process.pid)) / 1e6)
-        time.sleep(LOOK_SECONDS)
-    if process.returncode not in ((0,) if name == "bare" else (0, 1)):
-        raise SystemExit(f"{name}: exit status {process.returncode}")
-    return Measured(name, time.monotonic() - begin, peak)
+    with TemporaryFile() as output:
+        process = subprocess.Popen([sys.executable, *arguments], env=environment, stdout=output)
+        while process.poll() is None:
+            peak = max(peak, sum(memory(each) for each in family(process.pid)) / 1e6)
+            time.sleep(LOOK_SECONDS)
+        seconds = time.monotonic() - begin
+        if process.returncode not in ((0,) if name == "bare" else (0, 1)):
+            raise SystemExit(f"{name}: exit status {process.returncode}")
+        output.seek(0)
+        return Measured(seconds, peak, output.read())
 
 
 def family(process: int) -> Iterator[psutil.Process]:
@@ -137,6 +145,11 @@ def memory(process: psutil.Process) -> int:
         return int(process.memory_full_info().uss)
     except psutil.Error:
         return 0
+
+
+def different_in(results: Path) -> int:
+    """Return how many texts differ by the results of units."""
+    return sum(json.loads(file.read_bytes())["different"] for file in results.glob("??/*.json"))
 
 
 def digest(folder: Path) -> str:
