@@ -146,7 +146,7 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
         (["--impl", "nobody"], "nobody: is not installed; "),
         (["--replay", "nowhere"], "nowhere: is not a folder; give one with fixture files in it"),
         (["--known-failures", "nowhere.yaml"], "nowhere.yaml: cannot be read: No such file or directory"),
-        (["--seconds", "-1"], "Invalid value for '--seconds': -1.0 is not in the range x>=0; "),
+        (["--seconds", "-1"], "Invalid value for '--seconds': -1.0 is not in the range 0<=x<=86400; "),
         (["--seconds", "nan"], "Invalid value for '--seconds': nan is no number; "),
         (["--impl", "false x"], "false x: cannot be asked: crash: exit status 1; try tokspec smoke --impl 'false x'\n"),
         (
@@ -256,6 +256,21 @@ def test_what_shows_only_when_it_is_asked_again_is_no_fixture(folder: Path) -> N
     assert re.search(r"^not written: ERROR-1 .* normalize: .*: shows only when it is asked again$", out, re.MULTILINE)
 
 
+def test_what_shows_only_after_other_questions_is_no_fixture(folder: Path) -> None:
+    (folder / "tired.py").write_text(
+        "from tokspec.adapters.reference import ReferenceAdapter\n\n\nclass Adapter(ReferenceAdapter):\n"
+        "    asked = 0\n\n    def run(self, operation, model, input):\n        self.asked += 1\n"
+        "        result = super().run(operation, model, input)\n"
+        '        return {"text": "tired"} if operation == "normalize" and self.asked > 9 else result\n'
+    )
+    options = ("--impl", "tired:Adapter", "--in-process", "--seed", "5", "--only", "stages", "--examples", "100")
+    status, out, _ = fuzz(folder, *options, "--no-database", "--save", "found")
+    assert status == 1
+    assert "\n  after     other questions: alone it is answered rightly\n" in out
+    assert re.search(r"^not written: .* normalize: text: .*: shows only after other questions$", out, re.MULTILINE)
+    assert not list(folder.glob("found/*"))
+
+
 def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
     options = ("--against", "lossy:Adapter", "--seed", "5", "--only", "bpe", "--examples", "12")
     status, out, _ = fuzz(folder, *options, "--save", "found")
@@ -265,7 +280,7 @@ def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
     file, *_ = sorted((folder / "found").iterdir())
     said = file.read_text("utf-8")
     assert '  - rule: "tokref 0.1.0 was found to answer otherwise than tokref 0.1.0 (lossy:Adapter)."\n' in said
-    assert '    expect: {tokens: ["a"], "ids": [0], spans: [[0, 1]]}\n' in said
+    assert '    expect: {tokens: ["a"], ids: [0], spans: [[0, 1]]}\n' in said
     kept_in = [each.name for each in (folder / ".tokspec-fuzz").iterdir()]
     assert kept_in == ["tokref-0.1.0-against-lossy-Adapter-only-bpe"]
 

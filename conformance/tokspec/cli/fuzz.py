@@ -242,6 +242,9 @@ class _Fuzzing:
             if finding.is_of_repetition:
                 click.echo(f"not written: {one_line(finding)}: shows only when it is asked again")
                 continue
+            if finding.needs_others:
+                click.echo(f"not written: {one_line(finding)}: shows only after other questions")
+                continue
             case = there.get(case_id(finding))
             if case is not None and case.file != f"{case.id}.yaml":
                 click.echo(f"{self.folder}/{case.file}:{case.line} holds {case.id} already")

@@ -372,6 +372,8 @@ class Campaign:
             question, comparison = self._polished(hunt, question, comparison)
         finding = finding_of(question, comparison)
         finding.examples, finding.seconds = hunt.examples, hunt.seconds
+        if not (self.interrupted or comparison.is_death or finding.is_of_repetition):
+            finding.needs_others = not self.checker.differs_alone(question)
         self.findings.add(finding)
 
     def _polished(self, hunt: _Hunt, question: Question, comparison: Comparison) -> tuple[Question, Comparison]:

@@ -136,7 +136,7 @@ class Side:
         """Return the replies to all requests in order, each time that they are asked."""
         number = next(self._models)
         if number % self._most == 0:
-            self._renew()
+            self.renew()
         asked = [Request(operation, f"m{number}", model, input) for operation, input in requests]
         return [self._ask(asked) for _ in range(times)]
 
@@ -144,8 +144,8 @@ class Side:
         replies = sorted(self.session.ask(asked), key=lambda row: row[0])
         return [check_form(asked[index].operation, reply) for index, reply in replies]
 
-    def _renew(self) -> None:
-        """Open another session. If none can be opened, the one that is open goes on, for as many models again."""
+    def renew(self) -> None:
+        """Open another session, of which nothing was asked. If none can be opened, the one that is open goes on, for as many models again."""
         try:
             session = self._open()
         except (AdapterFault, DataError):
@@ -200,6 +200,11 @@ class Checker:
         """Compare the replies to one question."""
         ((_, comparison),) = self.compare(question.model, [(question.operation, question.input)], again=again)
         return comparison
+
+    def differs_alone(self, question: Question) -> bool:
+        """Say whether the reply to a question differs in a session that was asked nothing else."""
+        self.judged.renew()
+        return self.compare_one(question).state == "differs"
 
     def worth_asking(self, model: Mapping[str, Any], requests: Sequence[Asked]) -> list[Asked]:
         """Leave out requests of kinds that often ended the program: each death takes the time of hundreds."""

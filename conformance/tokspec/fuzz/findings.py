@@ -37,7 +37,8 @@ class Finding:
     """A difference: the smallest question that shows it, how it differs, and the verdict on that.
 
     ``times`` is how often such a difference was met; ``examples`` and ``seconds`` are what a campaign had asked and
-    taken when it was met first. ``known`` names the listed case that excuses it.
+    taken when it was met first. ``known`` names the listed case that excuses it. ``needs_others`` is whether the
+    question is answered rightly where it is the only one.
     """
 
     question: Question
@@ -47,6 +48,7 @@ class Finding:
     examples: int = 0
     seconds: float = 0.0
     known: str = ""
+    needs_others: bool = False
 
     @property
     def origin(self) -> Origin:
