@@ -30,8 +30,8 @@ from tokspec.fuzz.findings import Finding
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, selected
 from tokspec.quality.mutated import mutated
-from tokspec.quality.timed import limited
 from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.limits import limited
 
 #: Seconds that a request may take: a mutant may run for ever.
 REQUEST_SECONDS = 2.0

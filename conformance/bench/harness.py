@@ -25,7 +25,7 @@ from tokspec import formats
 from tokspec.adapter import Adapter
 from tokspec.adapters.registry import find
 from tokspec.base.errors import Unsupported
-from tokspec.base.paths import fixtures_folder
+from tokspec.base.files import fixtures_folder
 from tokspec.judge.runner import run
 from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Request

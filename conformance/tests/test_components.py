@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello
-from tokspec.base.paths import specification_folder
+from tokspec.base.files import specification_folder
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.runner import run
 from tokspec.protocol.messages import Answer, Refused, Reply, Request

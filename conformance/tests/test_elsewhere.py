@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.adapters.environments import find_python, server_command
-from tokspec.adapters.registry import find, open_session
+from tokspec.adapters.registry import find, find_python, open_session, server_command
 from tokspec.base.errors import DataError
 from tokspec.protocol.messages import Answer, Request
 

@@ -14,7 +14,7 @@ import yaml
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
-from tokspec.base.paths import fixtures_folder
+from tokspec.base.files import fixtures_folder
 from tokspec.diff.inputs import files_of_texts
 from tokspec.suite.cases import Model
 from tokspec.suite.fixtures import load_suite
@@ -219,7 +219,7 @@ def test_any_yaml_library_reads_the_same(file: Path) -> None:
 
 
 def test_the_protocol_page_lists_the_operations_of_the_schema() -> None:
-    from tokspec.base.paths import specification_folder
+    from tokspec.base.files import specification_folder
     from tokspec.suite import schema
 
     text = (specification_folder() / "10-protocol.md").read_text("utf-8")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tokspec.base.errors import DataError
-from tokspec.base.paths import fixtures_folder
+from tokspec.base.files import fixtures_folder
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import read_yaml
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tokspec.base.errors import Unsupported
-from tokspec.base.paths import fixtures_folder, specification_folder
+from tokspec.base.files import fixtures_folder, specification_folder
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.neutral import fill_defaults
 from tokspec.suite import schema

@@ -16,7 +16,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
-from tokspec.base.paths import specification_folder
+from tokspec.base.files import specification_folder
 from tokspec.fuzz.campaign import Budget, Campaign
 from tokspec.fuzz.checker import Checker, Question, Side, case_of
 from tokspec.fuzz.components import components_of

@@ -20,10 +20,9 @@ from tokspec.judge.known_failures_update import update_known_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import check_names, extent, in_profile, shortfalls
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.report.bare import bare_case
 from tokspec.report.text import headline, profile_rows
 from tokspec.suite import specification as chapters
-from tokspec.suite.cases import Case
+from tokspec.suite.cases import Case, bare_case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification

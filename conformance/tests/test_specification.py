@@ -12,7 +12,7 @@ import pytest
 
 from tokspec.adapters.reference import functions_by_clause
 from tokspec.base.errors import DataError
-from tokspec.base.paths import specification_folder
+from tokspec.base.files import specification_folder
 from tokspec.quality.coverage import coverage
 from tokspec.suite import specification
 from tokspec.suite.fixtures import load_suite

@@ -1,7 +1,8 @@
 """Reading and writing files with care.
 
 Files that are read may come from strangers: ordinary ones only, and never more than a bound. Files that are written
-are ordinary ones too, and appear whole or not at all.
+are ordinary ones too, and appear whole or not at all. The suite's own lie beside this package when it is installed,
+and at the checkout's root otherwise.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from typing import BinaryIO
 
 from tokspec.base.errors import DataError
 
-__all__ = ["open_ordinary", "open_whole", "paths_below", "read_bounded", "resolve_output", "write_whole"]
+__all__ = [
+    "fixtures_folder",
+    "open_ordinary",
+    "open_whole",
+    "paths_below",
+    "read_bounded",
+    "resolve_output",
+    "specification_folder",
+    "write_whole",
+]
 
 _MEGABYTE = 1024**2
 
@@ -164,3 +174,30 @@ def _replacing(file: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):
             new.unlink()
         raise
+
+
+# The suite's own
+
+
+def _folder(name: str) -> Path:
+    here = Path(__file__).resolve().parent.parent
+    installed = here / name
+    return installed if installed.is_dir() else here.parent.parent / name
+
+
+def specification_folder() -> Path:
+    """Return the folder of the chapters.
+
+    >>> (specification_folder() / "00-terms.md").is_file()
+    True
+    """
+    return _folder("spec")
+
+
+def fixtures_folder() -> Path:
+    """Return the folder of the fixtures.
+
+    >>> (fixtures_folder() / "schema.json").is_file()
+    True
+    """
+    return _folder("fixtures")

@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from tokspec.base.errors import DataError
-from tokspec.base.files import write_whole
-from tokspec.base.paths import fixtures_folder
+from tokspec.base.files import fixtures_folder, write_whole
 from tokspec.cli.options import FILE, PROCESSES, fixtures_option
 from tokspec.cli.progress import ProgressBar
 from tokspec.diff.engines import count_processors

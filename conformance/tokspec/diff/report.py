@@ -24,9 +24,8 @@ from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract, truncate_difference
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Refused
-from tokspec.report.bare import bare_case
 from tokspec.report.failure import describe
-from tokspec.suite.cases import Case
+from tokspec.suite.cases import Case, bare_case
 
 __all__ = ["Summary", "case_of", "describe_comparison", "make_run", "markdown"]
 

@@ -27,8 +27,7 @@ from tokspec.adapter import Hello
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.base.files import write_whole
-from tokspec.base.paths import fixtures_folder
+from tokspec.base.files import fixtures_folder, write_whole
 from tokspec.diff.answers import Asker, Record, answer, input_of
 from tokspec.diff.causes import Outcome, compare_replies
 from tokspec.diff.compare import unit_of

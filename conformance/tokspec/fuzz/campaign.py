@@ -24,9 +24,9 @@ from hypothesis.errors import Flaky
 
 from tokspec.base.errors import DataError
 from tokspec.formats.files import without
-from tokspec.fuzz.backend import BACKEND
 from tokspec.fuzz.checker import AGAIN, Asked, Checker, Comparison, Question
 from tokspec.fuzz.components import components_of
+from tokspec.fuzz.drawing import BACKEND
 from tokspec.fuzz.families import FAMILIES
 from tokspec.fuzz.findings import Findings, finding_of, origin_of
 from tokspec.fuzz.minimize import minimize

@@ -20,8 +20,8 @@ from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import convert_result
-from tokspec.quality.timed import limited
 from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.limits import limited
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case, Model
 
@@ -145,7 +145,7 @@ class Side:
         return [check_form(asked[index].operation, reply) for index, reply in replies]
 
     def renew(self) -> None:
-        """Open another session, of which nothing was asked. If none can be opened, the one that is open goes on, for as many models again."""
+        """Open another session, which was asked nothing. If none can be opened, the one that is open goes on."""
         try:
             session = self._open()
         except (AdapterFault, DataError):
@@ -340,8 +340,7 @@ def case_of(question: Question, outcome: Mapping[str, Any], id: str = "fuzz") ->
     >>> case_of(Question({}, "normalize", {"text": "a"}), {"expect": {"text": "a"}}).operation
     'normalize'
     """
-    model = Model(id, question.model)
-    return Case(id, (), "", (), model, question.operation, question.input, outcome, (), (), {}, (), (), "", 0)
+    return Case(id, (), "", (), Model(id, question.model), question.operation, question.input, outcome)
 
 
 class Rival(Side):

@@ -16,8 +16,8 @@ from tokspec.judge.runner import run
 from tokspec.judge.verdicts import Result
 from tokspec.quality.mutants import Mutant
 from tokspec.quality.mutated import mutated
-from tokspec.quality.timed import limited
 from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.limits import limited
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 

@@ -24,9 +24,8 @@ from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.json_values import decode_line, encode_line
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-from tokspec.report.bare import bare_case
 from tokspec.suite import schema
-from tokspec.suite.cases import Case
+from tokspec.suite.cases import Case, bare_case
 from tokspec.suite.specification import load_specification
 
 __all__ = ["FORMAT", "LARGEST", "Origin", "Report", "ndjson", "origin", "read_report"]

@@ -19,8 +19,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = [
     "ProcessFamily",
     "adopt_orphans",
     "kill_group",
+    "limited",
     "orphan_reaper",
 ]
 
@@ -305,3 +307,34 @@ def kill_group(program: subprocess.Popen[bytes], number: signal.Signals) -> None
     """Send a signal to a program and all processes of its group."""
     with suppress(ProcessLookupError, PermissionError):  # the group is gone, or nothing but a zombie is left of it
         os.killpg(program.pid, number)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise a TimeoutError in what this process does, if that takes more time of the processor: it may never end.
+
+    Windows has no such timer, and no limit. It is raised again after as long again: an exception that meets the
+    interpreter's own housekeeping is lost. The time of a clock would find fault with what is right when the machine is
+    busy.
+
+    >>> with limited(0.01):
+    ...     while True:
+    ...         pass
+    Traceback (most recent call last):
+        ...
+    TimeoutError: took more than 0.01 s
+    """
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def expired(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"took more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGPROF, expired)
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -20,8 +20,7 @@ from markdown_it.token import Token
 
 from tokspec import __version__
 from tokspec.base.display import visible
-from tokspec.base.files import write_whole
-from tokspec.base.paths import fixtures_folder, specification_folder
+from tokspec.base.files import fixtures_folder, specification_folder, write_whole
 from tokspec.diff.vocabularies import Cell as VocabularyCell
 from tokspec.diff.vocabularies import Column
 from tokspec.judge.compare import resolve

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "Case",
     "Model",
     "Suite",
+    "bare_case",
     "compile_bundle",
     "numbers_of",
     "read_bundle",
@@ -73,14 +74,14 @@ class Case:
     model: Model
     operation: str
     input: Mapping[str, Any]
-    outcome: Mapping[str, Any]
-    stated: tuple[Mapping[str, Any], ...]
-    worked: tuple[Mapping[str, str], ...]
-    tolerance: Mapping[str, float]
-    tags: tuple[str, ...]
-    verified_by: tuple[str, ...]
-    file: str
-    line: int
+    outcome: Mapping[str, Any] = field(default_factory=dict)
+    stated: tuple[Mapping[str, Any], ...] = ()
+    worked: tuple[Mapping[str, str], ...] = ()
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    verified_by: tuple[str, ...] = ()
+    file: str = ""
+    line: int = 0
     since: str = FIRST_VERSION
     rows: tuple[Case, ...] = ()
     """The questions of a table, each with an id of its own, ``ID#1`` and so on; the table has no input and outcome."""
@@ -107,6 +108,25 @@ class Case:
     def documents(self) -> tuple[str, ...]:
         """The files of the documents from which the case comes, each once."""
         return tuple(dict.fromkeys(entry["document"] for entry in self.source if "document" in entry))
+
+
+def bare_case(
+    id: str,
+    operation: str,
+    input: Mapping[str, Any],
+    *,
+    clauses: tuple[str, ...] = (),
+    why: str = "",
+    model: str = "",
+    file: str = "",
+    line: int = 0,
+) -> Case:
+    """Make a case that no fixture holds, of what there is to show: it has no outcome and nothing that leads to one.
+
+    >>> bare_case("a", "encode", {"text": "bug"}).outcome
+    {}
+    """
+    return Case(id, clauses, why, (), Model(model, {}), operation, input, file=file, line=line)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
-from tokspec.base.files import paths_below, read_bounded
-from tokspec.base.paths import fixtures_folder
+from tokspec.base.files import fixtures_folder, paths_below, read_bounded
 from tokspec.suite import schema
 from tokspec.suite.arithmetic import arithmetic
 from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, numbers_of, read_bundle

@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from tokspec.base.paths import fixtures_folder
+from tokspec.base.files import fixtures_folder
 
 __all__ = ["definitions", "errors", "operations"]
 

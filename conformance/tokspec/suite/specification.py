@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import DataError
-from tokspec.base.paths import specification_folder
+from tokspec.base.files import specification_folder
 
 __all__ = ["Choice", "Clause", "Erratum", "Specification", "load_specification"]
 
