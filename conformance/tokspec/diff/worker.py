@@ -73,7 +73,7 @@ def main() -> int:
         worker.say({"fault": str(error), "ends": True})
         return 2
     worker.say({"ready": True})
-    gc.freeze()
+    gc.freeze()  # the models stay, and no search for garbage has to go through them
     with closing(worker):
         while select.select([questions], [], [], _IDLE_SECONDS)[0] and (line := questions.readline()):
             worker.answer(json.loads(line))
