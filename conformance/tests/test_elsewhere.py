@@ -37,7 +37,7 @@ def test_an_environment_is_a_folder_or_its_python(bare: Path, monkeypatch: pytes
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         find_python(str(tmp_path))
-    message = "is no environment: it has neither bin/python nor Scripts/python.exe"
+    message = "is not an environment: it has neither bin/python nor Scripts/python.exe"
     assert str(caught.value) == f"{tmp_path}: {message}"
     with pytest.raises(DataError) as caught:
         find(f"tokenizers@{tmp_path}")

@@ -255,7 +255,7 @@ def test_choices_contradict_nothing(run: Run) -> None:
 
 def test_an_empty_name_is_shown(run: Run) -> None:
     assert run("run", "--impl", "@")[2].startswith("tokspec: '': is not installed; ")
-    message = "tokspec: '': is no environment: it has neither bin/python nor Scripts/python.exe\n"
+    message = "tokspec: '': is not an environment: it has neither bin/python nor Scripts/python.exe\n"
     assert run("run", "--impl", "tokenizers@") == (2, "", message)
 
 
@@ -269,9 +269,9 @@ def test_an_empty_name_is_shown(run: Run) -> None:
         (("run", "--memory-mb", "9" * 20), "--memory-mb': {} is not in the range 0<=x<=1000000000"),
         (("fuzz", "--examples", "9" * 20), "--examples': {} is not in the range 1<=x<=1000000000"),
         (("diff", "a", "b", "--jobs", "9" * 20), "--jobs': {} is not in the range 1<=x<=256"),
-        (("diff", "a", "b", "--unit-mb", "nan"), "--unit-mb': {} is no number"),
+        (("diff", "a", "b", "--unit-mb", "nan"), "--unit-mb': {} is not a number"),
         (("diff", "a", "b", "--unit-mb", "inf"), "--unit-mb': {} is not in the range 0<x<=1000000"),
-        (("diff", "a", "b", "--sample", "nan"), "--sample': {} is no number"),
+        (("diff", "a", "b", "--sample", "nan"), "--sample': {} is not a number"),
     ],
 )  # fmt: skip
 def test_numbers_beyond_use_are_refused(run: Run, arguments: tuple[str, ...], message: str) -> None:

@@ -177,7 +177,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         (("diff", "reference", "reference"), "this compares a side with itself; name another one, or give --model-b"),
         (("diff", "reference", "tokenizers", "wrong.py"), "FILES need --model FILE"),
         (("diff", "reference", "no-such"), "no-such: is not installed; "),
-        (("diff", "reference@nowhere", "reference"), "nowhere: is no environment: it has neither bin/python nor"),
+        (("diff", "reference@nowhere", "reference"), "nowhere: is not an environment: it has neither bin/python nor"),
     ],
 )
 def test_what_is_wrong_is_one_line(recorded: Any, arguments: tuple[str, ...], message: str) -> None:

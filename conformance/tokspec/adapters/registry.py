@@ -319,10 +319,10 @@ def find_python(environment: str) -> str:
     Raises:
         DataError: there is none.
 
-    >>> find_python("no such folder")
+    >>> find_python("nowhere")
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.DataError: no such folder: is no environment: it has neither bin/python nor Scripts/python.exe
+    tokspec.base.errors.DataError: nowhere: is not an environment: it has neither bin/python nor Scripts/python.exe
     """
     place = Path(environment).expanduser()
     candidates = [place, *(place / inner for inner in _PLACES)]
@@ -330,7 +330,7 @@ def find_python(environment: str) -> str:
         if candidate.is_file():
             # a link to another Python is what makes an environment of a folder, so that it is not followed
             return os.path.abspath(candidate)
-    raise DataError(f"is no environment: it has neither {' nor '.join(_PLACES)}", environment or "''")
+    raise DataError(f"is not an environment: it has neither {' nor '.join(_PLACES)}", environment or "''")
 
 
 def server_command(python: str, target: str, here: str = "") -> tuple[str, ...]:

@@ -163,7 +163,7 @@ class Finite(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
         number: float = super().convert(value, param, context)
         if isnan(number):
-            self.fail(f"{value} is no number.", param, context)
+            self.fail(f"{value} is not a number.", param, context)
         return number
 
 

@@ -35,7 +35,7 @@ def finding_lines(finding: Finding, again: str, checker: Checker) -> list[str]:
     at = next(place for place, line in enumerate(rows) if line.startswith("  input "))
     head = f"{finding.clause} {finding.question.operation}: {finding.kind}  (met {_count(finding.times, 'time')})"
     named = [f"  {'or':<9} {', '.join(others)}"] if others else []
-    named += ["  after     other questions: alone it is answered rightly"] if finding.needs_others else []
+    named += [f"  {'after':<9} other questions: alone it is answered rightly"] if finding.needs_others else []
     return [visible(head), rule, *named, *rows[:at], *_model(finding), *rows[at:]]
 
 
