@@ -12,8 +12,6 @@ from tokspec.adapters.registry import find, find_python, open_session, server_co
 from tokspec.base.errors import DataError
 from tokspec.protocol.messages import Answer, Request
 
-pytestmark = pytest.mark.slow
-
 MODEL = {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]]}
 
 

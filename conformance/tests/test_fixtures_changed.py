@@ -19,8 +19,6 @@ from tokspec.base.files import fixtures_folder
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import read_yaml
 
-pytestmark = pytest.mark.slow
-
 FILES = [file for file in sorted(fixtures_folder().rglob("*.yaml")) if file.stat().st_size < 20_000]
 CONTENTS = {file.relative_to(fixtures_folder()): read_yaml(file).value for file in FILES}
 

@@ -27,8 +27,6 @@ from tokspec.report.text import text
 from tokspec.suite.cases import Model
 from tokspec.suite.fixtures import load_suite
 
-pytestmark = pytest.mark.slow
-
 CASES = load_suite().cases
 SYLLABLES = ("ba", "ke", "li", "mo", "nu", "ra", "st", "ing", "er", "o", "th", "é", "日", "s")
 

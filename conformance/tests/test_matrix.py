@@ -12,8 +12,6 @@ from tokspec.adapters.registry import known_names
 from tokspec.base.errors import DataError
 from tokspec.report.matrix import announced, read_list
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 
 LIST = """

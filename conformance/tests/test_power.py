@@ -21,8 +21,6 @@ from tokspec.quality.mutated import mutated
 from tokspec.quality.power import Kill, MutantOutcome, judged, power
 from tokspec.suite.fixtures import load_suite
 
-pytestmark = pytest.mark.slow
-
 FIXTURES = """\
 about: "A file for a test."
 source: [{rule: "a test"}]

@@ -12,8 +12,6 @@ import regex
 from tokspec.base.errors import DataError
 from tokspec.texts import NamedText, load_texts
 
-pytestmark = pytest.mark.slow
-
 TEXTS = load_texts()
 ALL = "".join(text.text for text in TEXTS)
 

@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pytest
-
 from tokspec.adapter import Adapter, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.judge.runner import Run, run
@@ -17,8 +15,6 @@ from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
-
-pytestmark = pytest.mark.slow
 
 CASES = ["bpe-toy-encode-bug", "bpe-toy-encode-mug", "bpe-toy-encode-thug", "bpe-toy-encode-unhug"]
 
@@ -92,7 +88,9 @@ def test_answers_that_depend_on_what_was_asked_before() -> None:
     assert [verdict for verdict, _ in outcomes(again)] == ["state leak"] * 4
     assert outcomes(again)[2][1] == (
         'was {"refused as": "unknown_symbol"} at first, '
-        'and {"tokens": ["[UNK]", "hug"], "ids": [0, 10], "spans": [[0, 1], [1, 4]]} in shuffled order 1 of seed 0'
+        'and {"tokens": ["[UNK]", "hug"], "ids": [0, 10], "spans": [[0, 1], [1, 4]], "type_id … on_mask": [1, 1], '
+        '"word_ids": [0, 0], "sequence_ids": [0, 0], '
+        '"overflowing": []} in shuffled order 1 of seed 0'
     )
 
 
@@ -101,6 +99,7 @@ def test_answers_that_are_right_only_in_company() -> None:
     assert [result.verdict.value for result in first.results] == ["fail", "pass", "pass", "pass"]
     assert [verdict for verdict, _ in outcomes(again)] == ["state leak"] * 4
     assert outcomes(again)[3][1] == (
-        'was {"tokens": ["un", "hug"], "ids": [9, 10], "spans": [[0, 2], [2, 5]]} at first, '
-        'and {"tokens": ["?"]} alone, newly started'
+        'was {"tokens": ["un", "hug"], "ids": [9, 10], "spans": [[0, 2], [2, 5]], "type_ids": … on_mask": [1, 1], '
+        '"word_ids": [0, 0], "sequence_ids": [0, 0], '
+        '"overflowing": []} at first, and {"tokens": ["?"]} alone, newly started'
     )
