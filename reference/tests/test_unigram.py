@@ -563,3 +563,12 @@ def test_training_ends_when_nothing_is_removed(
 ) -> None:
     training = train_unigram(words, initial_size, size, fraction)
     assert ([*training.model.weights], training.sizes) == (tokens, sizes)
+
+
+def test_a_probability_beyond_floating_point_is_refused() -> None:
+    model = Unigram({"a": 400.0}, "log_probability")
+    message = "the probability of ['a', 'a'] is too large for floating point"
+    for ask in (lambda: segmentations("aa", model), lambda: viterbi("aa", model)):
+        with pytest.raises(InputError) as caught:
+            ask()
+        assert (caught.value.reason, caught.value.message) == ("invalid_input", message)

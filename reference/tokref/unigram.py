@@ -144,6 +144,9 @@ def token_costs(model: Unigram) -> dict[str, float]:
 def segmentations(word: str, model: Unigram) -> list[Segmentation]:
     """Return all ways to write a word as tokens, with their probabilities, shorter first tokens first (UNI-SEG-1).
 
+    Raises:
+        InputError: ``invalid_input``, where a probability is too large; ``unsupported``, where there are very many.
+
     >>> segmentations("aa", Unigram({"a": 3, "aa": 1}))
     [Segmentation(tokens=('a', 'a'), value=0.5625), Segmentation(tokens=('aa',), value=0.25)]
     """
@@ -187,7 +190,10 @@ def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:
 
 
 def _multiply(tokens: tuple[str, ...], probabilities: Mapping[str, float]) -> float:
-    return math.prod(probabilities[token] for token in tokens)  # UNI-PROB-2
+    value = math.prod(probabilities[token] for token in tokens)  # UNI-PROB-2
+    if not math.isfinite(value):  # UNI-LOSS-3
+        raise InputError("invalid_input", f"the probability of {brief(list(tokens))} is too large for floating point")
+    return value
 
 
 def viterbi(word: str, model: Unigram) -> list[Segmentation | None]:

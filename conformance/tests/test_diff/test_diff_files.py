@@ -198,7 +198,7 @@ def test_what_is_installed_in_another_environment_is_compared(place: Any) -> Non
     assert out.splitlines()[3:6] == [
         "1. encode: A refuses as unknown_symbol",
         "   inputs    1 (50 %); first texts.txt at 4",
-        '   input     encode "a"',
+        '   input     encode "n"',
     ]
     assert status == 1
 
