@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import product
 from typing import Any
 
@@ -21,6 +21,7 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
+from tokspec.protocol.spans import convert_result
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
@@ -32,13 +33,6 @@ CASES = list(load_suite().cases.values())
 OPTIONS = {name: tuple(choice.options) for name, choice in load_specification().choices.items()}
 DEFAULTS = load_specification().defaults()
 NAMES = {field.name for field in fields(Choices)}
-
-#: How many units of each kind a text has.
-UNITS = {
-    "code_point": len,
-    "byte": lambda text: len(text.encode("utf-8", "surrogatepass")),
-    "utf16": lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
-}
 
 
 class Watched(Choices):
@@ -52,6 +46,26 @@ class Watched(Choices):
         return super().__getattribute__(name)
 
 
+def watched(options: Mapping[str, Any], seen: set[str]) -> Watched:
+    """Return choices that add to ``seen`` what is looked at."""
+    choices = Watched(**{name: option for name, option in options.items() if name in NAMES})
+    object.__setattr__(choices, "seen", seen)
+    return choices
+
+
+@pytest.fixture(autouse=True)
+def _replace_looks_at_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let choices be copied with another option without looking at all of them."""
+
+    def replaced(whole: Any, **changes: Any) -> Any:
+        return (
+            watched({**vars(whole), **changes}, whole.seen) if isinstance(whole, Watched) else replace(whole, **changes)
+        )
+
+    for module in ("tokref.pipeline", "tokfast.decoding"):
+        monkeypatch.setattr(f"{module}.replace", replaced)
+
+
 class Chooser(ReferenceAdapter):
     """The reference with options that can be exchanged, in any unit of offsets."""
 
@@ -61,23 +75,18 @@ class Chooser(ReferenceAdapter):
 
     def take(self, options: Mapping[str, str]) -> None:
         self.unit, self.seen = options["offset_unit"], set[str]()
-        self._choices = Watched(**{name: option for name, option in options.items() if name in NAMES})
-        object.__setattr__(self._choices, "seen", self.seen)
+        self._choices = watched(options, self.seen)
 
     def load(self, format: str, content: Any) -> Any:
         """Keep the model: what is read of it depends on the options too."""
         return content
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        result = dict(super().run(operation, super().load("tokspec", model), input))
-        for key, places in (("spans", slice(0, 2)), ("pieces", slice(1, 3))):
-            if key in result:
-                self.seen.add("offset_unit")
-                result[key] = [self.converted(row, places, input["text"]) for row in result[key]]
-        return result
-
-    def converted(self, row: list[Any], places: slice, text: str) -> list[Any]:
-        return [*row[: places.start], *(UNITS[self.unit](text[:place]) for place in row[places])]
+        result = super().run(operation, super().load("tokspec", model), input)
+        in_units = {unit: convert_result(result, input, unit) for unit in OPTIONS["offset_unit"]}
+        if any(other != result for other in in_units.values()):
+            self.seen.add("offset_unit")
+        return in_units[self.unit]
 
 
 class FastChooser(Chooser, TokfastAdapter):
