@@ -136,8 +136,9 @@ def count_different_tokens(a: Sequence[Any], b: Sequence[Any]) -> int:
     1
     """
     start = count_common(a, b)
-    end = min(count_common(reversed(a), reversed(b)), len(a) - start, len(b) - start)
-    a, b = a[start : len(a) - end], b[start : len(b) - end]
+    a, b = a[start:], b[start:]
+    end = count_common(a[::-1], b[::-1])
+    a, b = a[: len(a) - end], b[: len(b) - end]
     longest = max(len(a), len(b))
     if len(a) * len(b) > _ALIGNED or set(a).isdisjoint(b):
         return longest

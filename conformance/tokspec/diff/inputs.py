@@ -23,7 +23,7 @@ from functools import cache
 from glob import glob, has_magic
 from hashlib import blake2b
 from importlib import import_module
-from itertools import accumulate, chain, compress, count, repeat
+from itertools import accumulate, chain, compress, count
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
@@ -34,6 +34,7 @@ __all__ = [
     "FIELD",
     "KINDS",
     "BadText",
+    "Block",
     "Part",
     "Reading",
     "Text",
@@ -77,6 +78,25 @@ class BadText(NamedTuple):
     why: str
     number: int
     at: int
+
+
+class Block(NamedTuple):
+    """Texts that were read at once, with the number and the place of each; in its order, what is none of them, too."""
+
+    texts: list[str | BadText]
+    numbers: list[int]
+    at: list[int]
+
+    @classmethod
+    def of(cls, found: Iterable[Text | BadText | None]) -> Block:
+        """Put together what was read one by one."""
+        each = [row for row in found if row]
+        texts = [row.text if isinstance(row, Text) else row for row in each]
+        return cls(texts, [row.number for row in each], [row.at for row in each])
+
+    def rows(self) -> Iterator[Text | BadText]:
+        """Return one after the other."""
+        return (text if isinstance(text, BadText) else Text(text, *place) for text, *place in zip(*self, strict=True))
 
 
 @dataclass(frozen=True)
@@ -231,10 +251,10 @@ def read_part(part: Part, reading: Reading) -> Iterator[Text | BadText]:
     Raises:
         DataError: the file has changed or cannot be read, has no such column, or needs a package.
     """
-    return chain.from_iterable(read_blocks(part, reading))
+    return chain.from_iterable(block.rows() for block in read_blocks(part, reading))
 
 
-def read_blocks(part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
+def read_blocks(part: Part, reading: Reading) -> Iterator[Block]:
     """Return what :func:`read_part` does, as many at a time as are read at once.
 
     Raises:
@@ -245,7 +265,10 @@ def read_blocks(part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
         with closing(_open(part)) as stream:
             for block in read(stream, part, reading):
                 if reading.sample < 1:
-                    block = [each for each in block if isinstance(each, BadText) or _is_taken(part, each.at, reading)]
+                    rows = block.rows()
+                    block = Block.of(
+                        each for each in rows if isinstance(each, BadText) or _is_taken(part, each.at, reading)
+                    )
                 yield block
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", part.path) from None
@@ -256,7 +279,7 @@ def _is_taken(part: Part, at: int, reading: Reading) -> bool:
     return int.from_bytes(blake2b(key, digest_size=8).digest()) < reading.sample * 2**64
 
 
-def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
+def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
     """Return lines; they end in ``\\n`` or ``\\r\\n`` and nothing else."""
     opened = decompress(stream, part.path)
     # what stands around a text in JSON, and its escapes, may make a line longer than the text
@@ -279,7 +302,7 @@ def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text
             yield make(lines, number, offsets)
             number, offset = number + len(lines), offsets[len(lines)]
             if len(rest) >= longest and (part.end is None or offset < part.end):
-                yield [BadText(_too_long(reading), number, offset)]
+                yield Block.of([BadText(_too_long(reading), number, offset)])
                 number, offset, rest = number + 1, offset + len(rest) + _skip_line(opened), b""
             if not read:
                 return
@@ -287,7 +310,7 @@ def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text
         if not (why := describe_broken(error)):
             raise
         # the lines before the break are whole, the one in which it is may not be
-        yield [BadText(why, number, offset)]
+        yield Block.of([BadText(why, number, offset)])
 
 
 def _skip_line(stream: BinaryIO) -> int:
@@ -305,7 +328,7 @@ def _too_long(reading: Reading) -> str:
 
 
 #: What becomes of lines, with the number of the first and the offsets of all; empty texts are left out.
-_Make: TypeAlias = Callable[[Sequence[bytes], int, Sequence[int]], list[Text | BadText]]
+_Make: TypeAlias = Callable[[Sequence[bytes], int, Sequence[int]], Block]
 
 
 def _decoded(reading: Reading) -> _Make:
@@ -322,15 +345,14 @@ def _decoded(reading: Reading) -> _Make:
 
     one_by_one = _each(make)
 
-    def make_all(lines: Sequence[bytes], number: int, offsets: Sequence[int]) -> list[Text | BadText]:
+    def make_all(lines: Sequence[bytes], number: int, offsets: Sequence[int]) -> Block:
         joined = b"\n".join(lines)
         if b"\r" in joined:
             joined = b"\n".join([line.removesuffix(b"\r") for line in lines])
         try:
             if len(joined) <= largest:
                 texts = joined.decode().split("\n")
-                rows = zip(texts, count(number), offsets, strict=False)
-                return list(compress(map(tuple.__new__, repeat(Text), rows), texts))
+                return Block._make(list(compress(column, texts)) for column in (texts, count(number), offsets))
         except UnicodeDecodeError:
             pass
         return one_by_one(lines, number, offsets)
@@ -339,7 +361,7 @@ def _decoded(reading: Reading) -> _Make:
 
 
 def _each(make: Callable[[bytes, int, int], Text | BadText | None]) -> _Make:
-    return lambda lines, number, offsets: [each for each in map(make, lines, count(number), offsets) if each]
+    return lambda lines, number, offsets: Block.of(map(make, lines, count(number), offsets))
 
 
 def _from_json(reading: Reading) -> _Make:
@@ -388,21 +410,21 @@ def _checked(text: str, number: int, at: int, reading: Reading) -> Text | BadTex
     return Text(text, number, at) if text else None
 
 
-def _whole(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
+def _whole(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
     try:
         data = decompress(stream, part.path).read(reading.largest + 1)
     except Exception as error:
         if not (why := describe_broken(error)):
             raise
-        yield [BadText(why, 1, 0)]
+        yield Block.of([BadText(why, 1, 0)])
         return
     try:
         if len(data) > reading.largest:
-            yield [BadText(_too_long(reading), 1, 0)]
+            yield Block.of([BadText(_too_long(reading), 1, 0)])
         elif data:
-            yield [Text(data.decode(), 1, 0)]
+            yield Block.of([Text(data.decode(), 1, 0)])
     except UnicodeDecodeError as error:
-        yield [BadText(f"is not UTF-8 at its byte {error.start}", 1, 0)]
+        yield Block.of([BadText(f"is not UTF-8 at its byte {error.start}", 1, 0)])
 
 
 # Parquet
@@ -445,12 +467,12 @@ def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterato
     yield Part(path, size, tag, "parquet", start, len(sizes)) if start else whole
 
 
-def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text | BadText]]:
+def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
     arrow, parquet = _arrow()
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False, memory_map=False)
     except (arrow.ArrowInvalid, OSError) as error:
-        yield [BadText(f"is no Parquet, or is cut off: {_first_line(error)}", 1, 0)]
+        yield Block.of([BadText(f"is no Parquet, or is cut off: {_first_line(error)}", 1, 0)])
         return
     _refuse_other_columns(arrow, file.schema_arrow, part.path, reading.field)
     groups = range(part.start, file.num_row_groups if part.end is None else part.end)
@@ -459,14 +481,13 @@ def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[list[Text 
     try:
         for batch in file.iter_batches(_ROWS, row_groups=groups, columns=[reading.field], use_threads=False):
             texts = batch.column(0).cast(arrow.large_string()).to_pylist()
-            made = (
+            yield Block.of(
                 BadText(nothing, at, at - 1) if text is None else _checked(text, at, at - 1, reading)
                 for at, text in enumerate(texts, number)
             )
-            yield [each for each in made if each]
             number += len(texts)
     except (arrow.ArrowInvalid, OSError) as error:
-        yield [BadText(f"cannot be read on: {_first_line(error)}", number, number - 1)]
+        yield Block.of([BadText(f"cannot be read on: {_first_line(error)}", number, number - 1)])
 
 
 def _refuse_other_columns(arrow: Any, schema: Any, name: str, field: str) -> None:

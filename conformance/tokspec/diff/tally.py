@@ -171,7 +171,7 @@ class Tally:
             return _example(place, text, compare_replies("encode", {"text": text}, Answer(a), Answer(b)), 0)
 
         different_tokens = self._count_text(text, *ids, differs=True)
-        self._count_difference(f"encode/{section}", place, text, Verdict.FAIL, "other answers", str(ids[1]), make)
+        self._count_difference(f"encode/{section}", place, text, "fail", "other answers", str(ids[1]), make)
         cause = Cause("encode", *tell_cut("token", *ids, text, "A", tokens.get))
         self._count_cause(cause, place, text, different_tokens, make)
 
@@ -193,17 +193,17 @@ class Tally:
             self.leave(f"{outcome.operation}: {shorten(outcome.detail)}")
         elif outcome.differs:
             make = partial(_example, place, text, outcome, line)
-            self._count_difference(name, place, text, outcome.verdict, outcome.detail, _seen(outcome.b), make)
+            self._count_difference(name, place, text, outcome.verdict.value, outcome.detail, _seen(outcome.b), make)
         else:
             self._section(name).same += 1
 
     def _count_difference(
-        self, name: str, place: str, text: str, verdict: Verdict, detail: str, seen: str, make: Callable[[], Example]
+        self, name: str, place: str, text: str, verdict: str, detail: str, seen: str, make: Callable[[], Example]
     ) -> None:
         """Count a difference in a section; ``make`` makes an example of it, if it is the shortest."""
         section = self._section(name)
-        number = sha256(f"{place}\n{name}\n{verdict.value}\n{seen}".encode("utf-8", "surrogatepass")).digest()
-        section.note(verdict.value, int.from_bytes(number[:16]))
+        number = sha256(f"{place}\n{name}\n{verdict}\n{seen}".encode("utf-8", "surrogatepass")).digest()
+        section.note(verdict, int.from_bytes(number[:16]))
         if section.example is None or len(text) < len(section.example.text):
             section.detail, section.example = shorten(detail), make()
 
@@ -236,7 +236,9 @@ class Tally:
         known[0] += found[0]
 
     def _section(self, name: str) -> SectionCount:
-        return self.sections.setdefault(name, SectionCount())
+        if name not in self.sections:
+            self.sections[name] = SectionCount()
+        return self.sections[name]
 
     def _group(self, group: Group) -> None:
         if group.cause not in self.groups and len(self.groups) >= _CAUSES:

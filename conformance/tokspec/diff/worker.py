@@ -20,13 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import compress, count, repeat
-from operator import itemgetter, ne, not_
+from operator import ne, not_
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, NamedTuple
 
 from tokspec.base.errors import DataError
 from tokspec.diff.causes import compare_replies
-from tokspec.diff.inputs import BadText, Text, read_blocks
+from tokspec.diff.inputs import BadText, read_blocks
 from tokspec.diff.sides import Encoder, Outcome, open_encoder
 from tokspec.diff.tally import Tally
 from tokspec.diff.units import Header, Unit, find_done, read_header, read_model, read_result, write_result
@@ -80,6 +80,23 @@ def main() -> int:
     return 0
 
 
+class _Batch(NamedTuple):
+    """Texts that are asked at once, or what is none of them, each with its file and its place in there."""
+
+    texts: list[Any]
+    paths: list[str]
+    at: list[int]
+
+    def cut(self, most: int) -> Iterator[_Batch]:
+        """Return it in pieces of so many texts."""
+        for start in range(0, len(self.texts), most):
+            yield _Batch._make(column[start : start + most] for column in self)
+
+    def place(self, index: int) -> str:
+        """Return where a text is."""
+        return f"{self.paths[index]} at {self.at[index]:,}"
+
+
 class _Worker:
     def __init__(self, folder: Path, answers: BinaryIO) -> None:
         self._folder, self._answers = folder, answers
@@ -125,58 +142,61 @@ class _Worker:
             self.say({"done": True})
 
     def _do(self, question: Mapping[str, Any]) -> None:
-        """Do the records with numbers from ``first`` up to ``last``, ``batch`` at a time, or say where they are."""
+        """Do the texts with numbers from ``first`` up to ``last``, ``batch`` at a time, or say where they are."""
         gc.collect()  # between questions only: while texts are compared, hardly anything is garbage
         number, how = question["first"], question["how"]
-        for records in self._batches(Unit.from_json(question["unit"]), number, question["last"], question["batch"]):
-            number += len(records)
+        for batch in self._batches(Unit.from_json(question["unit"]), number, question["last"], question["batch"]):
+            number += len(batch.texts)
             if how == "place":
-                ((path, each),) = records
-                self.say({"place": _place(path, each), "text": each.text if isinstance(each, Text) else ""})
+                (text,) = batch.texts
+                self.say({"place": batch.place(0), "text": text if isinstance(text, str) else ""})
             else:
-                self.say({"next": number, "tally": self._tally(records, how).to_json()})
+                self.say({"next": number, "tally": self._tally(batch, how).to_json()})
 
-    def _batches(self, unit: Unit, first: int, last: int | None, most: int) -> Iterator[Sequence[_Record]]:
-        """Read records, and put together what is asked at once."""
-        gathered: list[_Record] = []
+    def _batches(self, unit: Unit, first: int, last: int | None, most: int) -> Iterator[_Batch]:
+        """Read texts, and put together what is asked at once."""
+        batch = _Batch([], [], [])
         number = characters = 0
         for part in unit.parts:
             for block in read_blocks(part, self._header.reading):
-                start, number = number, number + len(block)
+                start, number = number, number + len(block.texts)
                 if number <= first:
                     continue
-                taken = block[max(0, first - start) : None if last is None else max(0, last - start)]
-                gathered += zip(repeat(part.path), taken)
-                characters += sum(map(len, map(itemgetter(0), taken)))
-                if len(gathered) >= most or characters >= _BATCH_CHARACTERS:
-                    yield from (gathered[at : at + most] for at in range(0, len(gathered), most))
-                    gathered, characters = [], 0
+                taken = slice(max(0, first - start), None if last is None else max(0, last - start))
+                texts = block.texts[taken]
+                batch.texts.extend(texts)
+                batch.paths.extend(repeat(part.path, len(texts)))
+                batch.at.extend(block.at[taken])
+                characters += sum(map(len, texts))
+                if len(batch.texts) >= most or characters >= _BATCH_CHARACTERS:
+                    yield from batch.cut(most)
+                    batch, characters = _Batch([], [], []), 0
                 if last is not None and number >= last:
                     break
-        if gathered:
-            yield gathered
+        yield from batch.cut(most)
 
-    def _tally(self, records: Sequence[_Record], how: str) -> Tally:
+    def _tally(self, batch: _Batch, how: str) -> Tally:
         tally = Tally()
-        texts = [each.text for _, each in records if isinstance(each, Text)]
-        if len(texts) < len(records):
-            for path, each in records:
-                if isinstance(each, BadText):
-                    tally.note_bad(_place(path, each), each.why)
-            records = [(path, each) for path, each in records if isinstance(each, Text)]
+        if set(map(type, batch.texts)) != {str}:
+            for index, bad in enumerate(batch.texts):
+                if isinstance(bad, BadText):
+                    tally.note_bad(batch.place(index), bad.why)
+            are_texts = [isinstance(text, str) for text in batch.texts]
+            batch = _Batch._make(list(compress(column, are_texts)) for column in batch)
         if how == "count":
-            tally.texts += len(texts)
-        elif texts:
-            self._compare(tally, records, texts)
+            tally.texts += len(batch.texts)
+        elif batch.texts:
+            self._compare(tally, batch)
         return tally
 
-    def _compare(self, tally: Tally, records: Sequence[_Record], texts: Sequence[str]) -> None:
+    def _compare(self, tally: Tally, batch: _Batch) -> None:
+        texts = batch.texts
         a, b = (self._encode(index, texts) for index in (0, 1))
         differ = list(map(ne, a, b))
         if set(map(type, a)) != {list}:
             differ = [is_other or type(each) is not list for is_other, each in zip(differ, a, strict=True)]
         for at in compress(count(), differ):
-            text, pair, place = texts[at], (a[at], b[at]), _place(*records[at])
+            text, pair, place = texts[at], (a[at], b[at]), batch.place(at)
             are_lists = isinstance(pair[0], list) and isinstance(pair[1], list)
             if are_lists and self._vocabulary:
                 tally.note_ids(SECTION, place, text, pair, self._vocabulary)
@@ -204,14 +224,6 @@ class _Worker:
         if not isinstance(reply, Answer) or reply.result.get(field) != outcome:
             return Answer({field: outcome})
         return Answer({name: value for name, value in reply.result.items() if name in ("tokens", "ids")})
-
-
-#: A text, or what is none, with the path of its file.
-_Record: TypeAlias = tuple[str, Text | BadText]
-
-
-def _place(path: str, each: Text | BadText) -> str:
-    return f"{path} at {each.at:,}"
 
 
 # In the parent

@@ -7,8 +7,9 @@ does. That is a description, not a proof: two causes may look alike.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import compress, count
 from operator import ne
 from typing import Any, NamedTuple
 
@@ -158,25 +159,23 @@ def _ends(longer: Sequence[Any], shorter: Sequence[Any], name: Callable[[Any], A
     for before in (extra, *range(min(extra, _NAMED + 1))):
         if longer[before] == shorter[0] and longer[before : before + len(shorter)] == shorter:
             ends = {"start": longer[:before], "end": longer[before + len(shorter) :]}
-            return ", ".join(f"at the {at}{_named([*map(name, items)])}" for at, items in ends.items() if items)
+            named = {at: _named(tuple(map(name, items[: _NAMED + 1]))) for at, items in ends.items() if items}
+            return ", ".join(f"at the {at}{items}" for at, items in named.items())
     return ""
 
 
+@lru_cache(4096)
 def _named(items: Sequence[Any]) -> str:
     return f": {shorten(' '.join(map(repr, items)), 60)}" if len(items) <= _NAMED else ""
 
 
-def count_common(left: Iterable[Any], right: Iterable[Any]) -> int:
+def count_common(left: Sequence[Any], right: Sequence[Any]) -> int:
     """Return how many items at the start are the same.
 
     >>> count_common("hug", "hub"), count_common("hu", "hug")
     (2, 2)
     """
-    at = -1
-    for at, is_other in enumerate(map(ne, left, right)):
-        if is_other:
-            return at
-    return at + 1
+    return next(compress(count(), map(ne, left, right)), min(len(left), len(right)))
 
 
 _TELLERS: Mapping[str, Callable[[Seen], tuple[str, str]]] = {
