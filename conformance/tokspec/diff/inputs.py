@@ -81,7 +81,7 @@ class BadText(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Texts that were read at once, with the number and the place of each; in its order, what is none of them, too."""
+    """Texts that were read at once, with their numbers and places; a :class:`BadText` stands where one should be."""
 
     texts: list[str | BadText]
     numbers: list[int]

@@ -171,7 +171,7 @@ class Tally:
             return _example(place, text, compare_replies("encode", {"text": text}, Answer(a), Answer(b)), 0)
 
         different_tokens = self._count_text(text, *ids, differs=True)
-        self._count_difference(f"encode/{section}", place, text, "fail", "other answers", str(ids[1]), make)
+        self._count_difference(f"encode/{section}", place, text, Verdict.FAIL.value, "other answers", str(ids[1]), make)
         cause = Cause("encode", *tell_cut("token", *ids, text, "A", tokens.get))
         self._count_cause(cause, place, text, different_tokens, make)
 

@@ -230,7 +230,7 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     ]
     rows = rows or [["▁", -1.0 if is_log else 1]]
     if is_log and (way := draw(number(15))):  # no clause says that a logarithm is below 0, or that its number is not 0
-        # of high ones the products would be too large on the way only
+        # one above 0 is not multiplied: a product might be too large halfway, and not at its end
         rows = [[token, {1: weight + 30, 2: min(weight, weight * 100)}.get(way, weight)] for token, weight in rows]
     model: Model = {"type": "unigram", "tokens": rows, **({"weights": "log_probability"} if is_log else {})}
     for token in _with_odd(draw, []):
