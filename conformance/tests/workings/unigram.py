@@ -299,7 +299,15 @@ def finite(number: float) -> float:
 
 
 def float_of(value: Probability) -> float:
-    return float(value.factor) if value.exponent == 0 else math.exp(value.log)
+    """A floating-point number.
+
+    Raises:
+        Refused: where it is too large (UNI-LOSS-3).
+    """
+    try:
+        return float(value.factor) if value.exponent == 0 else math.exp(value.log)
+    except OverflowError:
+        raise Refused("invalid_input") from None
 
 
 def recompute(operation: str, model: Model, request: Mapping[str, Any], choices: Mapping[str, str]) -> list[Any]:
