@@ -95,7 +95,7 @@ class Block(NamedTuple):
         return cls(texts, [row.number for row in each], [row.at for row in each])
 
     def rows(self) -> Iterator[Text | BadText]:
-        """Return one after the other."""
+        """Return the texts one by one."""
         return (text if isinstance(text, BadText) else Text(text, *place) for text, *place in zip(*self, strict=True))
 
 
