@@ -40,8 +40,10 @@ __all__ = ["SECTION", "Done", "Stopped", "UnitRunner", "close_runners", "do_unit
 #: The section in which texts of files are counted.
 SECTION = "inputs"
 
-#: Characters of the texts that are asked at once.
+#: Characters of the texts of a batch; and texts that one side encodes before the other does: with the ids of more, the
+#: processor's cache is full, and all takes a tenth longer.
 _BATCH_CHARACTERS = 1 << 18
+_BEFORE_THE_OTHER = 512
 
 #: Characters for which the seconds of a text are meant; longer ones get more in proportion.
 _MEANT = 1_000_000
@@ -185,8 +187,9 @@ class _Worker:
             batch = _Batch._make(list(compress(column, are_texts)) for column in batch)
         if how == "count":
             tally.texts += len(batch.texts)
-        elif batch.texts:
-            self._compare(tally, batch)
+        else:
+            for some in batch.cut(_BEFORE_THE_OTHER):
+                self._compare(tally, some)
         return tally
 
     def _compare(self, tally: Tally, batch: _Batch) -> None:
