@@ -5,7 +5,8 @@
 repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes that all
 processes have for themselves at their peak, and how it compares with the first, which is the bare loop. That decodes
 each line, encodes it by the fastest call of each library, compares the ids and does nothing else. Results are held to
-be the same, byte by byte, and to count as many lines as the loop.
+be the same, byte by byte, and to count as many lines as the loop. On a machine whose speed changes, name runs again
+(``--runs bare,local-1,bare,local-1``): the ratios at the end are of medians.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -61,26 +63,27 @@ def main() -> int:
 
 def measure_all(corpus: Path, folder: Path, given: argparse.Namespace) -> int:
     """Measure one run after the other."""
-    size, seconds, digests = corpus.stat().st_size / 1e6, dict[str, float](), dict[str, str]()
-    counts = dict[str, int]()
+    size, seconds, digests = corpus.stat().st_size / 1e6, dict[str, list[float]](), dict[str, set[str]]()
+    counts = dict[str, set[int]]()
     print(f"{size:,.0f} MB; {given.impl} against {given.against}; {os.cpu_count()} processors", flush=True)
     print("| run | s | MB/s | peak MB | of the first |\n| --- | ---: | ---: | ---: | ---: |", flush=True)
     for run in given.runs.split(","):
         measured = measure(run, command_of(run, corpus, folder / run, given))
-        seconds[run] = measured.seconds
-        share = measured.seconds / next(iter(seconds.values()))
+        seconds.setdefault(run, []).append(measured.seconds)
+        share = measured.seconds / next(iter(seconds.values()))[0]
         numbers = f"{measured.seconds:.1f} | {size / measured.seconds:.2f} | {measured.memory:.0f} | {share:.2f}"
         print(f"| {run} | {numbers} |", flush=True)
         if run == "bare":
-            counts[run] = json.loads(measured.output)["different"]
+            different = json.loads(measured.output)["different"]
         else:
-            counts[run] = different_in(folder / run / "results")
-            digests[run] = digest(folder / run / "results")
+            different = different_in(folder / run / "results")
+            digests.setdefault(run, set()).add(digest(folder / run / "results"))
             shutil.rmtree(folder / run)
-    print(*targets(seconds), sep="\n")
-    same = len(set(digests.values())) <= 1 and len(set(counts.values())) <= 1
+        counts.setdefault(run, set()).add(different)
+    print(*targets({run: statistics.median(each) for run, each in seconds.items()}), sep="\n")
+    same = all(len(set().union(*found.values())) <= 1 for found in (digests, counts))
     print(f"results of {', '.join(digests)}: {'the same' if same else digests}")
-    print(f"lines that differ: {', '.join(f'{count:,} by {run}' for run, count in counts.items())}")
+    print(f"lines that differ: {', '.join(f'{count:,} by {run}' for run, found in counts.items() for count in found)}")
     return 0 if same else 1
 
 
