@@ -175,6 +175,8 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         (("cases", "--fixtures", "nowhere"), "nowhere: is not a folder; give one with fixture files in it"),
         (("cases", "--fixtures", "fixtures/one.yaml"), "fixtures/one.yaml: is not a folder; give one with fixture files in it"),
         (("run", *ONE, "--report", "nowhere/report.ndjson"), "nowhere/report.ndjson: cannot be written: No such file or directory"),
+        (("record", "--impl", "mine"), "No such option '--impl'; an implementation is named without one; see tokspec record --help"),
+        (("diff", "--impl=mine"), "No such option '--impl'; an implementation is named without one; see tokspec diff --help"),
     ],
     ids=[
         "two implementations",
@@ -192,6 +194,8 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         "folder",
         "file",
         "report",
+        "recorded by an option",
+        "compared by an option",
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_line_and_status_2(status_and_message: Call, arguments: tuple[str, ...], message: str) -> None:

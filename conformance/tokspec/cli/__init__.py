@@ -202,12 +202,14 @@ def _run(arguments: list[str], owns_process: bool) -> int:
 
 def _about_options(error: click.UsageError) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
-    path, options = "tokspec", set[str]()
+    path, names = "tokspec", set[str]()
     if error.ctx:
         path = error.ctx.command_path
-        options = {name for parameter in error.ctx.command.params for name in parameter.opts}
-    if "unexpected extra argument" in message and "--impl" in options:
+        names = {name for parameter in error.ctx.command.params for name in parameter.opts}
+    if "unexpected extra argument" in message and "--impl" in names:
         message += "; an implementation is named by --impl"
+    if message.startswith("No such option '--impl'") and names & {"implementation", "a"}:
+        message = "No such option '--impl'; an implementation is named without one"
     return f"{message}{'' if message.endswith('?') else ';'} see {path} --help"
 
 
