@@ -5,8 +5,8 @@
 repeats TEXT, a file of lines, up to the size, and prints a line a measurement: seconds, MB a second, megabytes that all
 processes have for themselves at their peak, and how it compares with the first, which is the bare loop. That decodes
 each line, encodes it by the fastest call of each library, compares the ids and does nothing else. Results are held to
-be the same, byte by byte, and to count as many lines as the loop. On a machine whose speed changes, name runs again
-(``--runs bare,local-1,bare,local-1``): the ratios at the end are of medians.
+be the same, byte by byte, and to count as many lines as the loop. Where the machine's speed changes, repeat the
+runs (``--runs bare,local-1,bare,local-1``): the ratios at the end are of medians.
 """
 
 from __future__ import annotations

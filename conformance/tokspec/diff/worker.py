@@ -40,10 +40,12 @@ __all__ = ["SECTION", "Done", "Stopped", "UnitRunner", "close_runners", "do_unit
 #: The section in which texts of files are counted.
 SECTION = "inputs"
 
-#: Characters of the texts of a batch; and texts that one side encodes before the other does: with the ids of more, the
-#: processor's cache is full, and all takes a tenth longer.
+#: Characters of the texts of a batch.
 _BATCH_CHARACTERS = 1 << 18
-_BEFORE_THE_OTHER = 512
+
+#: Texts of a batch that a side encodes at once. The ids of thousands do not fit into the processor's cache, and
+#: comparing them took a tenth longer.
+_TEXTS_AT_ONCE = 512
 
 #: Characters for which the seconds of a text are meant; longer ones get more in proportion.
 _MEANT = 1_000_000
@@ -188,7 +190,7 @@ class _Worker:
         if how == "count":
             tally.texts += len(batch.texts)
         else:
-            for some in batch.cut(_BEFORE_THE_OTHER):
+            for some in batch.cut(_TEXTS_AT_ONCE):
                 self._compare(tally, some)
         return tally
 
