@@ -12,8 +12,6 @@ import pytest
 from tokspec.base.errors import DataError
 from tokspec.formats.user_model import read_user_model
 
-pytest.importorskip("sentencepiece")
-
 _spec = importlib.util.spec_from_file_location("broken_files", Path(__file__).parent / "programs" / "broken_files.py")
 assert _spec
 assert _spec.loader
