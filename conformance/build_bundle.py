@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -13,7 +14,7 @@ class BundleHook(BuildHookInterface[Any]):
     """Adds ``tokspec/fixtures/bundle.json``; an editable installation reads the checkout."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the bundle beside the build's other files."""
+        """Write the bundle into a temporary folder, so that ``dist`` has nothing but what is uploaded."""
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root) / "conformance"))
@@ -21,7 +22,12 @@ class BundleHook(BuildHookInterface[Any]):
         from tokspec.suite.fixtures import load_suite
         from tokspec.suite.specification import load_specification
 
-        file = Path(self.directory) / "bundle.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
+        self._folder = TemporaryDirectory()
+        file = Path(self._folder.name) / "bundle.json"
         write_bundle(file, load_suite(), load_specification())
         build_data["force_include"][str(file)] = "tokspec/fixtures/bundle.json"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the temporary folder."""
+        if version != "editable":
+            self._folder.cleanup()
