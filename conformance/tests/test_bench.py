@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import hashlib
 import itertools
+import os
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -89,10 +92,31 @@ def test_a_side_that_fails_has_no_figures(measured: Any) -> None:
     )
 
 
+def digest(result: object) -> str:
+    return hashlib.sha256(repr(result).encode()).hexdigest()
+
+
+def spin(seconds: float) -> None:
+    """Use the processor for so long."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def spin_before(preparing: float, working: float) -> Callable[[], None]:
+    spin(preparing)
+    return partial(spin, working)
+
+
 def test_a_side_in_a_process_of_its_own(measured: Any) -> None:
-    one, same, other = (measured.fresh(partial, len, text) for text in ("ab", "cd", "efg"))
-    assert one.result == same.result != other.result
-    assert one.seconds >= 0
+    assert measured.fresh(partial, len, "ab").result == digest(2)
+    assert measured.fresh(partial, os.getpid).result != digest(os.getpid())
+
+
+def test_the_processor_time_of_work_is_measured_without_its_preparation() -> None:
+    work = import_module("measure")._work
+    assert 0.2 <= work(spin_before, 0.0, 0.2).seconds
+    assert work(spin_before, 0.2, 0.0).seconds < 0.2
 
 
 def run_main(
