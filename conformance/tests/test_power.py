@@ -17,9 +17,10 @@ from tokspec.base.errors import DataError
 from tokspec.cli import tokspec
 from tokspec.quality.coverage import coverage
 from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, selected
-from tokspec.quality.mutated import mutated
+from tokspec.quality.mutated import mutated, source
 from tokspec.quality.power import Kill, MutantOutcome, judged, power
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.strict_yaml import read_yaml
 
 FIXTURES = """\
 about: "A file for a test."
@@ -295,3 +296,18 @@ def test_an_outcome_is_right_if_a_case_of_the_clause_fails() -> None:
     assert MutantOutcome(KILLED, 1, 2, (by_accident, killing)).right
     harmless = replace(KILLED, harmless="It is.")
     assert [MutantOutcome(harmless, 1, 2, kills).right for kills in ((), (killing,))] == [True, False]
+
+
+def test_every_explained_survivor_is_a_change_of_todays_reference() -> None:
+    """``automatic.py`` takes hours to notice an explanation of code that is gone."""
+    survivors = Path(__file__).parents[1] / "mutants" / "survivors" / "automatic.yaml"
+    groups = read_yaml(survivors).value
+    rows = [row for group in groups for row in group["changes"]]
+    assert rows
+    gone = []
+    for row in rows:
+        lines = [line.strip() for line in source(row["in"]).splitlines()]
+        old = row["old"].splitlines()
+        if not any(lines[place : place + len(old)] == old for place in range(len(lines))):
+            gone.append((row["in"], row["old"]))
+    assert gone == []
