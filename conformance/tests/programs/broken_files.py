@@ -78,6 +78,9 @@ _TEKKEN: Mapping[str, Any] = {
     "special_tokens": [{"rank": 0, "token_str": "<unk>", "is_control": True}],
 }
 
+#: What stands beside a file of ranks, and is broken as well.
+_BESIDE = json.dumps({"pattern": " ?[a-z]+|\\s+", "special_tokens": {"<s>": 5}})
+
 #: What is broken: a format and a model that it can express; the suite does not write ``tekken.json``: the file itself.
 SOURCES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *((format, {**_BPE, **_STAGES}) for format in ("tokspec", "tokenizer.json", "tokenizer.json-legacy")),
@@ -218,7 +221,10 @@ def main(count: int, seed: int = 0) -> dict[str, tuple[str, bytes, BaseException
             original = folder / f"{number % len(SOURCES)}"
             if not original.exists():
                 save(format, model if format == "tekken.json" else formats.write(format, model), original)
-            files = sorted(original.iterdir()) if original.is_dir() else [original]
+                if format == "vocab.tiktoken":
+                    original.with_name(f"{original.name}.beside.json").write_text(_BESIDE)
+            beside = sorted(folder.glob(f"{original.name}.*"))
+            files = sorted(original.iterdir()) if original.is_dir() else [original, *beside]
             chosen = chance.choice(files)
             kept = chosen.read_bytes()
             data = broken(chance, kept)
