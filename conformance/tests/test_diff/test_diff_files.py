@@ -137,16 +137,18 @@ def test_nothing_to_compare_is_no_success(place: Any) -> None:
     assert place.run("texts.jsonl") == (2, ALIKE.format(f"{bad}\nA and B: nothing was compared"), "")
 
 
-def test_a_folder_belongs_to_one_comparison(place: Any) -> None:
+def test_comparisons_share_a_folder(place: Any) -> None:
     place.write("texts.txt", ["one"])
-    assert place.run("texts.txt")[0] == 0
+    first = place.run("texts.txt")
+    assert (first[0], first[1]) == (0, ALIKE.format("A and B agree on 1 input, 3 bytes; 0 (0 %) of 3 tokens differ"))
+    before = place.times("tokspec-diff")
+    whole = (place.folder / "model.json").read_bytes()
     (place.folder / "model.json").write_text('{"type": "bpe", "vocabulary": ["b"], "merges": []}')
-    assert place.run("texts.txt") == (
-        2,
-        "",
-        "tokspec: tokspec-diff: has the results of a comparison with other sides or models; "
-        "give another folder with --output\n",
-    )
+    assert place.run("texts.txt")[0] == 0
+    (place.folder / "model.json").write_bytes(whole)
+    assert place.run("texts.txt") == first
+    assert before.items() <= place.times("tokspec-diff").items()
+    assert len(place.times("tokspec-diff")) == 2 * len(before)
 
 
 def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:

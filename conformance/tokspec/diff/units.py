@@ -132,27 +132,16 @@ def prepare_folder(folder: Path, header: Header, units: Sequence[Unit], loaded: 
     """Write the plan, and what the sides load.
 
     Raises:
-        DataError: the folder has results of another comparison, or cannot be written.
+        DataError: the folder has a plan that is not one, or cannot be written.
     """
     if (folder / _PLAN).exists():
-        _refuse_other(folder, header)
+        read_header(folder)  # which another comparison may have left: a unit's id tells whose result it is
     (folder / "models").mkdir(parents=True, exist_ok=True)
     for index, each in enumerate(loaded):
         write_whole(_model_file(folder, index), json.dumps(each))
     head = {"tokspec_diff": FORMAT, **asdict(header), "units": len(units)}
     lines = [json.dumps(each, sort_keys=True) for each in (head, *(unit.to_json() for unit in units))]
     write_whole(folder / _PLAN, "\n".join(lines) + "\n")
-
-
-def _refuse_other(folder: Path, header: Header) -> None:
-    """Refuse the folder of another comparison; other inputs may be added, and other limits set."""
-    there = read_header(folder)
-    if there.key == header.key:
-        return
-    names = [name for name in ("sides", "reading") if asdict(header)[name] != asdict(there)[name]]
-    what = {"sides": "other sides or models", "reading": "another field or sample"}
-    found = " and ".join(what[name] for name in names) or "another version of the suite"
-    raise DataError(f"has the results of a comparison with {found}; give another folder with --output", str(folder))
 
 
 def read_header(folder: Path) -> Header:
