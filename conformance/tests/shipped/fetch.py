@@ -7,6 +7,7 @@ again.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import re
@@ -157,4 +158,6 @@ _CLIENTS: Mapping[str, Callable[[str, str, Path], Path]] = {
 
 
 if __name__ == "__main__":
-    fetch(read_manifest(), Path(sys.argv[1]).absolute())
+    parser = argparse.ArgumentParser(description="Fetch the files of manifest.yaml by their packages, 205 MB.")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they are put, and looked for first")
+    fetch(read_manifest(), parser.parse_args().folder.absolute())
