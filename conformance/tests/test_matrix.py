@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,32 @@ def test_a_list_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str
 def test_the_suites_own_list_names_files_that_are_there() -> None:
     listed = read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")
     assert len({one.name for one in listed}) == len(listed) == 30
+
+
+def test_the_list_of_a_checkout_in_the_current_folder(
+    folder: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The suite may be installed from a checkout, and not lie there."""
+    adapters = folder / "conformance" / "adapters"
+    adapters.mkdir(parents=True)
+    (adapters / "adapters.yaml").write_text("adapters:\n  - impl: reference\n", "utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("tokspec.cli.matrix.fixtures_folder", lambda: folder / "installed" / "fixtures")
+    status, printed, _ = run("matrix", "--fixtures", "fixtures", "--format", "markdown")
+    assert (status, printed.splitlines()[2:]) == (0, ["| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |"])
+
+
+def test_a_site_without_its_packages_is_refused_before_anything_is_judged(
+    folder: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.delitem(sys.modules, "tokspec.site.build", raising=False)
+    monkeypatch.setattr("tokspec.cli.matrix.matrix", lambda *_: pytest.fail("an implementation is judged"))
+    assert run("matrix", "--list", folder / "list.yaml", "--html", folder / "site") == (
+        2,
+        "",
+        "tokspec: --html: needs jinja2: pip install jinja2 markdown-it-py\n",
+    )
 
 
 def test_without_a_list_it_is_what_packages_announce() -> None:

@@ -54,16 +54,17 @@ def matrix_command(
 ) -> int:
     """Judge every implementation of a list, each against its known failures, and set them beside each other.
 
-    The list is conformance/adapters/adapters.yaml of the checkout, unless another one is given; without a checkout it
-    is what packages announce. What is not here is named, with what has to be done.
+    The list is conformance/adapters/adapters.yaml of the checkout that is installed, or of the one in the current
+    folder, unless another one is given; without a checkout it is what packages announce. What is not here is named,
+    with what has to be done.
 
     With --vocabularies each implementation is held to tokfast with every file of a folder, such as a tokenizer.json, a
     SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
 
     Exit status: 0 if every run conforms, 1 if one does not, 2 if a file of --vocabularies cannot be compared.
     """
-    own = fixtures_folder().parent / "conformance" / "adapters" / "adapters.yaml"
-    file = file or (own if own.is_file() else None)
+    site = _site() if html else None
+    file = file or _list_of_checkout()
     listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
     columns: Sequence[Column] = ()
     if vocabularies:
@@ -77,13 +78,19 @@ def matrix_command(
         rows = list(matrix(listed, suite, advance))
     if reports:
         _write(rows, reports, suite.hash)
-    if html:
-        pages = _site()(rows, suite, html, columns)
+    if site and html:
+        pages = site(rows, suite, html, columns)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
     if any(column.fault for column in columns):
         return 2
     return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
+
+
+def _list_of_checkout() -> Path | None:
+    checkouts = (fixtures_folder().parent, Path())
+    lists = (folder / "conformance" / "adapters" / "adapters.yaml" for folder in checkouts)
+    return next((file for file in lists if file.is_file()), None)
 
 
 def _compare_vocabularies(
