@@ -341,7 +341,7 @@ one-word  (one.yaml:5)
   one of    bpe_merge_order=lowest_rank: {{"tokens": ["b", "ug"]}}
   one of    bpe_merge_order=lowest_rank: {{"tokens": ["bug"]}}
   stated    /bpe_merge_order/single_pass/expect/tokens/1 equal "\\u202eug"
-  source    {SOURCE}, A chapter
+  source    {SOURCE}, A chapter ("Unigram tokenization", a chapter of Hugging Face's course)
   verified  hand: two letters
   run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word
 """  # fmt: skip

@@ -221,7 +221,7 @@ ERRATUM = "### E-1\n\n- Where: bpe\n- Stated: 5\n- Right: 17,\n  as listed\n- Wh
 
 def load(monkeypatch: pytest.MonkeyPatch, folder: Path, chapters: Mapping[str, str]) -> specification.Specification:
     needed = {
-        "00-terms.md": "| name | file |\n| --- | --- |\n| bpe | `1.txt` |\n",
+        "00-terms.md": "| name | file | what it is |\n| --- | --- | --- |\n| bpe | `1.txt` | a chapter |\n",
         "09-errors.md": "| reason | when |\n| --- | --- |\n| `unknown_symbol` | x |\n",
     }
     for name, text in {**needed, **chapters}.items():
@@ -238,6 +238,7 @@ def test_small_chapters_are_read_whole(monkeypatch: pytest.MonkeyPatch, tmp_path
         reasons=("unknown_symbol",),
         documents={"bpe": "1.txt"},
         errata={"E-1": Erratum("E-1", {"where": "bpe", "stated": "5", "right": "17, as listed", "why": "5 is another"})},
+        titles={"1.txt": "a chapter"},
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,12 +173,18 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
         rows += list(_outcome_rows(question.outcome, ""))
     rows += [("stated", _stated(entry)) for entry in case.stated]
     rows += [("worked", f"{entry['at']} = {entry['from']}") for entry in case.worked]
-    rows += [("source", ", ".join(entry.values())) for entry in case.source]
+    rows += [("source", _source(entry)) for entry in case.source]
     rows += [("verified", how) for how in case.verified_by]
     others = f" --fixtures {shlex.quote(str(fixtures))}" if fixtures else ""
     rows.append(("run", f"tokspec run --impl IMPLEMENTATION{others} --select {case.id}"))
     for label, text in rows:
         yield f"  {label:<9} {text}"
+
+
+def _source(entry: Mapping[str, str]) -> str:
+    """Write where a case comes from, with the title of a document, of which the file's name says nothing."""
+    title = load_specification().titles.get(entry.get("document", ""))
+    return ", ".join(entry.values()) + (f" ({title})" if title else "")
 
 
 def _outcome_rows(outcome: object, option: str) -> Iterator[tuple[str, str]]:

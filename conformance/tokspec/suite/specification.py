@@ -65,7 +65,7 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Specification:
-    """Everything that the chapters define, in their order.
+    """Everything that the chapters define, in their order; ``titles`` says what each file of ``documents`` is.
 
     >>> specification = load_specification()
     >>> specification.clauses["BPE-TRAIN-7"].text
@@ -82,6 +82,7 @@ class Specification:
     documents: Mapping[str, str]
     errata: Mapping[str, Erratum]
     profiles: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def is_of(self, profile: str, clauses: Iterable[str]) -> bool:
         """Whether a case with these clauses belongs to a profile: all of them do.
@@ -154,7 +155,8 @@ def load_specification() -> Specification:
         belonging.refuse_unused()
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
     documents = {row[0]: row[1].strip("`") for row in _table(terms)}
-    return Specification(clauses, choices, reasons, documents, errata, profiles)
+    titles = {row[1].strip("`"): row[2] for row in _table(terms)}
+    return Specification(clauses, choices, reasons, documents, errata, profiles, titles)
 
 
 def _sections(file: Path) -> Iterator[_Section]:
