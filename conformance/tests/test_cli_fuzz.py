@@ -95,6 +95,7 @@ def kept(folder: Path) -> list[str]:
     return sorted(str(file.relative_to(folder)) for file in (folder / ".tokspec-fuzz").rglob("*") if file.is_file())
 
 
+@pytest.mark.long
 def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
     status, out, _ = fuzz(folder, *LOSSY, "--examples", "40", "--save", "found")
     assert status == 1
@@ -121,6 +122,7 @@ def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
     assert said in done.stdout
 
 
+@pytest.mark.long
 def test_what_is_right_by_now_is_not_kept(folder: Path) -> None:
     fuzz(folder, *LOSSY, "--examples", "40")
     assert kept(folder)
@@ -129,6 +131,7 @@ def test_what_is_right_by_now_is_not_kept(folder: Path) -> None:
     assert (status, kept(folder)) == (0, [])
 
 
+@pytest.mark.long
 def test_the_command_that_finds_it_again_does(folder: Path) -> None:
     status, out, _ = fuzz(folder, *LOSSY, "--examples", "40", "--no-database")
     first, *_ = [line.split("tokspec fuzz ")[1] for line in out.splitlines() if line.startswith("  again ")]
@@ -181,6 +184,7 @@ def test_misuse_is_one_line(folder: Path, options: list[str], message: str) -> N
     assert said.startswith(f"tokspec: {message}")
 
 
+@pytest.mark.long
 def test_what_a_listed_case_excuses_does_not_count(folder: Path) -> None:
     entry = '  - case: "CASE"\n    verdict: "fail"\n    digest: "0123456789abcdef"\n    reason: "known"\n'
     listed = [sys.executable, "-m", "tokspec", "cases", "BPE-ENC-1"]
@@ -196,6 +200,7 @@ def test_what_a_listed_case_excuses_does_not_count(folder: Path) -> None:
     assert (status, FINDING in out) == (1, True)  # it fails in another manner
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="has no such signal")
 def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERRUPTED_AT", "3000")
@@ -292,6 +297,7 @@ def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
     assert kept_in == ["tokref-0.1.0-against-lossy-Adapter-only-bpe"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("given", "again"),
     [

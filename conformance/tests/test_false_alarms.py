@@ -145,6 +145,7 @@ def combinations(case: Case, adapter: Chooser, session: InProcessSession) -> Ite
             yield taken, finished
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [Chooser, FastChooser])
 def test_every_case_passes_with_all_combinations_of_options(kind: type[Chooser]) -> None:
     adapter = kind()

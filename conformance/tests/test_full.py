@@ -38,8 +38,8 @@ MARKERS = [marker.partition(":")[0] for marker in PROJECT["tool"]["pytest"]["ini
 #: Where tests lie, with the markers that they may have there; the last two places have jobs of their own.
 PLACES = {
     "conformance/tests/test_some.py": MARKERS,
-    "conformance/tests/test_action.py": ["slow", "interop"],
-    "conformance/tests/shipped/test_some.py": ["slow", "interop"],
+    "conformance/tests/test_action.py": ["slow", "long", "interop"],
+    "conformance/tests/shipped/test_some.py": ["slow", "long", "interop"],
 }
 
 
@@ -74,7 +74,7 @@ def test_every_test_is_in_one_job() -> None:
 def test_the_places_with_jobs_of_their_own_have_no_other_markers() -> None:
     files = [ROOT / "conformance" / "tests" / "test_action.py", *(ROOT / "conformance" / "tests" / "shipped").glob("*.py")]
     used = {name for file in files for name in re.findall(r"pytest\.mark\.(\w+)", file.read_text("utf-8"))}
-    assert used & {*MARKERS} <= {"slow", "interop"}
+    assert used & {*MARKERS} <= {"slow", "long", "interop"}
 
 
 def test_the_weekly_workflow_runs_every_job_and_lets_none_skip() -> None:

@@ -96,6 +96,7 @@ def test_what_is_found_is_small() -> None:
     assert first == ("BPE-ENC-1", "encode", "tokens", {"type": "bpe", "vocabulary": ["a"]}, {"text": "aaaa"})
 
 
+@pytest.mark.long
 def test_the_same_seed_finds_the_same() -> None:
     first, second = campaign(lose_last_token), campaign(lose_last_token)
     assert shown(first) == shown(second)
@@ -108,6 +109,7 @@ def test_each_difference_is_told_once_and_how_often() -> None:
     assert next(iter(made.findings)).times > 10
 
 
+@pytest.mark.long
 def test_a_frequent_fault_hides_no_rare_one_of_another_kind_or_component() -> None:
     def both(operation: str, model: Any, input: Mapping[str, Any], result: dict[str, Any]) -> None:
         lose_last_token(operation, model, input, result)
@@ -129,6 +131,7 @@ def test_a_stage_excuses_the_encoding_behind_it() -> None:
     assert {finding.question.operation for finding in made.findings} == {"normalize"}
 
 
+@pytest.mark.long
 def test_crashes_and_wrong_reasons_are_found() -> None:
     def crash(operation: str, model: Any, input: Mapping[str, Any], result: dict[str, Any]) -> None:
         if operation == "decode" and len(input.get("ids", ())) > 1:
@@ -182,6 +185,7 @@ def test_an_interruption_leaves_what_was_being_shrunk() -> None:
     assert (found.kind, found.examples) == (first.kind, first.examples)
 
 
+@pytest.mark.long
 def test_the_clock_is_seen_while_a_program_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [
         "import time",
@@ -389,6 +393,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).resolve().parents[1] / "bench")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "id",
     [

@@ -195,6 +195,7 @@ def test_texts_have_tokens_and_special_tokens() -> None:
     assert sum("<s>" in text for text in found) > 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WHERE)
 def test_examples_tell_the_options_of_a_choice_apart(name: str) -> None:
     answers: dict[str, list[Any]] = {option: [] for option in CHOICES[name].options}

@@ -326,6 +326,7 @@ mine 0.1 does not conform: 2 of 3 cases asked = 1 pass + 1 fail, 1 unsupported
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_example_that_is_shown_can_be_enabled(language: str, adapters: Any) -> None:
     folder = adapters(language, True)

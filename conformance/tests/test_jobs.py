@@ -38,6 +38,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, list[str]]:
     return finished.returncode, finished.stdout.splitlines()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [

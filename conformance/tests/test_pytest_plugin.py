@@ -214,6 +214,7 @@ def test_what_is_not_offered_is_skipped_with_the_reason(repository: pytest.Pytes
     assert line.endswith(": unsupported: does not offer train")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
 def test_a_run_in_which_nothing_passes_is_no_pass(repository: pytest.Pytester, workers: list[str]) -> None:
     result = repository.runpytest("--tokspec", command(), "--tokspec-select", "bpe-toy-train-3", *workers)
@@ -241,6 +242,7 @@ def test_junit_names_the_case_and_holds_the_report(repository: pytest.Pytester) 
     assert (failure.text or "").splitlines()[-2] == '  first     tokens[1]: expected "un", actual "u"'
 
 
+@pytest.mark.long
 def test_workers_have_a_program_each(repository: pytest.Pytester) -> None:
     result = repository.runpytest("--tokspec", command(), "-n", "2", "--tokspec-select", "bpe-toy-encode-*")
     result.assert_outcomes(passed=2, failed=8)
@@ -372,6 +374,7 @@ def test_an_adapter_in_python(repository: pytest.Pytester, inside: bool) -> None
     assert [process == os.getpid() for process in processes(repository)] == [inside]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("own", "status"),
     [("def test_own(): pass", 1), ("def test_own(): raise KeyboardInterrupt", 2)],

@@ -164,6 +164,7 @@ def test_what_is_not_loaded_says_why(folder: Path) -> None:
     assert (cell.fields, cell.share(), cell.reason) == ({}, None, "does not load it: has no BPE")
 
 
+@pytest.mark.long
 def test_only_what_is_missing_is_computed(folder: Path) -> None:
     computed: list[bool] = []
     vocabularies = Vocabularies(folder, read_list(listed("Right", "Own")))
@@ -197,6 +198,7 @@ def test_a_file_that_cannot_be_read_is_no_success(folder: Path) -> None:
     assert (status, lines[-1].partition(" in ")[0]) == (2, "0 cells computed and 0 kept,")
 
 
+@pytest.mark.long
 def test_the_command_shows_a_table(folder: Path) -> None:
     file = listed("Right", "Own", "Refuses", "Missing")
     status, lines = run("--list", str(file), "--vocabularies", str(folder))

@@ -208,6 +208,7 @@ def test_a_verb_that_is_gone_names_its_successor(run: Any, verb: str, successor:
     assert run(verb, "--anything") == (2, "", f"tokspec: tokspec {verb} is gone; use tokspec {successor}\n")
 
 
+@pytest.mark.long
 def test_differences_are_grouped_and_shown_with_their_smallest_input(recorded: Any) -> None:
     status, printed, _ = recorded(
         "diff", "reference", "wrong:Wrong", "--model", "tokenizer.json", "--made", 0, "--no-cases"
@@ -372,6 +373,7 @@ class Dies(ReferenceAdapter):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("implementation", "said"),
     [

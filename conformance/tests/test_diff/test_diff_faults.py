@@ -26,6 +26,7 @@ def undisturbed(place: Any, slow_lines: Callable[[int], list[str]]) -> dict[str,
     return place.results("undisturbed")
 
 
+@pytest.mark.long
 def test_a_killed_worker(place: Any, undisturbed: dict[str, bytes]) -> None:
     """The unit is done again, no text is blamed, and the result is the same."""
     process = place.start("texts.txt", *UNITS, "-o", "killed", "--jobs", "2")
@@ -41,6 +42,7 @@ def test_a_killed_worker(place: Any, undisturbed: dict[str, bytes]) -> None:
     assert before.items() <= place.times("killed").items()
 
 
+@pytest.mark.long
 def test_a_killed_driver(place: Any, undisturbed: dict[str, bytes]) -> None:
     """Its processes end, and the next start does what is left and nothing else."""
     process = place.start("texts.txt", *UNITS, "-o", "driver", "--jobs", "2")
@@ -55,6 +57,7 @@ def test_a_killed_driver(place: Any, undisturbed: dict[str, bytes]) -> None:
     assert before.items() <= place.times("driver").items()
 
 
+@pytest.mark.long
 def test_an_interruption(place: Any, undisturbed: dict[str, bytes]) -> None:
     """It prints what it has, and the same command goes on."""
     process = place.start("texts.txt", *UNITS, "-o", "again", "--jobs", "1")
@@ -73,6 +76,7 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_grow(place: Any) -> None:
     """A result that does not fit is not there at all, and the comparison ends."""
     place.write("a.txt", ["one"] * 500)
@@ -101,6 +105,7 @@ def small_disk(place: Any) -> Any:
     subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.long
 def test_a_disk_that_fills_up(place: Any, small_disk: Path) -> None:
     """What was written is whole; with room again, what is left is done."""
     for number in range(6):
@@ -118,6 +123,7 @@ def test_a_disk_that_fills_up(place: Any, small_disk: Path) -> None:
     assert place.results("disk/diff") == place.results("undisturbed")
 
 
+@pytest.mark.long
 def test_a_truncated_input(place: Any, undisturbed: dict[str, bytes]) -> None:
     """Units of a file that has become shorter are not done; when it is whole again, they are."""
     file = place.folder / "texts.txt"

@@ -95,6 +95,7 @@ A and B differ in 7 (87.5 %) of 8 inputs, 77 bytes; 2 (10.5 %) of 19 tokens diff
 ALIKE = "A  troubled 1 (trouble:Troubled)\nB  sound 1 (trouble:Sound)\n\n{}\n"
 
 
+@pytest.mark.long
 def test_every_trouble_is_a_finding_of_its_text(place: Any) -> None:
     place.write("texts.txt", TROUBLED)
     with (place.folder / "texts.txt").open("ab") as file:
@@ -151,6 +152,7 @@ def test_comparisons_share_a_folder(place: Any) -> None:
     assert len(place.times("tokspec-diff")) == 2 * len(before)
 
 
+@pytest.mark.long
 def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:
     """The one knows no merges; of the model what remains is the merge that shows it, with its tokens."""
     tokens = ["c", "a", "b", "d", "ab", "cd", "abcd"]
@@ -171,6 +173,7 @@ def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_program_is_compared_as_well(place: Any) -> None:
     place.write("texts.txt", [*TROUBLED, "long" * 20_000])
     program = f"{sys.executable} -m tokspec.sessions.adapter_server trouble:Troubled"

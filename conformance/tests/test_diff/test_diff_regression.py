@@ -28,6 +28,7 @@ def test_words(tokenizer_regression):
 """
 
 
+@pytest.mark.long
 def test_the_first_run_writes_later_ones_compare_and_a_flag_writes_anew(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +59,7 @@ def test_the_first_run_writes_later_ones_compare_and_a_flag_writes_anew(
     pytester.runpytest().assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_texts_that_are_new_or_gone_are_a_difference(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine=TESTS)
     pytester.runpytest()
@@ -90,6 +92,7 @@ def tokenize(text):
     )
 
 
+@pytest.mark.long
 def test_what_was_a_fault_and_still_is_one_is_the_same(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine=TESTS.replace("text.split()]", "text.split() if [True][text.startswith('no')]]"))
     pytester.runpytest()
@@ -98,6 +101,7 @@ def test_what_was_a_fault_and_still_is_one_is_the_same(pytester: pytest.Pytester
     assert '"text": "no bugs", "faults": {"encode": "crash"}' in recording.read_text("utf-8")
 
 
+@pytest.mark.long
 def test_an_object_that_does_less_is_a_difference(pytester: pytest.Pytester) -> None:
     both = """
 class Both:
@@ -119,6 +123,7 @@ def test_words(tokenizer_regression):
     result.stdout.fnmatch_lines(["E *not compared: * times: decode: B: is not offered"])
 
 
+@pytest.mark.long
 def test_objects_of_libraries_and_commands_are_recorded_too(pytester: pytest.Pytester) -> None:
     model = {"type": "WordLevel", "vocab": {"a": 0, "bug": 1, "?": 2}, "unk_token": "?"}
     content = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}, "added_tokens": []}

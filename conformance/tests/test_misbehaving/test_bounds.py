@@ -62,6 +62,7 @@ def test_what_nobody_reads_is_not_kept(judge: Any, grown: Callable[[], int]) -> 
     assert grown() < BOUND
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["long", "refuses_at_length"])
 def test_what_a_program_answers_is_not_kept_whole(cases: list[Case], grown: Callable[[], int], name: str) -> None:
     hugs = next(case for case in cases if case.id == "bpe-toy-encode-hugs")

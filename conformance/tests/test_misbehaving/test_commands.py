@@ -92,6 +92,7 @@ def test_who_ends_after_every_answer_is_no_success(program: Callable[[str], str]
     assert (status, printed.splitlines()[-1]) == (1, "not well: crash: exit status 0; no question is to blame")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_recording_of_who_ends_after_every_answer_says_so(program: Callable[[str], str], run: Run) -> None:
     Path("tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": {"b": 0, "ug": 1}, "merges": []}}')

@@ -57,6 +57,7 @@ ROWS: list[tuple[str, str, str, Mapping[str, Any]]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [2, 3])
 @pytest.mark.parametrize(("name", "verdicts", "detail", "limits"), ROWS, ids=[row[0] for row in ROWS])
 def test_programs(
