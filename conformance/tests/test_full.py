@@ -48,7 +48,11 @@ def runs(command: str, place: str, marks: set[str]) -> bool:
     words = shlex.split(command.replace("{posargs}", ""))
     options = dict(zip(words, words[1:], strict=False))
     ignored = [after for word, after in zip(words, words[1:], strict=False) if word == "--ignore"]
-    given = [word for before, word in zip(words, words[1:], strict=False) if word.startswith("conformance/") and before != "--ignore"]
+    given = [
+        word
+        for before, word in zip(words, words[1:], strict=False)
+        if word.startswith("conformance/") and before != "--ignore"
+    ]
     if any(place.startswith(path) for path in ignored) or (given and not any(place.startswith(path) for path in given)):
         return False
     expression = options["-m"]
@@ -72,7 +76,10 @@ def test_every_test_is_in_one_job() -> None:
 
 
 def test_the_places_with_jobs_of_their_own_have_no_other_markers() -> None:
-    files = [ROOT / "conformance" / "tests" / "test_action.py", *(ROOT / "conformance" / "tests" / "shipped").glob("*.py")]
+    files = [
+        ROOT / "conformance" / "tests" / "test_action.py",
+        *(ROOT / "conformance" / "tests" / "shipped").glob("*.py"),
+    ]
     used = {name for file in files for name in re.findall(r"pytest\.mark\.(\w+)", file.read_text("utf-8"))}
     assert used & {*MARKERS} <= {"slow", "long", "interop"}
 

@@ -134,7 +134,10 @@ def test_the_list_of_a_checkout_in_the_current_folder(
     monkeypatch.chdir(folder)
     monkeypatch.setattr("tokspec.cli.matrix.fixtures_folder", lambda: folder / "installed" / "fixtures")
     status, printed, _ = run("matrix", "--fixtures", "fixtures", "--format", "markdown")
-    assert (status, printed.splitlines()[2:]) == (0, ["| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |"])
+    assert (status, printed.splitlines()[2:]) == (
+        0,
+        ["| tokref 0.1.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |"],
+    )
 
 
 def test_a_site_without_its_packages_is_refused_before_anything_is_judged(

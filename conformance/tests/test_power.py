@@ -229,7 +229,7 @@ def test_files_without_a_list_ids_used_twice_and_empty_folders_are_named(folder:
 def test_an_installed_suite_has_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tokspec.cli.power.mutants_folder", lambda: None)
     result = CliRunner().invoke(tokspec, ["dev", "power"], standalone_mode=False)
-    message = "--mutants: an installed suite has none; give conformance/mutants of a checkout"
+    message = "--mutants: there are none here; run this in a checkout, or give its conformance/mutants"
     assert str(result.exception) == message
 
 

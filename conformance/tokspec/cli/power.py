@@ -53,7 +53,7 @@ def power_command(
 def _given(folder: Path | None) -> Path:
     found = folder or mutants_folder()
     if found is None:
-        raise DataError("an installed suite has none; give conformance/mutants of a checkout", key="--mutants")
+        raise DataError("there are none here; run this in a checkout, or give its conformance/mutants", key="--mutants")
     return found
 
 

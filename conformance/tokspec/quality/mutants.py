@@ -81,14 +81,14 @@ class Mutant:
 
 
 def mutants_folder() -> Path | None:
-    """Return the folder of a checkout; an installed suite has none.
+    """Return the folder of the checkout that is installed, or of the one in the current folder.
 
     >>> folder = mutants_folder()
     >>> folder is None or folder.name
     'mutants'
     """
-    folder = Path(__file__).resolve().parents[2] / "mutants"
-    return folder if folder.is_dir() else None
+    folders = (Path(__file__).resolve().parents[2] / "mutants", Path("conformance", "mutants"))
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def load_mutants(folder: Path) -> list[Mutant]:

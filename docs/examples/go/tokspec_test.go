@@ -52,7 +52,7 @@ func (r refusal) Error() string { return r.message }
 func TestTokspec(t *testing.T) {
 	text, err := os.ReadFile("cases.json")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(err, "; make it: tokspec cases --bundle cases.json --format vocab.tiktoken")
 	}
 	var all bundle
 	if err := json.Unmarshal(text, &all); err != nil {

@@ -54,7 +54,9 @@ final class TokspecTest {
 
   @TestFactory
   Stream<DynamicTest> cases() throws IOException {
-    bundle = JsonParser.parseString(Files.readString(Path.of("cases.json"))).getAsJsonObject();
+    Path cases = Path.of("cases.json");
+    assertTrue(Files.exists(cases), "make it: tokspec cases --bundle cases.json --format vocab.txt");
+    bundle = JsonParser.parseString(Files.readString(cases)).getAsJsonObject();
     Map<String, Map<String, String>> known = readKnownFailures(System.getenv("KNOWN_FAILURES"));
     return bundle.getAsJsonArray("cases").asList().stream()
         .map(JsonElement::getAsJsonObject)
