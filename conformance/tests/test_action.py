@@ -231,8 +231,11 @@ def test_known_failures_and_a_command_in_another_folder(job: Callable[..., Job],
         ),
         (
             {"implementation": "reference", "command": "$(touch harmed); `touch harmed`"},
-            "::error title=tokspec::tokspec: --impl and --cmd name two implementations; give one",
+            "::error title=tokspec::give an implementation or a command, not both",
         ),
+        ({"implementation": " "}, "::error title=tokspec::the implementation or command is blank"),
+        ({"implementation": "\n"}, "::error title=tokspec::the implementation or command is blank"),
+        ({"command": " \t"}, "::error title=tokspec::the implementation or command is blank"),
     ],
 )
 def test_what_is_wrong_with_the_inputs_is_an_error_and_keeps_nothing(
@@ -242,6 +245,26 @@ def test_what_is_wrong_with_the_inputs_is_an_error_and_keeps_nothing(
     assert (done.status, done.artifacts, len(done.commands)) == (2, {}, 1)
     assert done.commands[0].startswith(message)
     assert list(tmp_path.rglob("harmed")) == []
+
+
+def test_a_command_is_a_program_whatever_its_name_looks_like(job: Callable[..., Job]) -> None:
+    done = job(command="reference", select=SELECT)
+    assert (done.status, done.out("conforms"), len(done.commands)) == (2, "", 1)
+    assert done.commands[0].startswith(
+        "::error title=tokspec::tokspec: 'reference': cannot be started: there is no program "
+    )
+
+
+def test_the_action_uses_options_that_the_help_shows() -> None:
+    script = next(step["run"] for step in ACTION["runs"]["steps"] if step["name"] == "Judge")
+    used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", script))
+    shown = {word for verb in ("run", "report") for word in re.findall(r"--[a-z][a-z-]+", help_of(verb))}
+    assert used - shown == set()
+
+
+def help_of(verb: str) -> str:
+    command = [sys.executable, "-m", "tokspec", verb, "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.interop

@@ -177,6 +177,10 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         (("run", *ONE, "--report", "nowhere/report.ndjson"), "nowhere/report.ndjson: cannot be written: No such file or directory"),
         (("record", "--impl", "mine"), "No such option '--impl'; an implementation is named without one; see tokspec record --help"),
         (("diff", "--impl=mine"), "No such option '--impl'; an implementation is named without one; see tokspec diff --help"),
+        (("run", "--impl", " \t"), "--impl needs a name or a command; see tokspec run --help"),
+        (("smoke", "--cmd", " "), "--impl needs a name or a command; see tokspec smoke --help"),
+        (("fuzz", "--against", ""), "--against needs a name or a command; see tokspec fuzz --help"),
+        (("fuzz", "--against", " "), "--against needs a name or a command; see tokspec fuzz --help"),
     ],
     ids=[
         "two implementations",
@@ -196,6 +200,10 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         "report",
         "recorded by an option",
         "compared by an option",
+        "blank name",
+        "blank command",
+        "empty oracle",
+        "blank oracle",
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_line_and_status_2(status_and_message: Call, arguments: tuple[str, ...], message: str) -> None:

@@ -286,6 +286,14 @@ def test_a_program_that_cannot_be_asked_ends_pytest_with_a_line(
         (["--tokspec", "reference", "--tokspec-cmd", "cat"], "--tokspec and --tokspec-cmd name two implementations; give one"),
         (["--tokspec-cmd", "cat", "--tokspec-in-process"], "--tokspec-in-process is for adapters in Python; a program has its own process"),
         (["--tokspec-select", "BPE-*"], "no implementation is named; give --tokspec"),
+        (["--tokspec", ""], "--tokspec is blank; give it a value, or leave it out"),
+        (["--tokspec", " \t"], "--tokspec is blank; give it a value, or leave it out"),
+        (["--tokspec-cmd", ""], "--tokspec-cmd is blank; give it a value, or leave it out"),
+        (
+            ["--tokspec", "reference", "--tokspec-known-failures", ""],
+            "--tokspec-known-failures is blank; give it a value, or leave it out",
+        ),
+        (["--tokspec-fixtures-version", ""], "--tokspec-fixtures-version is blank; give it a value, or leave it out"),
         (
             ["--tokspec", "reference", "--tokspec-select", "bpe-toy-encode-bog"],
             "--tokspec-select: 'bpe-toy-encode-bog' matches no case; "
@@ -300,7 +308,22 @@ def test_a_program_that_cannot_be_asked_ends_pytest_with_a_line(
             "--tokspec-choice: '\\x1b]0;x\\x07=x' names no choice; there are " + ", ".join(load_specification().choices),
         ),
     ],
-    ids=["name", "object", "program", "both", "in process", "none", "selection", "choice", "escapes"],
+    ids=[
+        "name",
+        "object",
+        "program",
+        "both",
+        "in process",
+        "none",
+        "empty",
+        "blank",
+        "empty command",
+        "empty list",
+        "empty version",
+        "selection",
+        "choice",
+        "escapes",
+    ],
 )  # fmt: skip
 def test_wrong_options_are_a_usage_error_in_one_line(
     repository: pytest.Pytester, arguments: list[str], message: str

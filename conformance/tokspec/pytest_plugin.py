@@ -57,6 +57,10 @@ def tokenizer_regression(request: pytest.FixtureRequest) -> TokenizerRegression:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Start the implementation, before xdist starts workers; what is wrong with the options ends pytest."""
     option = session.config.option
+    for name in ("tokspec", "tokspec_cmd", "tokspec_known_failures", "tokspec_fixtures_version"):
+        given = getattr(option, name)
+        if given is not None and not given.strip():  # such as a variable that is empty; no default is meant
+            raise pytest.UsageError(f"--{name.replace('_', '-')} is blank; give it a value, or leave it out")
     if option.tokspec is not None and option.tokspec_cmd is not None:
         raise pytest.UsageError("--tokspec and --tokspec-cmd name two implementations; give one")
     if option.tokspec_in_process and option.tokspec_cmd is not None:

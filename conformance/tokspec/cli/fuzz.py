@@ -27,6 +27,7 @@ from tokspec.cli.options import (
     choices_option,
     implementation_options,
     parse_choices,
+    refuse_blank,
 )
 from tokspec.cli.progress import Bar
 from tokspec.suite.cases import Case
@@ -151,6 +152,7 @@ class _Fuzzing:
         from tokspec.fuzz.findings import known_causes, mark_known
         from tokspec.fuzz.saving import read_questions
 
+        refuse_blank("--against", self.against)
         seed = SystemRandom().randrange(2**32) if self.seed is None else self.seed
         families, causes = self._families(), known_causes(self.known_failures, self.fixtures)
         saved = [question for folder in self.replay for question in read_questions(folder)]

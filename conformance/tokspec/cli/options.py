@@ -40,6 +40,7 @@ __all__ = [
     "implementation_options",
     "limits_options",
     "parse_choices",
+    "refuse_blank",
     "refuse_outputs",
     "selection_options",
 ]
@@ -142,8 +143,8 @@ def implementation_options(command: Command) -> Command:
         in_process: bool,
         **others: Any,
     ) -> Any:
-        if "" in (impl, program):
-            raise click.UsageError("--impl needs a name or a command")
+        refuse_blank("--impl", impl)
+        refuse_blank("--impl", program)
         if impl and program:
             raise click.UsageError("--impl and --cmd name two implementations; give one")
         if impl and names_program(impl):
@@ -155,6 +156,16 @@ def implementation_options(command: Command) -> Command:
         return command(target=Target(impl, program, limits, in_process, confined), **others)
 
     return cast(Command, add_options(with_target, _TARGET))
+
+
+def refuse_blank(option: str, word: str | None) -> None:
+    """Refuse a blank where an implementation is named: a variable that is empty does not mean the default.
+
+    Raises:
+        UsageError: it is given, and blank.
+    """
+    if word is not None and not word.strip():
+        raise click.UsageError(f"{option} needs a name or a command")
 
 
 class Finite(click.FloatRange):
