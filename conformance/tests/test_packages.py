@@ -80,6 +80,62 @@ def node_test(file: Path) -> dict[str, str]:
     return verdicts
 
 
+#: Ends the process with status 0, at the point that is asked for, and passes what it is asked until then.
+EXITS = """
+import {{ register }} from "{package}/index.mjs";
+const at = process.env.EXITS_AT;
+const exit = (point) => point === at && process.exit(0);
+exit("import");
+const adapter = {{
+  hello: {{ formats: ["tokspec"], encode_fields: ["tokens"] }},
+  load: () => exit("load"),
+  operations: {{
+    async encode() {{
+      exit("case");
+      if (at === "timer") setTimeout(() => exit("timer"), 0);
+      if (at === "end") process.on("beforeExit", () => exit("end"));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return {{ tokens: at === "end" ? ["wrong"] : [] }};
+    }},
+  }},
+}};
+register(adapter, {{ select: (one) => one.id === "encode-empty" }});
+exit("registered");
+"""
+
+ENDED = "tokspec: the process was ended with status 0 before {}; nothing judged is not a pass"
+
+
+@pytest.mark.parametrize(
+    ("point", "status", "missing"),
+    [
+        ("never", 0, ""),
+        ("import", 1, "register()"),
+        ("registered", 1, "all cases were judged"),
+        ("load", 1, "all cases were judged"),
+        ("case", 1, "all cases were judged"),
+        ("timer", 1, "all cases were judged"),
+        ("end", 1, "what failed was told"),
+    ],
+)
+def test_node_test_fails_where_the_implementation_ends_the_process(
+    tmp_path: Path, point: str, status: int, missing: str
+) -> None:
+    (tmp_path / "exits.test.mjs").write_text(EXITS.format(package=(PACKAGES / "npm").as_uri()), "utf-8")
+    command = ["node", "--test", "--test-reporter=tap", "exits.test.mjs"]
+    environment = {**os.environ, "EXITS_AT": point}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    said = {line.removeprefix("# ") for line in done.stdout.splitlines() if line.startswith("# tokspec:")}
+    assert (done.returncode, said) == (status, {ENDED.format(missing)} if missing else set())
+
+
+def test_who_reads_the_bundle_alone_may_end_the_process(tmp_path: Path) -> None:
+    (tmp_path / "read.mjs").write_text(
+        f'import {{ bundle }} from "{(PACKAGES / "npm").as_uri()}/index.mjs";\nprocess.exit(bundle.cases.length ? 0 : 1);\n'
+    )
+    assert subprocess.run(["node", "read.mjs"], cwd=tmp_path).returncode == 0
+
+
 def cargo(*arguments: str, package: Path = PACKAGES / "crate", **environment: str) -> dict[str, str]:
     """Run a test of the crate and return the verdict of every case."""
     command = ["cargo", *arguments, "--", "--format=pretty"]

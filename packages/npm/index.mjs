@@ -1,7 +1,7 @@
 // Judges a tokenizer by the cases of the tokspec suite, each as a test of node:test. docs/cases.md describes the cases.
 
 import { readFileSync } from "node:fs";
-import test from "node:test";
+import test, { after } from "node:test";
 import { comparable, convertSpans, difference } from "./compare.mjs";
 import { isAsListed, readKnownFailures } from "./known.mjs";
 export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
@@ -10,6 +10,16 @@ const TRAINING = ["train", "training_trace", "training_state", "best_pair", "pru
 const SEVERITY = ["crash", "error", "fail", "unsupported", "pass"];
 const unsupported = (message) => ({ refused: { reason: "unsupported", message } });
 
+// To node --test a file whose process ends with status 0 has passed, whatever was judged. So an implementation that ends
+// the process fails the tests: while it is imported, if it is imported after this module, and until all is judged.
+let expected = process.env.NODE_TEST_CONTEXT ? "register()" : "";
+process.on("beforeExit", () => (expected = expected === "register()" ? "" : expected)); // an end that nobody called for
+process.on("exit", (status) => {
+  if (status || !expected) return;
+  console.error(`tokspec: the process was ended with status 0 before ${expected}; nothing judged is not a pass`);
+  process.exitCode = 1;
+});
+
 /** Register a test for each case that `select` takes. `knownFailures` is a file that `tokspec run` wrote. */
 export function register(adapter, { knownFailures, select = () => true } = {}) {
   const known = readKnownFailures(knownFailures);
@@ -17,7 +27,9 @@ export function register(adapter, { knownFailures, select = () => true } = {}) {
   const stale = [...known.entries.keys(), ...(known.unsupported ?? [])].filter((id) => !ids.has(id));
   const problems = stale.map((id) => `${id} is listed, and is no case`);
   const judge = makeJudge(adapter, known);
-  let passed = 0;
+  let [passed, failed] = [0, 0];
+  expected = "all cases were judged";
+  after(() => (expected = failed || problems.length ? "what failed was told" : ""));
   for (const one of bundle.cases.filter(select)) {
     test(one.id, async (t) => {
       const { verdict, detail } = await judge(one);
@@ -27,7 +39,9 @@ export function register(adapter, { knownFailures, select = () => true } = {}) {
       else if (verdict === "unsupported" && known.unsupported?.has(one.id) === false)
         problems.push(`${one.id} is unsupported, and not listed as such`);
       if (verdict === "known failure") t.todo(detail);
-      if (!["pass", "unsupported", "known failure"].includes(verdict)) throw new Error(describe(one, verdict, detail));
+      if (["pass", "unsupported", "known failure"].includes(verdict)) return;
+      failed += 1;
+      throw new Error(describe(one, verdict, detail));
     });
   }
   test("the run", () => {
