@@ -129,6 +129,22 @@ def test_node_test_fails_where_the_implementation_ends_the_process(
     assert (done.returncode, said) == (status, {ENDED.format(missing)} if missing else set())
 
 
+def test_cargo_test_fails_where_the_implementation_ends_the_process(tmp_path: Path) -> None:
+    recording = tmp_path / "recording.json"
+    hello = {"operations": ["encode"], "formats": ["tokspec"], "encode_fields": ["tokens"]}
+    recording.write_text(json.dumps({"hello": hello, "replies": [{"ok": {"tokens": []}}, {"exits": True}]}), "utf-8")
+    command = ["cargo", "run", "--offline", "--quiet", "--example", "recorded"]
+    environment = {
+        **os.environ,
+        "RECORDING": str(recording),
+        "CARGO_TARGET_DIR": str(PACKAGES / "crate" / "target"),
+    }
+    done = subprocess.run(command, cwd=PACKAGES / "crate", env=environment, capture_output=True, text=True)
+    assert done.returncode != 0
+    said = [line for line in done.stderr.splitlines() if line.startswith("tokspec:")]
+    assert said == ["tokspec: the process was ended before all cases were judged; nothing judged is not a pass"]
+
+
 def test_who_reads_the_bundle_alone_may_end_the_process(tmp_path: Path) -> None:
     (tmp_path / "read.mjs").write_text(
         f'import {{ bundle }} from "{(PACKAGES / "npm").as_uri()}/index.mjs";\nprocess.exit(bundle.cases.length ? 0 : 1);\n'

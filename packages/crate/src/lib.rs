@@ -10,12 +10,30 @@ use session::Reply::{self, Answer, Crashed, Refused};
 use session::Session;
 pub use session::{Adapter, Refusal};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The verdicts of rows, the worst first.
 const SEVERITY: [&str; 5] = ["crash", "error", "fail", "unsupported", "pass"];
 
+/// Whether all is judged and told.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    fn atexit(call: extern "C" fn()) -> i32; // of the C library, which every target of the standard library has
+}
+
+/// To cargo test an exit with status 0 is a pass, whatever was judged: an implementation that exits fails the tests.
+extern "C" fn refuse_early_exit() {
+    if !IS_OVER.load(SeqCst) {
+        eprintln!("tokspec: the process was ended before all cases were judged; nothing judged is not a pass");
+        std::process::abort();
+    }
+}
+
 /// Runs a test for each case. `known_failures` is the text of a file that `tokspec run` wrote, or empty.
 pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
+    // SAFETY: the function takes no arguments, does not unwind, and lives as long as the process.
+    unsafe { atexit(refuse_early_exit) };
     let bundle: Value = serde_json::from_str(include_str!("../cases.json")).expect("the bundle");
     let known = known::read(known_failures);
     let mut judge = Judge::new(adapter, &bundle);
@@ -50,7 +68,9 @@ pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
             if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
         },
     ));
-    libtest_mimic::run(&Arguments::from_args(), trials)
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    IS_OVER.store(true, SeqCst);
+    conclusion
 }
 
 struct Judge<'a, A: Adapter> {
