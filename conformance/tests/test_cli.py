@@ -679,3 +679,55 @@ def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder
             "not yet: mend bye first",
         ],
     )
+
+
+#: Ends the process that it is in, at the point that the environment names.
+ENDS = """
+import atexit, os, signal
+from tokspec.adapter import Hello
+
+def end(point):
+    if point == os.environ["POINT"]:
+        os._exit(0)
+
+end("import")
+if os.environ["POINT"] == "exit":
+    atexit.register(os._exit, 0)
+
+class Ends:
+    def hello(self):
+        end("hello")
+        return Hello("ends", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        if os.environ["POINT"] == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+    def run(self, operation, model, input):
+        end("run")
+        if os.environ["POINT"] == "terminated":
+            os.kill(os.getppid(), signal.SIGTERM)
+            signal.pause()
+        return {"tokens": ["bug"] if input["text"] == "bug" else []}
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("point", "verb", "status", "said"),
+    [
+        ("import", "run", 2, "the implementation ended the process with status 0, and nothing is judged; leave out --in-process"),
+        ("hello", "run", 2, "the implementation ended the process with status 0, and nothing is judged; leave out --in-process"),
+        ("run", "run", 2, "the implementation ended the process with status 0, and nothing is judged; leave out --in-process"),
+        ("run", "smoke", 2, "the implementation ended the process with status 0, and nothing is judged; leave out --in-process"),
+        ("killed", "run", 2, "the implementation ended the process by SIGKILL, and nothing is judged; leave out --in-process"),
+        ("terminated", "run", 143, "ended by SIGTERM"),
+        ("exit", "run", 1, ""),
+    ],
+)  # fmt: skip
+def test_an_adapter_that_ends_the_process_of_the_suite_is_no_pass(
+    folder: Path, point: str, verb: str, status: int, said: str
+) -> None:
+    (folder / "ends.py").write_text(ENDS, "utf-8")
+    selected = ONE if verb == "run" else ()
+    command = [*TOKSPEC, verb, *selected, "--impl", "ends:Ends", "--in-process"]
+    done = subprocess.run(command, cwd=folder, env={**os.environ, "POINT": point}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (status, f"tokspec: {said}\n" if said else "")

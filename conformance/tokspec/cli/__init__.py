@@ -140,7 +140,35 @@ def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _end)
     gc.set_threshold(ALLOCATIONS)
+    if owns_process and "--in-process" in arguments and hasattr(os, "fork"):
+        return _supervise(arguments)
     return _status(arguments, owns_process)
+
+
+def _supervise(arguments: list[str]) -> int:
+    """Run a command in a child of this process, and return the status that it says at its end.
+
+    An adapter that runs in a process can end it, with status 0 as well, before anything is judged or when all is.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reader)
+        status = _status(arguments, owns_process=True)
+        os.write(writer, bytes([status]))
+        os._exit(status)
+    os.close(writer)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is _end:
+            signal.signal(number, lambda number, _: os.kill(child, number))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the child gets too, from the terminal
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.set_blocking(reader, False)  # what the adapter has started may hold the other end
+    with suppress(BlockingIOError):
+        if said := os.read(reader, 1):
+            return said[0]
+    how = f"with status {ended}" if ended >= 0 else f"by {signal.Signals(-ended).name}"
+    return _say(f"the implementation ended the process {how}, and nothing is judged; leave out --in-process")
 
 
 class Ended(KeyboardInterrupt):
