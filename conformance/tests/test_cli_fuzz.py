@@ -91,6 +91,45 @@ def test_the_reference_has_no_findings(folder: Path) -> None:
     assert not (folder / ".tokspec-fuzz").exists()
 
 
+#: Supports models of one type alone.
+NARROW = """
+from tokspec.adapter import Unsupported
+from tokspec.adapters.reference import ReferenceAdapter
+
+class Adapter(ReferenceAdapter):
+    def load(self, format, content):
+        if content.get("type") not in SUPPORTED:
+            raise Unsupported("this type")
+        return super().load(format, content)
+"""
+
+
+def test_the_last_line_names_the_families_of_which_nothing_was_answered(folder: Path) -> None:
+    (folder / "narrow.py").write_text(f'SUPPORTED = ["bpe", "wordpiece"]\n{NARROW}')
+    options = ("--impl", "narrow:Adapter", "--seed", "5", "--examples", "60", "--no-database")
+    status, out, err = fuzz(folder, *options)
+    assert (status, err) == (0, "seed 5\n")
+    assert re.fullmatch(
+        r"tokref 0\.1\.0: 0 findings in 60 examples, \d+ requests = \d+ alike \+ 0 differ \+ \d+ unsupported; "
+        r"nothing was answered of stages, unigram, wordlevel\n",
+        out,
+    )
+
+
+def test_a_run_in_which_nothing_was_answered_is_no_pass(folder: Path) -> None:
+    (folder / "narrow.py").write_text(f"SUPPORTED = []\n{NARROW}")
+    options = ("--impl", "narrow:Adapter", "--seed", "5", "--examples", "5", "--no-database", "--only", "bpe")
+    status, out, err = fuzz(folder, *options)
+    assert (status, err) == (1, "seed 5\n")
+    requests = re.match(r"tokref 0\.1\.0: 0 findings in 5 examples, (\d+) requests", out)
+    assert requests is not None
+    assert out == (
+        f"tokref 0.1.0: 0 findings in 5 examples, {requests[1]} requests = 0 alike + 0 differ + {requests[1]} unsupported; "
+        "nothing was answered of bpe\n"
+        "no example was answered; a run that shows nothing is not a pass\n"
+    )
+
+
 def kept(folder: Path) -> list[str]:
     return sorted(str(file.relative_to(folder)) for file in (folder / ".tokspec-fuzz").rglob("*") if file.is_file())
 

@@ -76,13 +76,15 @@ def count_lines(campaign: Campaign) -> Iterator[str]:
 
 
 def total(campaign: Campaign, name: str) -> str:
-    """Return the last line: what was done, and what came of it."""
+    """Return the last line: what was done, what came of it, and the families of which no request was answered."""
     states, known = campaign.tally.states, sum(bool(finding.known) for finding in campaign.findings)
     parts = [f"{states['same']} alike", f"{states['differs']} differ{'s' if states['differs'] == 1 else ''}"]
     parts += [f"{states[state]} {state}" for state in ("open", "unsupported") if states[state]]
     found = _count(len(campaign.findings) - known, "finding") + (f" and {known} known" if known else "")
     asked = f"{_count(campaign.tally.examples, 'example')}, {_count(sum(states.values()), 'request')}"
     ended = ", interrupted" if campaign.interrupted else ""
+    unanswered = ", ".join(family for family in campaign.families if campaign.tally.families.get(family) == 0)
+    ended += f"; nothing was answered of {unanswered}" if unanswered else ""
     return visible(f"{name}: {found} in {asked} = {' + '.join(parts)}{ended}")
 
 
