@@ -64,12 +64,16 @@ class Budget:
 
 @dataclass
 class Tally:
-    """What was done: examples drawn and asked, and requests by what came of them, by operation and by family."""
+    """What was done: examples drawn and asked, and requests by what came of them, by operation and by family.
+
+    ``operations`` and ``families`` count what was answered, ``asked`` all requests of models of a family.
+    """
 
     examples: int = 0
     states: Counter[str] = field(default_factory=Counter)
     operations: Counter[str] = field(default_factory=Counter)
     families: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
 
 
 class _Ended(BaseException):
@@ -318,6 +322,7 @@ class Campaign:
             self._count(operation, comparison)
         supported = sum(comparison.state != "unsupported" for _, comparison in compared)
         self.tally.families[example.family] += supported
+        self.tally.asked[example.family] += len(compared)
         if supported:
             self._supported.add(example.family)
         elif compared:
