@@ -29,8 +29,9 @@ from tokspec.fuzz.components import components_of
 from tokspec.fuzz.drawing import BACKEND
 from tokspec.fuzz.families import FAMILIES
 from tokspec.fuzz.findings import Findings, finding_of, origin_of
+from tokspec.fuzz.learning import TRIES, Learner
 from tokspec.fuzz.minimize import minimize
-from tokspec.fuzz.strategies import Example, examples
+from tokspec.fuzz.strategies import Example, examples, narrowed_examples
 from tokspec.suite.schema import definitions
 
 __all__ = ["Budget", "Campaign", "Tally", "database_folder"]
@@ -41,14 +42,11 @@ _TELL_LESS = definitions()["encoding"]["properties"].keys() - {"tokens", "ids"}
 #: Seconds for shrinking a difference, if each try ends the program, and if the budget is spent; and for polishing.
 _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 
-#: How many smaller questions are tried after shrinking.
-_POLISHED = 1000
+#: How many smaller questions are tried after shrinking, and how many at most where polishing is all shrinking.
+_POLISHED, _POLISHED_ALONE = 1000, 4000
 
 #: One example in so many is asked twice.
 _ASKED_AGAIN = 16
-
-#: After so many examples of a family none of which is supported the family is left out.
-_UNSUPPORTED = 20
 
 #: Keys of a model that have clauses of their own: where one matters, a difference is not explained by one without it.
 _SPECIAL = ("special_tokens", "added_tokens", "max_word_length", "decoder")
@@ -78,6 +76,10 @@ class Tally:
 
 class _Ended(BaseException):
     """The time for looking, or for shrinking, is over; Hypothesis lets it through."""
+
+
+class _Narrowed(BaseException):
+    """Something was learned, and what comes next is to be drawn otherwise."""
 
 
 _DIFFERENCES: dict[tuple[str, str], type[AssertionError]] = {}
@@ -127,11 +129,14 @@ class _Database(ExampleDatabase):
 class _Hunt:
     """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
 
-    ``is_special`` says that a finding would explain it, if some key of the model did not matter.
+    ``is_narrowed`` says that what it draws depends on what was learned, ``has_learned`` that it ended for the next one to
+    draw otherwise. ``is_special`` says that a finding would explain it, if some key of the model did not matter.
     """
 
     is_replay: bool
+    is_narrowed: bool = False
     is_special: bool = False
+    has_learned: bool = False
     origin: tuple[str, str] | None = None
     best: tuple[Question, Comparison] | None = None
     began: float = 0.0
@@ -166,8 +171,7 @@ class Campaign:
         self.progress, self.enough = progress, enough
         self.findings, self.tally, self.began, self.interrupted = Findings(), Tally(), monotonic(), False
         self._database = _Database(database) if database else None
-        self._unsupported, self._supported, self._replayed = Counter[str](), set[str](), set[str]()
-        self._strategy = examples(self.families, self.checker.hello.operations)
+        self._replayed, self.learner = set[str](), Learner(self.checker.hello)
 
     @property
     def seconds(self) -> float:
@@ -187,9 +191,9 @@ class Campaign:
                 self._replay()
             runs = 0
             while not self._is_over():
-                hunt = self._hunt((Phase.generate, Phase.shrink), self.seed * 1_000_003 + runs)
+                hunt = self._hunt(self._looking(), self.seed * 1_000_003 + runs)
                 self._add(hunt)
-                if hunt.best is None:
+                if hunt.best is None and not hunt.has_learned:
                     break
                 runs += 1
         except KeyboardInterrupt as interruption:
@@ -199,6 +203,10 @@ class Campaign:
         if self.tally.examples and not self.tally.states:
             raise DataError(self._nothing_to_ask())
         return self.findings
+
+    def _looking(self) -> tuple[Phase, ...]:
+        """Return the phases of a hunt: what was changed after it was drawn is shrunk as plain values alone."""
+        return (Phase.generate, Phase.shrink) if self.learner.narrowing is None else (Phase.generate,)
 
     def _is_late(self) -> bool:
         return self.budget.seconds is not None and self.seconds >= self.budget.seconds
@@ -237,12 +245,17 @@ class Campaign:
 
     def _hunt(self, phases: tuple[Phase, ...], number: int) -> _Hunt:
         """Run Hypothesis until it has found and shrunk something."""
-        hunt = _Hunt(is_replay=Phase.reuse in phases)
+        narrowing, offered = self.learner.narrowing, self.checker.hello.operations
+        is_replay = Phase.reuse in phases
+        hunt = _Hunt(is_replay, is_narrowed=narrowing is not None and not is_replay)
+        strategy = examples(self.families, offered)
+        if narrowing is not None and not is_replay:
+            strategy = narrowed_examples(self.families, offered, narrowing)
         left = 10**9 if self.budget.examples is None else self.budget.examples - self.tally.examples
 
         @settings(
             max_examples=10**6 if hunt.is_replay else left,
-            database=self._database,
+            database=None if hunt.is_narrowed else self._database,
             phases=phases,
             backend=BACKEND,
             deadline=None,
@@ -252,7 +265,7 @@ class Campaign:
             verbosity=Verbosity.quiet,
         )
         @seeded(number)
-        @given(self._strategy)
+        @given(strategy)
         def compare_with_the_oracle(example: Example) -> None:
             self._try(hunt, example)
 
@@ -260,6 +273,8 @@ class Campaign:
             compare_with_the_oracle()
         except (_Ended, AssertionError, Flaky, SkipTest):  # Flaky: it does not always differ; SkipTest: nothing is kept
             pass
+        except _Narrowed:
+            hunt.has_learned = True
         except KeyboardInterrupt:
             self.interrupted = True
             self._add(hunt)
@@ -271,11 +286,15 @@ class Campaign:
         self._end_in_time(hunt)
         requests = self._chosen(hunt, example)
         is_again = hunt.is_replay or (hunt.origin[1] == AGAIN if hunt.origin else _is_sampled(example))
-        compared = list(self.checker.compare(example.model, requests, again=is_again))
         if hunt.origin is None:
-            self._tell(example, compared)
+            compared = self._compare(example, requests, is_again)
+            is_news = self._tell(example, compared)
+        else:
+            compared, is_news = list(self.checker.compare(example.model, requests, again=is_again)), False
         fresh = self._fresh(hunt, example, compared)
         if not fresh:
+            if is_news and not hunt.is_replay:
+                raise _Narrowed
             return
         if hunt.origin is None:
             hunt.origin, hunt.began = origin_of(fresh[0][0].operation, fresh[0][1].kind), monotonic()
@@ -308,26 +327,47 @@ class Campaign:
                 if "load" not in wanted
                 else [*example.requests[:1]]
             )
-        if (
-            self._unsupported[example.family] >= _UNSUPPORTED
-            and example.family not in self._supported
-            and not hunt.is_replay
-        ):
-            return []
-        return self.checker.worth_asking(example.model, example.requests)
+        requests = self.learner.declared(example.model, example.requests)
+        if not hunt.is_replay:
+            requests = self.learner.worth_asking(example.family, example.model, requests)
+        return self.checker.worth_asking(example.model, requests)
 
-    def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> None:
+    def _compare(self, example: Example, requests: Sequence[Asked], again: bool) -> list[tuple[Asked, Comparison]]:
+        """Compare the replies to requests; where something may be refused, first to one of each operation.
+
+        Then no more is asked of operations that are refused, and nothing if some are and none is answered.
+        """
+        model = example.model
+        if not self.learner.is_careful(example.family):
+            return list(self.checker.compare(model, requests, again=again))
+        compared: dict[int, tuple[Asked, Comparison]] = {}
+        firsts = list({asked[0]: place for place, asked in reversed(list(enumerate(requests)))}.values())[::-1]
+        refused = set[str]()
+
+        def ask(places: Sequence[int]) -> None:
+            found = self.checker.compare(model, [requests[place] for place in places], again=again)
+            compared.update(zip(places, found, strict=False))  # what comes after one that hangs is not asked
+            refused.update(asked[0] for asked, comparison in compared.values() if comparison.state == "unsupported")
+
+        for place in firsts[:TRIES]:
+            if len(refused) == len(compared):
+                ask([place])
+        if len(refused) < len(compared):
+            ask([place for place in firsts if place not in compared])
+            ask([place for place, asked in enumerate(requests) if place not in compared and asked[0] not in refused])
+        return [compared[place] for place in sorted(compared)]
+
+    def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> bool:
+        """Count what was asked, and say whether it teaches something."""
         self.tally.examples += 1
         for (operation, _), comparison in compared:
             self._count(operation, comparison)
         supported = sum(comparison.state != "unsupported" for _, comparison in compared)
         self.tally.families[example.family] += supported
         self.tally.asked[example.family] += len(compared)
-        if supported:
-            self._supported.add(example.family)
-        elif compared:
-            self._unsupported[example.family] += 1
         self.progress(self)
+        replies = [(asked, comparison.state != "unsupported") for asked, comparison in compared]
+        return self.learner.learn(example.family, example.model, replies)
 
     def _fresh(
         self, hunt: _Hunt, example: Example, compared: Sequence[tuple[Asked, Comparison]]
@@ -399,8 +439,13 @@ class Campaign:
             best = found if is_same else best
             return is_same
 
-        small = minimize(question, shows, _SHRINKING_LATE if self._is_late() else _POLISHING, _POLISHED)
+        seconds = _SHRINKING_LATE if self._is_late() else self._polishing_alone() if hunt.is_narrowed else _POLISHING
+        small = minimize(question, shows, seconds, _POLISHED_ALONE if hunt.is_narrowed else _POLISHED)
         return small, best
+
+    def _polishing_alone(self) -> float:
+        """Return the seconds for polishing that is all shrinking: of many findings in a short run each gets a part."""
+        return min(2 * _POLISHING, (self.budget.seconds or 60.0) / 10)
 
     def _tells_more(self, question: Question, kind: str, before: str) -> bool:
         if kind != "tokens" or before not in _TELL_LESS:

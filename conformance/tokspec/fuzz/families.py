@@ -20,6 +20,7 @@ from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
 from tokspec.fuzz.characters import ODD_TOKENS
 from tokspec.fuzz.components import STAGES, added_tokens, special_tokens, stages
 from tokspec.fuzz.drawing import PLAIN, Draw, chance, coded, codes, maybe, number, pick
+from tokspec.fuzz.pipelines import varied
 
 __all__ = ["BROKEN", "FAMILIES", "Generated", "generated", "tokens_of"]
 
@@ -362,13 +363,16 @@ FAMILIES: Mapping[str, tuple[_Making, int]] = {
 
 
 @cache
-def generated(families: tuple[str, ...] = tuple(FAMILIES)) -> st.SearchStrategy[Generated]:
-    """Draw a model of one of the families, with its stages and special tokens."""
-    return _generated(families)
+def generated(families: tuple[str, ...] = tuple(FAMILIES), usual: int = 9) -> st.SearchStrategy[Generated]:
+    """Draw a model of one of the families, with its stages and special tokens; one in ``usual + 1`` is a usual one."""
+    return _generated(families, usual)
 
 
 @st.composite
-def _generated(draw: Draw, families: tuple[str, ...]) -> Generated:
+def _generated(draw: Draw, families: tuple[str, ...], usual: int) -> Generated:
+    if found := draw(maybe(varied(families), usual)):
+        family, whole, letters = found
+        return family, whole, letters
     model: Model = draw(stages())
     family, made, symbols = draw(_model_of(families, model.get("pre_tokenizer", {}).get("type", "")))
     if family == "broken":

@@ -1,0 +1,309 @@
+"""Learning what an implementation answers, so that drawing narrows to it.
+
+What ``hello`` and the formats rule out is never sent, and so never drawn. The rest is learned from refusals as
+``unsupported``. A request has traits: its operation and options, and the type, components, parameters and odd tokens of
+its model. A trait that was never answered is suspected of a refusal; where each was answered, two of them together are.
+Suspects that explain refusals of two examples, or are the only ones of one, are avoided (:class:`Narrowing`) until they
+are answered: a request that has them is asked only now and then, and a model that has them is changed, a part at a
+time, until it has none. As long as nothing is refused, nothing is learned, which costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+from tokspec.adapter import Hello
+from tokspec.formats.files import without
+from tokspec.formats.tiktoken_ranks import merges_of
+from tokspec.fuzz.components import COMPONENTS, STAGES
+from tokspec.fuzz.families import BROKEN, tokens_of
+from tokspec.fuzz.pipelines import starts
+from tokspec.fuzz.traits import Traits, operation_trait
+from tokspec.protocol.messages import Refused, Request
+from tokspec.sessions.session import refuse_unoffered, write_model
+from tokspec.suite.components import covers, needed_components
+from tokspec.suite.schema import operations
+
+__all__ = ["TRIES", "Asked", "Learner", "Narrowing"]
+
+Asked: TypeAlias = tuple[str, Mapping[str, Any]]
+Row: TypeAlias = frozenset[str]
+_Model: TypeAlias = Mapping[str, Any]
+
+#: How many of the last answered examples are remembered before anything is refused, and rows of each kind afterwards.
+_EARLIER, _ROWS = 200, 1500
+
+#: Of an example that is refused so many operations are asked.
+TRIES = 2
+
+#: What is avoided is asked as long as its refusals are at most this share of what a family was asked.
+_SHARE = 0.03
+
+#: A family of which nothing was answered is asked so often before it is asked rarely: once in so many examples.
+_TRIED, _RARELY = 6, 30
+
+#: Answered models of a family that are starts.
+_KEPT = 3
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """What to draw: it does not change, so that examples drawn under it can be shrunk.
+
+    ``avoided`` are traits that are not to be together, ``starts`` models of each family to take parts from, ``closed``
+    the families of which nothing was answered yet.
+    """
+
+    hello: Hello
+    avoided: tuple[Row, ...] = ()
+    closed: frozenset[str] = frozenset()
+    answered: Mapping[str, Sequence[_Model]] = field(default_factory=dict)
+
+    def mend(self, family: str, model: _Model, turn: int, spared: int) -> _Model:
+        """Change a model, a part at a time, until nothing speaks against asking about it, or no change helps.
+
+        ``turn`` says which start comes first; ``spared`` is the number of something avoided to put up with, if the
+        model has so many.
+        """
+        if family == "broken":
+            return next(filter(lambda each: not self._faults(each, self.avoided), _turned(BROKEN, turn * 5)), model)
+        traits = Traits(model).model
+        has = [each for each in self.avoided if each <= traits]
+        left = {has[spared]} if spared < len(has) else set()
+        avoided = [each for each in self.avoided if each not in left]
+        best = self._faults(model, avoided)
+        own = _turned([*self.answered.get(family, ()), *starts(family)], turn)
+        while best:
+            for changed in _changes(model, own):
+                faults = self._faults(changed, avoided)
+                if faults < best:
+                    model, best = changed, faults
+                    break
+            else:
+                return model
+        return model
+
+    def _faults(self, model: _Model, avoided: Sequence[Row]) -> int:
+        """Count what speaks against asking about a model."""
+        unknown = [name for name in needed_components(model) if not covers(self.hello.components, name)]
+        traits = Traits(model).model
+        found = len(unknown) + sum(each <= traits for each in avoided)
+        if not any(self._is_open(traits, operation, avoided) for operation in self._wanted(model)):
+            found += 1
+        return found or isinstance(write_model(self.hello.formats, model), Refused)
+
+    def _wanted(self, model: _Model) -> list[str]:
+        """Name the operations that are there for a model's parts."""
+        if tokens_of(model):
+            names = ["encode"] if "encode" in self.hello.operations else list(self.hello.operations)
+        elif "type" in model:
+            names = list(_TRAINING)
+        else:
+            names = [operation for operation, stage in _OF_STAGES.items() if stage in model]
+        return [each for each in names if each in self.hello.operations]
+
+    def _is_open(self, traits: Row, operation: str, avoided: Sequence[Row]) -> bool:
+        whole = traits | {operation_trait(operation)}
+        return not any(each <= whole for each in avoided)
+
+
+def _turned(models: Sequence[_Model], turn: int) -> Sequence[_Model]:
+    first = turn % max(len(models), 1)
+    return [*models[first:], *models[:first]]
+
+
+_OF_STAGES = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder"}
+_OF_TOKENS = (
+    *("normalize", "pre_tokenize", "encode", "encode_batch", "decode", "decode_bytes", "decode_with_offsets"),
+    *("decode_stream", "segment", "viterbi", "segmentations", "nbest", "token_probabilities", "loss"),
+    *("loss_increase", "prune_step", "count_words"),
+)
+_TRAINING = frozenset(operations()) - frozenset(_OF_TOKENS)
+
+#: Keys that a model may lose.
+_LOSSES = (
+    *("special_tokens", "added_tokens", "unknown_token", "max_word_length", "continuing_prefix", "end_of_word_suffix"),
+    *("ignore_merges", "fuse_unk", "byte_fallback", "piece_types", "scores"),
+)
+_CORE = ("type", "vocabulary", "merges", "tokens", "weights", *_LOSSES[2:])
+_MEMBERS = {component.stage: component.members for component in COMPONENTS if component.members}
+_OPTIONAL = {component.name: component.parameters for component in COMPONENTS}
+
+
+def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
+    """Return models with one part less, or with a part of another model; the smallest changes first."""
+    present = [stage for stage in STAGES if stage in model]
+    for stage in present:
+        part = model[stage]
+        for key in _OPTIONAL.get(f"{stage}/{part['type']}" if "type" in part else stage, ()):
+            if key in part:
+                yield {**model, stage: without(part, key)}
+        members = part.get(_MEMBERS.get(stage, ""), ())
+        for place in range(len(members)):
+            yield {**model, stage: {**part, _MEMBERS[stage]: [*members[:place], *members[place + 1 :]]}}
+    yield from (without(model, key) for key in _LOSSES if key in model)
+    yield from (without(model, stage) for stage in present)
+    if any(not isinstance(entry, str) for entry in model.get("vocabulary", ())):
+        yield {**model, "vocabulary": tokens_of(model)}
+    if model.get("type") == "bpe" and model.get("merges"):
+        yield {**model, "merges": [list(pair) for pair in merges_of(tokens_of(model))]}
+    for stage in STAGES:
+        yield from ({**model, stage: other[stage]} for other in others if stage in other)
+    for other in others:
+        yield {**without(model, *_CORE), **{key: other[key] for key in _CORE if key in other}}
+    yield from others
+
+
+class Learner:
+    """Learns from replies, and says what is worth asking.
+
+    Args:
+        hello: what the implementation declares.
+    """
+
+    def __init__(self, hello: Hello) -> None:
+        self.hello = hello
+        #: What drawing narrows to; None as long as everything that may be drawn is declared and answered.
+        self.narrowing = None if _declares_all(hello) else Narrowing(hello)
+        self._earlier: deque[tuple[str, _Model, list[Asked]]] | None = deque(maxlen=_EARLIER)
+        self._together: dict[str, set[str]] = {}
+        self._seen: set[Row] = set()
+        self._refused: dict[Row, int] = {}
+        self._examples = 0
+        self._asked, self._answered, self._empty = Counter[str](), Counter[str](), Counter[str]()
+        self._starts: dict[str, list[_Model]] = {}
+        self._probed = Counter[Row]()
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether something was refused."""
+        return self._earlier is None
+
+    def declared(self, model: _Model, requests: Sequence[Asked]) -> list[Asked]:
+        """Leave out what ``hello`` and the formats rule out: it would not be sent.
+
+        A model that is still to be trained is for those that train.
+        """
+        if "type" in model and not tokens_of(model) and not _TRAINING.intersection(self.hello.operations):
+            return []
+        if _declares_all(self.hello):
+            return [asked for asked in requests if asked[0] in self.hello.operations]
+        offered = [
+            (operation, input)
+            for operation, input in requests
+            if refuse_unoffered(self.hello, Request(operation, "", model, input)) is None
+        ]
+        return [] if offered and isinstance(write_model(self.hello.formats, model), Refused) else offered
+
+    def worth_asking(self, family: str, model: _Model, requests: Sequence[Asked]) -> list[Asked]:
+        """Leave out what is avoided, apart from one request now and then: a refusal may have been of a combination."""
+        self._examples += 1
+        if self.narrowing is None or not self.is_learning:
+            return list(requests)
+        is_answered = bool(self._answered[family])
+        if not is_answered and self._asked[family] >= _TRIED + self._examples // _RARELY:
+            return []
+        traits, found, probe = Traits(model), [], None
+        fewest = None
+        for place, asked in enumerate(requests):
+            row = traits.model | traits.of_request(*asked)
+            why = [each for each in self.narrowing.avoided if each <= row]
+            if not why:
+                found.append(place)
+            elif fewest is None or (len(why), self._probed[why[0]]) < fewest:
+                fewest, probe = (len(why), self._probed[why[0]]), (place, why)
+        refused = self._asked[family] - self._answered[family]
+        if probe is not None and (refused + 1 <= _SHARE * self._asked[family] or not (found or is_answered)):
+            found.append(probe[0])
+            self._probed.update(probe[1])
+        return [requests[place] for place in sorted(found)]
+
+    def is_careful(self, family: str) -> bool:
+        """Whether requests of a family are better asked one by one, as long as none or not all were answered."""
+        return self.is_learning or not self._answered[family]
+
+    def learn(self, family: str, model: _Model, compared: Sequence[tuple[Asked, bool]]) -> bool:
+        """Take note of which requests were answered, and say whether drawing is to change."""
+        answered = [asked for asked, is_answered in compared if is_answered]
+        self._empty[family] += not compared
+        self._asked[family] += len(compared)
+        self._answered[family] += len(answered)
+        if self._earlier is not None:
+            if len(answered) == len(compared):
+                self._earlier.append((family, model, answered))
+                return self.narrowing is not None and self._empty[family] == _TRIED and self._narrow()
+            earlier, self._earlier = self._earlier, None
+            for example in earlier:
+                self._take(*example)
+        is_news = self._take(family, model, answered)
+        traits = Traits(model)
+        for asked, is_answered in compared:
+            row = traits.model | traits.of_request(*asked)
+            if not is_answered and len(self._refused) < _ROWS and row not in self._refused:
+                self._refused[row] = self._examples
+                is_news = True
+        is_news |= self._empty[family] == _TRIED and not compared
+        return is_news and self._narrow()
+
+    def _take(self, family: str, model: _Model, answered: Sequence[Asked]) -> bool:
+        """Take note of what was answered, and say whether it clears something that is avoided."""
+        if not answered:
+            return False
+        kept = self._starts.setdefault(family, [])
+        if len(kept) < _KEPT and model not in kept:
+            kept.append(model)
+        traits, new = Traits(model), set[Row]()
+        for asked in answered:
+            new.add(traits.model | traits.of_request(*asked))
+        new -= self._seen
+        if len(self._seen) < 4 * _ROWS:
+            self._seen |= new
+        for row in new:
+            for trait in row:
+                self._together.setdefault(trait, set()).update(row)
+        avoided = self.narrowing.avoided if self.narrowing else ()
+        return any(each <= row for each in avoided for row in new)
+
+    def _suspects(self, row: Row) -> list[Row]:
+        """Return what of a refused request was never answered: single traits, or else two together."""
+        if alone := [frozenset((trait,)) for trait in row if trait not in self._together]:
+            return alone
+        return [frozenset(pair) for pair in combinations(sorted(row), 2) if pair[1] not in self._together[pair[0]]]
+
+    def _narrow(self) -> bool:
+        """Choose what to avoid: what explains most refusals, until all of them are explained that can be."""
+        waiting = [(example, suspects) for row, example in self._refused.items() if (suspects := self._suspects(row))]
+        found = {suspects[0] for _, suspects in waiting if len(suspects) == 1}
+        waiting = [(example, suspects) for example, suspects in waiting if found.isdisjoint(suspects)]
+        while waiting:
+            examples: dict[Row, set[int]] = {}
+            for example, suspects in waiting:
+                for each in suspects:
+                    examples.setdefault(each, set()).add(example)
+            most = max(map(len, examples.values()))
+            if most < 2:
+                break
+            best = {each for each, of in examples.items() if len(of) == most}
+            found |= best
+            waiting = [(example, suspects) for example, suspects in waiting if best.isdisjoint(suspects)]
+        tried = self._asked + self._empty
+        closed = {family for family in tried if tried[family] >= _TRIED and not self._answered[family]}
+        avoided = tuple(sorted(found, key=sorted)) if any(self._answered.values()) else ()
+        old = self.narrowing
+        if old is not None and (old.avoided, old.closed) == (avoided, frozenset(closed)):
+            return False
+        kept = {family: tuple(models) for family, models in self._starts.items()}
+        self.narrowing = Narrowing(self.hello, avoided, frozenset(closed), kept)
+        return True
+
+
+def _declares_all(hello: Hello) -> bool:
+    """Whether nothing that is drawn can be ruled out: every model can be sent, with every option."""
+    named = {"truncation", "padding", "vocabulary_ids", *(component.name for component in COMPONENTS)}
+    return hello.formats[:1] == ("tokspec",) and all(
+        covers(hello.components, name) for name in (*named, "added_tokens", "model")
+    )
