@@ -44,42 +44,60 @@ TRIES = 2
 _SHARE = 0.03
 
 #: A family of which nothing was answered is asked so often before it is asked rarely: once in so many examples.
-_TRIED, _RARELY = 6, 30
+_TRIED, _RARELY = 8, 15
 
 #: Answered models of a family that are starts.
 _KEPT = 3
+
+#: An implementation is picky that refused so many examples with something new, and more than this share of them.
+_PICKY, _PICKY_SHARE = 3, 0.15
+
+#: After so many examples models that are broken on purpose are drawn too.
+_EARLY = 30
 
 
 @dataclass(frozen=True)
 class Narrowing:
     """What to draw: it does not change, so that examples drawn under it can be shrunk.
 
-    ``avoided`` are traits that are not to be together, ``starts`` models of each family to take parts from, ``closed``
-    the families of which nothing was answered yet.
+    ``avoided`` are traits that are not to be together, ``closed`` the families of which nothing was answered yet, and
+    ``answered`` models of the others, to take parts from. ``known`` are all traits that were answered, if an
+    implementation refuses many others; None if not. ``is_early`` says that models that are broken on purpose wait: of
+    their refusals it is not clear what they are of.
     """
 
     hello: Hello
     avoided: tuple[Row, ...] = ()
     closed: frozenset[str] = frozenset()
     answered: Mapping[str, Sequence[_Model]] = field(default_factory=dict)
+    known: frozenset[str] | None = None
+    is_early: bool = True
 
     def mend(self, family: str, model: _Model, turn: int, spared: int) -> _Model:
         """Change a model, a part at a time, until nothing speaks against asking about it, or no change helps.
 
-        ``turn`` says which start comes first; ``spared`` is the number of something avoided to put up with, if the
-        model has so many.
+        ``turn`` says which start comes first; of a family of which nothing was answered, the starts themselves are tried.
+        ``spared`` is the number of something avoided, or not known, to put up with, if the model has so many.
         """
+        avoided, known = self.avoided, self.known if family in self.answered else None
         if family == "broken":
-            return next(filter(lambda each: not self._faults(each, self.avoided), _turned(BROKEN, turn * 5)), model)
-        traits = Traits(model).model
-        has = [each for each in self.avoided if each <= traits]
-        left = {has[spared]} if spared < len(has) else set()
-        avoided = [each for each in self.avoided if each not in left]
-        best = self._faults(model, avoided)
+            return next(filter(lambda each: not self._faults(each, avoided, known), _turned(BROKEN, turn * 5)), model)
+        if family in self.closed and starts(family):
+            model, avoided = _turned(starts(family), turn)[0], ()
+        elif spared >= 0:
+            traits = Traits(model).model
+            has = [each for each in avoided if each <= traits]
+            new = sorted(traits - known) if known else []
+            if has or new:
+                place = spared % (len(has) + len(new))
+                left = has[place] if place < len(has) else None
+                avoided = tuple(each for each in avoided if each != left)
+                known = known if place < len(has) or known is None else known | {new[place - len(has)]}
+        best = self._faults(model, avoided, known)
         own = _turned([*self.answered.get(family, ()), *starts(family)], turn)
         while best:
             for changed in _changes(model, own):
-                faults = self._faults(changed, avoided)
+                faults = self._faults(changed, avoided, known)
                 if faults < best:
                     model, best = changed, faults
                     break
@@ -87,11 +105,11 @@ class Narrowing:
                 return model
         return model
 
-    def _faults(self, model: _Model, avoided: Sequence[Row]) -> int:
+    def _faults(self, model: _Model, avoided: Sequence[Row], known: frozenset[str] | None) -> int:
         """Count what speaks against asking about a model."""
         unknown = [name for name in needed_components(model) if not covers(self.hello.components, name)]
         traits = Traits(model).model
-        found = len(unknown) + sum(each <= traits for each in avoided)
+        found = len(unknown) + sum(each <= traits for each in avoided) + (len(traits - known) if known else 0)
         if not any(self._is_open(traits, operation, avoided) for operation in self._wanted(model)):
             found += 1
         return found or isinstance(write_model(self.hello.formats, model), Refused)
@@ -176,7 +194,7 @@ class Learner:
         self._examples = 0
         self._asked, self._answered, self._empty = Counter[str](), Counter[str](), Counter[str]()
         self._starts: dict[str, list[_Model]] = {}
-        self._probed = Counter[Row]()
+        self._probed, self._new = Counter[Row](), Counter[bool]()
 
     @property
     def is_learning(self) -> bool:
@@ -208,10 +226,11 @@ class Learner:
         if not is_answered and self._asked[family] >= _TRIED + self._examples // _RARELY:
             return []
         traits, found, probe = Traits(model), [], None
-        fewest = None
+        fewest, known = None, self.narrowing.known if is_answered else None
         for place, asked in enumerate(requests):
             row = traits.model | traits.of_request(*asked)
             why = [each for each in self.narrowing.avoided if each <= row]
+            why += [frozenset((trait,)) for trait in row - known] if known is not None else []
             if not why:
                 found.append(place)
             elif fewest is None or (len(why), self._probed[why[0]]) < fewest:
@@ -235,19 +254,34 @@ class Learner:
         if self._earlier is not None:
             if len(answered) == len(compared):
                 self._earlier.append((family, model, answered))
-                return self.narrowing is not None and self._empty[family] == _TRIED and self._narrow()
+                is_time = self._empty[family] == _TRIED or self._examples == _EARLY
+                return self.narrowing is not None and is_time and self._narrow()
             earlier, self._earlier = self._earlier, None
             for example in earlier:
                 self._take(*example)
-        is_news = self._take(family, model, answered)
         traits = Traits(model)
+        if answered or compared:
+            self._note_new(traits.model, bool(answered))
+        is_news = self._take(family, model, answered)
         for asked, is_answered in compared:
             row = traits.model | traits.of_request(*asked)
             if not is_answered and len(self._refused) < _ROWS and row not in self._refused:
                 self._refused[row] = self._examples
                 is_news = True
-        is_news |= self._empty[family] == _TRIED and not compared
+        is_news |= (self._empty[family] == _TRIED and not compared) or self._examples == _EARLY
         return is_news and self._narrow()
+
+    def _note_new(self, traits: Row, is_answered: bool) -> None:
+        """Count examples with something that was not answered before, by whether they were answered."""
+        is_avoided = self.narrowing is not None and any(each <= traits for each in self.narrowing.avoided)
+        if self._together and not is_avoided and not self._together.keys() >= traits:
+            self._new[is_answered] += 1
+
+    def _known(self) -> frozenset[str] | None:
+        """Return all that was answered, if what was not is often refused."""
+        refused = self._new[False]
+        is_picky = refused >= _PICKY and refused > _PICKY_SHARE * (refused + self._new[True])
+        return frozenset(self._together) if is_picky else None
 
     def _take(self, family: str, model: _Model, answered: Sequence[Asked]) -> bool:
         """Take note of what was answered, and say whether it clears something that is avoided."""
@@ -265,8 +299,11 @@ class Learner:
         for row in new:
             for trait in row:
                 self._together.setdefault(trait, set()).update(row)
-        avoided = self.narrowing.avoided if self.narrowing else ()
-        return any(each <= row for each in avoided for row in new)
+        if self.narrowing is None:
+            return False
+        known = self.narrowing.known
+        is_new = known is not None and any(not row <= known for row in new)
+        return is_new or any(each <= row for each in self.narrowing.avoided for row in new)
 
     def _suspects(self, row: Row) -> list[Row]:
         """Return what of a refused request was never answered: single traits, or else two together."""
@@ -293,12 +330,10 @@ class Learner:
         tried = self._asked + self._empty
         closed = {family for family in tried if tried[family] >= _TRIED and not self._answered[family]}
         avoided = tuple(sorted(found, key=sorted)) if any(self._answered.values()) else ()
-        old = self.narrowing
-        if old is not None and (old.avoided, old.closed) == (avoided, frozenset(closed)):
-            return False
         kept = {family: tuple(models) for family, models in self._starts.items()}
-        self.narrowing = Narrowing(self.hello, avoided, frozenset(closed), kept)
-        return True
+        is_early, old = self._examples < _EARLY, self.narrowing
+        self.narrowing = Narrowing(self.hello, avoided, frozenset(closed), kept, self._known(), is_early)
+        return self.narrowing != old
 
 
 def _declares_all(hello: Hello) -> bool:

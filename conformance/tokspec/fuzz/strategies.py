@@ -410,12 +410,13 @@ _SPARING = 3
 @st.composite
 def _narrowed(draw: Draw, families: tuple[str, ...], narrowing: Narrowing) -> Generated:
     """Draw a model, and change it until it is one that the narrowing expects to be answered."""
-    is_seldom, turn = draw(number(_SELDOM)), draw(number(11))
-    open_ones = tuple(family for family in families if family not in narrowing.closed)
+    is_seldom, turn = draw(number(_SELDOM)), draw(number(59))
+    waiting = {*narrowing.closed, *(("broken",) if narrowing.is_early else ())}
+    open_ones = tuple(family for family in families if family not in waiting)
     closed = tuple(family for family in families if family in narrowing.closed)
     wanted = (closed if is_seldom == _SELDOM else open_ones) or families
     family, model, symbols = draw(generated(wanted, _OFTEN_USUAL))
-    spared = draw(number(7)) if draw(number(15)) > 15 - _SPARING else len(narrowing.avoided)
+    spared = draw(number(63)) if draw(number(15)) > 15 - _SPARING else -1
     return family, dict(narrowing.mend(family, model, turn, spared)), symbols
 
 
