@@ -130,13 +130,14 @@ class _Hunt:
     """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
 
     ``is_narrowed`` says that what it draws depends on what was learned, ``has_learned`` that it ended for the next one to
-    draw otherwise. ``is_special`` says that a finding would explain it, if some key of the model did not matter.
+    draw otherwise, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says that a finding would explain it, if some key of the model did not matter.
     """
 
     is_replay: bool
     is_narrowed: bool = False
     is_special: bool = False
     has_learned: bool = False
+    is_begun: bool = False
     origin: tuple[str, str] | None = None
     best: tuple[Question, Comparison] | None = None
     began: float = 0.0
@@ -284,6 +285,11 @@ class Campaign:
     def _try(self, hunt: _Hunt, example: Example) -> None:
         """Compare what an example asks, and raise if something differs that no finding explains."""
         self._end_in_time(hunt)
+        if (
+            hunt.is_narrowed and not hunt.is_begun and self.tally.examples
+        ):  # Hypothesis begins each time with the simplest
+            hunt.is_begun = True
+            return
         requests = self._chosen(hunt, example)
         is_again = hunt.is_replay or (hunt.origin[1] == AGAIN if hunt.origin else _is_sampled(example))
         if hunt.origin is None:

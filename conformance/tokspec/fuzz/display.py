@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tokspec.base.display import compact, terminal_width, visible
-from tokspec.fuzz.campaign import Campaign
+from tokspec.fuzz.campaign import Campaign, Tally
 from tokspec.fuzz.checker import Checker, Rival
 from tokspec.fuzz.findings import Finding
 from tokspec.judge.diagnosis import first_diverging_stage
@@ -14,6 +14,9 @@ from tokspec.report.failure import describe
 from tokspec.sessions.in_process import InProcessSession
 
 __all__ = ["count_lines", "finding_lines", "one_line", "total"]
+
+#: A family of whose requests a smaller share is answered is named.
+_LOW = 0.9
 
 #: How many clauses that it may be about as well are named.
 _OTHERS = 4
@@ -68,11 +71,17 @@ def one_line(finding: Finding) -> str:
 
 
 def count_lines(campaign: Campaign) -> Iterator[str]:
-    """Return how many requests of each operation, and of models of each family, were supported."""
-    for title, counter in (("operation", campaign.tally.operations), ("family", campaign.tally.families)):
-        yield f"{title:<28} requests"
-        yield from (f"{name:<28} {count:>8}" for name, count in sorted(counter.items()) if count)
-        yield ""
+    """Return how many requests of each operation, and of models of each family, were answered, and of how many."""
+    tally = campaign.tally
+    yield f"{'operation':<28} requests"
+    yield from (f"{name:<28} {count:>8}" for name, count in sorted(tally.operations.items()) if count)
+    yield ""
+    yield f"{'family':<28} requests"
+    for name, asked in sorted(tally.asked.items()):
+        if asked:
+            refused = asked - tally.families[name]
+            yield f"{name:<28} {tally.families[name]:>8}{f', and {refused} unsupported' if refused else ''}"
+    yield ""
 
 
 def total(campaign: Campaign, name: str) -> str:
@@ -83,9 +92,20 @@ def total(campaign: Campaign, name: str) -> str:
     found = _count(len(campaign.findings) - known, "finding") + (f" and {known} known" if known else "")
     asked = f"{_count(campaign.tally.examples, 'example')}, {_count(sum(states.values()), 'request')}"
     ended = ", interrupted" if campaign.interrupted else ""
-    unanswered = ", ".join(family for family in campaign.families if campaign.tally.families.get(family) == 0)
-    ended += f"; nothing was answered of {unanswered}" if unanswered else ""
-    return visible(f"{name}: {found} in {asked} = {' + '.join(parts)}{ended}")
+    return visible(f"{name}: {found} in {asked} = {' + '.join(parts)}{_answered(campaign.tally)}{ended}")
+
+
+def _answered(tally: Tally) -> str:
+    """Say what share of the requests was answered, and which families little of; nothing if all are answered."""
+    requests, unsupported = sum(tally.states.values()), tally.states["unsupported"]
+    if not unsupported:
+        return ""
+    rows = [(name, tally.families[name], asked) for name, asked in sorted(tally.asked.items()) if asked]
+    little = [f"{name} {answered} of {asked}" for name, answered, asked in rows if _LOW * asked > answered > 0]
+    never = [f"{name} 0 of {asked}" for name, answered, asked in rows if not answered]
+    named = [f"; hardly answered: {', '.join(little)}"] if little else []
+    named += [f"; not answered: {', '.join(never)}"] if never else []
+    return f"; {100 * (requests - unsupported) // requests} % answered{''.join(named)}"
 
 
 def _count(number: int, what: str) -> str:

@@ -52,6 +52,9 @@ _KEPT = 3
 #: An implementation is picky that refused so many examples with something new, and more than this share of them.
 _PICKY, _PICKY_SHARE = 3, 0.15
 
+#: The share of a family's requests that is to be answered: one with less is drawn more often.
+_AIM = 0.93
+
 #: After so many examples models that are broken on purpose are drawn too.
 _EARLY = 30
 
@@ -63,7 +66,7 @@ class Narrowing:
     ``avoided`` are traits that are not to be together, ``closed`` the families of which nothing was answered yet, and
     ``answered`` models of the others, to take parts from. ``known`` are all traits that were answered, if an
     implementation refuses many others; None if not. ``is_early`` says that models that are broken on purpose wait: of
-    their refusals it is not clear what they are of.
+    their refusals it is not clear what they are of. ``low`` are families of which too little was answered until now.
     """
 
     hello: Hello
@@ -72,6 +75,7 @@ class Narrowing:
     answered: Mapping[str, Sequence[_Model]] = field(default_factory=dict)
     known: frozenset[str] | None = None
     is_early: bool = True
+    low: frozenset[str] = frozenset()
 
     def mend(self, family: str, model: _Model, turn: int, spared: int) -> _Model:
         """Change a model, a part at a time, until nothing speaks against asking about it, or no change helps.
@@ -109,7 +113,10 @@ class Narrowing:
         """Count what speaks against asking about a model."""
         unknown = [name for name in needed_components(model) if not covers(self.hello.components, name)]
         traits = Traits(model).model
-        found = len(unknown) + sum(each <= traits for each in avoided) + (len(traits - known) if known else 0)
+        is_other = not tokens_of(model) and model.get("type") in self.hello.other_trainers
+        found = (
+            len(unknown) + is_other + sum(each <= traits for each in avoided) + (len(traits - known) if known else 0)
+        )
         if not any(self._is_open(traits, operation, avoided) for operation in self._wanted(model)):
             found += 1
         return found or isinstance(write_model(self.hello.formats, model), Refused)
@@ -147,6 +154,14 @@ _LOSSES = (
     *("special_tokens", "added_tokens", "unknown_token", "max_word_length", "continuing_prefix", "end_of_word_suffix"),
     *("ignore_merges", "fuse_unk", "byte_fallback", "piece_types", "scores"),
 )
+
+#: How traits end that many implementations refuse, and what they refuse together: these are suspected first.
+_USUAL = ("surrogate in a text", "token outside vocabulary", "ids of 33 bits", "count 0", "large counts")
+_USUAL_PAIRS = tuple(
+    frozenset((operation_trait(operation), f"no {stage}"))
+    for operation, stage in _OF_STAGES.items()
+    if stage != "decoder"
+)
 _CORE = ("type", "vocabulary", "merges", "tokens", "weights", *_LOSSES[2:])
 _MEMBERS = {component.stage: component.members for component in COMPONENTS if component.members}
 _OPTIONAL = {component.name: component.parameters for component in COMPONENTS}
@@ -174,6 +189,22 @@ def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
     for other in others:
         yield {**without(model, *_CORE), **{key: other[key] for key in _CORE if key in other}}
     yield from others
+
+
+#: What an input may do without.
+_OPTIONS = (
+    *("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens"),
+    *("steps", "first", "min_frequency"),
+)
+
+
+def _less(asked: Asked) -> Iterator[Asked]:
+    """Return a request without each of its options, and without any."""
+    operation, input = asked
+    options = [key for key in _OPTIONS if key in input]
+    for left_out in (*((key,) for key in options), tuple(options)):
+        if left_out:
+            yield operation, without(input, *left_out)
 
 
 class Learner:
@@ -227,19 +258,25 @@ class Learner:
             return []
         traits, found, probe = Traits(model), [], None
         fewest, known = None, self.narrowing.known if is_answered else None
-        for place, asked in enumerate(requests):
-            row = traits.model | traits.of_request(*asked)
-            why = [each for each in self.narrowing.avoided if each <= row]
-            why += [frozenset((trait,)) for trait in row - known] if known is not None else []
+        for asked in requests:
+            why = self._reasons(traits, asked, known)
+            if why and (less := next((each for each in _less(asked) if not self._reasons(traits, each, known)), None)):
+                asked, why = less, []
             if not why:
-                found.append(place)
+                found += [] if asked in found else [asked]
             elif fewest is None or (len(why), self._probed[why[0]]) < fewest:
-                fewest, probe = (len(why), self._probed[why[0]]), (place, why)
+                fewest, probe = (len(why), self._probed[why[0]]), (asked, why)
         refused = self._asked[family] - self._answered[family]
         if probe is not None and (refused + 1 <= _SHARE * self._asked[family] or not (found or is_answered)):
             found.append(probe[0])
             self._probed.update(probe[1])
-        return [requests[place] for place in sorted(found)]
+        return found
+
+    def _reasons(self, traits: Traits, asked: Asked, known: frozenset[str] | None) -> list[Row]:
+        """Return what speaks against a request."""
+        row = traits.model | traits.of_request(*asked)
+        why = [each for each in self.narrowing.avoided if each <= row] if self.narrowing else []
+        return why + ([frozenset((trait,)) for trait in sorted(row - known)] if known is not None else [])
 
     def is_careful(self, family: str) -> bool:
         """Whether requests of a family are better asked one by one, as long as none or not all were answered."""
@@ -268,6 +305,7 @@ class Learner:
             if not is_answered and len(self._refused) < _ROWS and row not in self._refused:
                 self._refused[row] = self._examples
                 is_news = True
+        is_news |= self.narrowing is not None and self.narrowing.low != frozenset(self._low())
         is_news |= (self._empty[family] == _TRIED and not compared) or self._examples == _EARLY
         return is_news and self._narrow()
 
@@ -276,6 +314,10 @@ class Learner:
         is_avoided = self.narrowing is not None and any(each <= traits for each in self.narrowing.avoided)
         if self._together and not is_avoided and not self._together.keys() >= traits:
             self._new[is_answered] += 1
+
+    def _low(self) -> list[str]:
+        """Return the families of which something was answered, and less than is aimed at."""
+        return [family for family, answered in self._answered.items() if 0 < answered < _AIM * self._asked[family]]
 
     def _known(self) -> frozenset[str] | None:
         """Return all that was answered, if what was not is often refused."""
@@ -306,10 +348,17 @@ class Learner:
         return is_new or any(each <= row for each in self.narrowing.avoided for row in new)
 
     def _suspects(self, row: Row) -> list[Row]:
-        """Return what of a refused request was never answered: single traits, or else two together."""
+        """Return what of a refused request was never answered: what is usually refused, single traits, or else pairs."""
+        usual = [frozenset((trait,)) for trait in row if trait.endswith(_USUAL) and trait not in self._together]
+        usual += [pair for pair in _USUAL_PAIRS if pair <= row and not self._is_answered(*pair)]
+        if usual:
+            return usual
         if alone := [frozenset((trait,)) for trait in row if trait not in self._together]:
             return alone
         return [frozenset(pair) for pair in combinations(sorted(row), 2) if pair[1] not in self._together[pair[0]]]
+
+    def _is_answered(self, one: str, other: str) -> bool:
+        return other in self._together.get(one, ())
 
     def _narrow(self) -> bool:
         """Choose what to avoid: what explains most refusals, until all of them are explained that can be."""
@@ -332,7 +381,9 @@ class Learner:
         avoided = tuple(sorted(found, key=sorted)) if any(self._answered.values()) else ()
         kept = {family: tuple(models) for family, models in self._starts.items()}
         is_early, old = self._examples < _EARLY, self.narrowing
-        self.narrowing = Narrowing(self.hello, avoided, frozenset(closed), kept, self._known(), is_early)
+        self.narrowing = Narrowing(
+            self.hello, avoided, frozenset(closed), kept, self._known(), is_early, frozenset(self._low())
+        )
         return self.narrowing != old
 
 

@@ -125,11 +125,16 @@ def starts(family: str) -> Sequence[Model]:
     if family in ("stages", "training"):
         alone = [model for models in PIPELINES.values() for model, _ in models]
         parts: list[Model] = [{stage: model[stage]} for stage in STAGES for model in alone if stage in model]
+        parts += [{"pre_tokenizer": part} for part in (_CUT, {**_CUT, "behavior": "removed", "invert": True})]
+        parts = [part for place, part in enumerate(parts) if part not in parts[:place]]
         if family == "stages":
-            return [*parts, {"pre_tokenizer": _CUT}]
+            return parts
         kinds: list[Model] = [{"type": kind} for kind in ("bpe", "wordpiece", "unigram")]
         return [*kinds, *({**kind, **part} for kind in kinds for part in parts)]
-    return [*found, *({key: model[key] for key in _CORE if key in model} for model in found[:1] if "vocabulary" in model)]
+    return [
+        *found,
+        *({key: model[key] for key in _CORE if key in model} for model in found[:1] if "vocabulary" in model),
+    ]
 
 
 def _surrounded(model: Model, around: Sequence[str], place: str, how: str) -> Model:

@@ -400,8 +400,9 @@ def _draw_example(
 #: What is narrowed down to what is answered begins from the usual pipelines one time in so many and one.
 _OFTEN_USUAL = 1
 
-#: Of families of which nothing is answered one in so many and one examples is.
-_SELDOM = 9
+#: One in so many and one examples is of a family of which nothing is answered, and from which number on the draw is of
+#: families that are answered too little.
+_SELDOM, _LOW = 9, 7
 
 #: What is to be avoided is put up with in so many of sixteen examples.
 _SPARING = 3
@@ -414,7 +415,9 @@ def _narrowed(draw: Draw, families: tuple[str, ...], narrowing: Narrowing) -> Ge
     waiting = {*narrowing.closed, *(("broken",) if narrowing.is_early else ())}
     open_ones = tuple(family for family in families if family not in waiting)
     closed = tuple(family for family in families if family in narrowing.closed)
-    wanted = (closed if is_seldom == _SELDOM else open_ones) or families
+    low = tuple(family for family in open_ones if family in narrowing.low)
+    wanted = closed if is_seldom == _SELDOM else low if is_seldom >= _LOW else ()
+    wanted = wanted or open_ones or families
     family, model, symbols = draw(generated(wanted, _OFTEN_USUAL))
     spared = draw(number(63)) if draw(number(15)) > 15 - _SPARING else -1
     return family, dict(narrowing.mend(family, model, turn, spared)), symbols
