@@ -129,8 +129,9 @@ class _Database(ExampleDatabase):
 class _Hunt:
     """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
 
-    ``is_narrowed`` says that what it draws depends on what was learned, ``has_learned`` that it ended for the next one to
-    draw otherwise, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says that a finding would explain it, if some key of the model did not matter.
+    ``is_narrowed`` says that what it draws depends on what was learned, ``has_learned`` that it ended for the next one
+    to draw otherwise, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says
+    that a finding would explain it, if some key of the model did not matter.
     """
 
     is_replay: bool

@@ -44,7 +44,10 @@ TRIES = 2
 _SHARE = 0.03
 
 #: A family of which nothing was answered is asked so often before it is asked rarely: once in so many examples.
-_TRIED, _RARELY = 8, 15
+_TRIED, _RARELY = 12, 10
+
+#: A family of which nothing can be sent in so many examples is not drawn any more: ``hello`` or formats rule it out.
+_RULED_OUT = 25
 
 #: Answered models of a family that are starts.
 _KEPT = 3
@@ -66,7 +69,8 @@ class Narrowing:
     ``avoided`` are traits that are not to be together, ``closed`` the families of which nothing was answered yet, and
     ``answered`` models of the others, to take parts from. ``known`` are all traits that were answered, if an
     implementation refuses many others; None if not. ``is_early`` says that models that are broken on purpose wait: of
-    their refusals it is not clear what they are of. ``low`` are families of which too little was answered until now.
+    their refusals it is not clear what they are of. ``low`` are families of which too little was answered until now,
+    ``ruled_out`` those of which nothing that was drawn could be sent.
     """
 
     hello: Hello
@@ -76,11 +80,13 @@ class Narrowing:
     known: frozenset[str] | None = None
     is_early: bool = True
     low: frozenset[str] = frozenset()
+    ruled_out: frozenset[str] = frozenset()
 
     def mend(self, family: str, model: _Model, turn: int, spared: int) -> _Model:
         """Change a model, a part at a time, until nothing speaks against asking about it, or no change helps.
 
-        ``turn`` says which start comes first; of a family of which nothing was answered, the starts themselves are tried.
+        ``turn`` says which start comes first; of a family of which nothing was answered the starts themselves are
+        tried.
         ``spared`` is the number of something avoided, or not known, to put up with, if the model has so many.
         """
         avoided, known = self.avoided, self.known if family in self.answered else None
@@ -225,6 +231,7 @@ class Learner:
         self._examples = 0
         self._asked, self._answered, self._empty = Counter[str](), Counter[str](), Counter[str]()
         self._starts: dict[str, list[_Model]] = {}
+        self._failed = set[Row]()
         self._probed, self._new = Counter[Row](), Counter[bool]()
 
     @property
@@ -254,9 +261,10 @@ class Learner:
         if self.narrowing is None or not self.is_learning:
             return list(requests)
         is_answered = bool(self._answered[family])
-        if not is_answered and self._asked[family] >= _TRIED + self._examples // _RARELY:
-            return []
         traits, found, probe = Traits(model), [], None
+        is_enough = self._asked[family] >= _TRIED + self._examples // _RARELY
+        if not is_answered and (is_enough or traits.model in self._failed):
+            return []
         fewest, known = None, self.narrowing.known if is_answered else None
         for asked in requests:
             why = self._reasons(traits, asked, known)
@@ -291,7 +299,7 @@ class Learner:
         if self._earlier is not None:
             if len(answered) == len(compared):
                 self._earlier.append((family, model, answered))
-                is_time = self._empty[family] == _TRIED or self._examples == _EARLY
+                is_time = self._empty[family] in (_TRIED, _RULED_OUT) or self._examples == _EARLY
                 return self.narrowing is not None and is_time and self._narrow()
             earlier, self._earlier = self._earlier, None
             for example in earlier:
@@ -299,6 +307,8 @@ class Learner:
         traits = Traits(model)
         if answered or compared:
             self._note_new(traits.model, bool(answered))
+        if not answered:
+            self._failed.add(traits.model)
         is_news = self._take(family, model, answered)
         for asked, is_answered in compared:
             row = traits.model | traits.of_request(*asked)
@@ -306,7 +316,7 @@ class Learner:
                 self._refused[row] = self._examples
                 is_news = True
         is_news |= self.narrowing is not None and self.narrowing.low != frozenset(self._low())
-        is_news |= (self._empty[family] == _TRIED and not compared) or self._examples == _EARLY
+        is_news |= (self._empty[family] in (_TRIED, _RULED_OUT) and not compared) or self._examples == _EARLY
         return is_news and self._narrow()
 
     def _note_new(self, traits: Row, is_answered: bool) -> None:
@@ -348,7 +358,7 @@ class Learner:
         return is_new or any(each <= row for each in self.narrowing.avoided for row in new)
 
     def _suspects(self, row: Row) -> list[Row]:
-        """Return what of a refused request was never answered: what is usually refused, single traits, or else pairs."""
+        """Return what of a refused request was never answered: what is usual, single traits, or else pairs of them."""
         usual = [frozenset((trait,)) for trait in row if trait.endswith(_USUAL) and trait not in self._together]
         usual += [pair for pair in _USUAL_PAIRS if pair <= row and not self._is_answered(*pair)]
         if usual:
@@ -378,11 +388,19 @@ class Learner:
             waiting = [(example, suspects) for example, suspects in waiting if best.isdisjoint(suspects)]
         tried = self._asked + self._empty
         closed = {family for family in tried if tried[family] >= _TRIED and not self._answered[family]}
+        ruled_out = {family for family in closed if not self._asked[family] and self._empty[family] >= _RULED_OUT}
         avoided = tuple(sorted(found, key=sorted)) if any(self._answered.values()) else ()
         kept = {family: tuple(models) for family, models in self._starts.items()}
         is_early, old = self._examples < _EARLY, self.narrowing
         self.narrowing = Narrowing(
-            self.hello, avoided, frozenset(closed), kept, self._known(), is_early, frozenset(self._low())
+            self.hello,
+            avoided,
+            frozenset(closed),
+            kept,
+            self._known(),
+            is_early,
+            frozenset(self._low()),
+            frozenset(ruled_out),
         )
         return self.narrowing != old
 

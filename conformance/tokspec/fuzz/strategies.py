@@ -393,6 +393,7 @@ def _draw_example(
     requests = [asked for asked in found if asked[0] in operations]
     if not requests:  # a model that is to be refused, and the simplest example, are asked something too
         wanted = ("normalize", "encode") if tokens_of(model) else ("normalize",)
+        wanted = wanted if operations.intersection(wanted) else ("pre_tokenize",)
         requests = [(operation, {"text": symbols}) for operation in wanted if operation in operations]
     return Example(family, model, requests)
 
@@ -400,9 +401,9 @@ def _draw_example(
 #: What is narrowed down to what is answered begins from the usual pipelines one time in so many and one.
 _OFTEN_USUAL = 1
 
-#: One in so many and one examples is of a family of which nothing is answered, and from which number on the draw is of
-#: families that are answered too little.
-_SELDOM, _LOW = 9, 7
+#: Of so many and one examples those from a number on are of families of which too little is answered, and from another
+#: number on of those of which nothing is.
+_SELDOM, _LOW, _CLOSED = 9, 6, 8
 
 #: What is to be avoided is put up with in so many of sixteen examples.
 _SPARING = 3
@@ -414,9 +415,9 @@ def _narrowed(draw: Draw, families: tuple[str, ...], narrowing: Narrowing) -> Ge
     is_seldom, turn = draw(number(_SELDOM)), draw(number(59))
     waiting = {*narrowing.closed, *(("broken",) if narrowing.is_early else ())}
     open_ones = tuple(family for family in families if family not in waiting)
-    closed = tuple(family for family in families if family in narrowing.closed)
+    closed = tuple(family for family in families if family in narrowing.closed - narrowing.ruled_out)
     low = tuple(family for family in open_ones if family in narrowing.low)
-    wanted = closed if is_seldom == _SELDOM else low if is_seldom >= _LOW else ()
+    wanted = closed if is_seldom >= _CLOSED else low if is_seldom >= _LOW else ()
     wanted = wanted or open_ones or families
     family, model, symbols = draw(generated(wanted, _OFTEN_USUAL))
     spared = draw(number(63)) if draw(number(15)) > 15 - _SPARING else -1
