@@ -9,7 +9,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -46,13 +46,9 @@ PLACES = {
 def runs(command: str, place: str, marks: set[str]) -> bool:
     """Say whether a command of pytest runs a test that lies there and has these markers."""
     words = shlex.split(command.replace("{posargs}", ""))
-    options = dict(zip(words, words[1:], strict=False))
-    ignored = [after for word, after in zip(words, words[1:], strict=False) if word == "--ignore"]
-    given = [
-        word
-        for before, word in zip(words, words[1:], strict=False)
-        if word.startswith("conformance/") and before != "--ignore"
-    ]
+    options = dict(pairwise(words))
+    ignored = [after for word, after in pairwise(words) if word == "--ignore"]
+    given = [word for before, word in pairwise(words) if word.startswith("conformance/") and before != "--ignore"]
     if any(place.startswith(path) for path in ignored) or (given and not any(place.startswith(path) for path in given)):
         return False
     expression = options["-m"]
