@@ -47,6 +47,16 @@ def test_several_files_are_written_into_a_folder(run: Any, tmp_path: Path) -> No
     assert run("model", "--read", folder) == (2, "", f"tokspec: {folder / 'vocab.bpe'}:1: {message}\n")
 
 
+def test_the_current_folder_is_a_folder_of_files(run: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    run("model", "toy-bpe", "--format", "vocab.json+merges.txt", "-o", tmp_path / "gpt2")
+    monkeypatch.chdir(tmp_path / "gpt2")
+    assert run("model", "--read", ".") == run("model", "--read", tmp_path / "gpt2")
+    assert run("model", "--read", "/") == (2, "", "tokspec: /vocab.json: cannot be read: No such file or directory\n")
+    for name in (".", "/"):
+        message = f"tokspec: {name}: is no ordinary file\n"
+        assert run("model", "--read", name, "--format", "vocab.tiktoken") == (2, "", message)
+
+
 def test_a_pattern_is_told_in_a_file_beside_one_of_ranks(run: Any, tmp_path: Path) -> None:
     file, beside = tmp_path / "gpt.tiktoken", tmp_path / "gpt.beside.json"
     file.write_text("dQ== 0\nZw== 1\n", "utf-8")

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tokspec.base.display import shorten
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.files import unpack
 from tokspec.formats.neutral import added_tokens_of, by_id, fill_defaults, has_ids, ids_of, log_probabilities
+from tokspec.formats.tiktoken_ranks import merges_of
 from tokspec.suite.fixtures import load_suite
 
 BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "h", "ug", "hug"], "merges": [["u", "g"], ["h", "ug"]]}
@@ -394,6 +398,10 @@ def test_an_old_file_of_tekken_names_no_special_tokens() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"config": {**TEKKEN["config"], "default_num_special_tokens": 10**9, "default_vocab_size": 10**9 + 2}}, "config.default_num_special_tokens: is 1000000000; a file has 0 to 65536 special tokens"),
+        ({"config": {**TEKKEN["config"], "default_num_special_tokens": -1}}, "config.default_num_special_tokens: is -1; a file has 0 to 65536 special tokens"),
+        ({"config": {**TEKKEN["config"], "version": f"v{'9' * 5000}"}, "special_tokens": None}, f"special_tokens: is missing; a file of version {shorten('v' + '9' * 5000)} names them"),
+        ({"config": {**TEKKEN["config"], "version": "v²"}, "special_tokens": None}, "special_tokens: is missing; a file of version v² names them"),
         ({"config": {}}, "config.default_num_special_tokens: is missing or not an integer"),
         ({"config": {**TEKKEN["config"], "default_vocab_size": 7}}, "config.default_vocab_size: leaves 4 tokens that are not special, of 3 in vocab"),
         ({"config": {**TEKKEN["config"], "pattern": None}}, "config.pattern: is missing or not a text"),
@@ -407,6 +415,32 @@ def test_an_old_file_of_tekken_names_no_special_tokens() -> None:
 )  # fmt: skip
 def test_what_is_wrong_with_a_file_of_tekken_is_named(changed: dict[str, Any], message: str) -> None:
     assert complaint("tekken.json", {**TEKKEN, **changed}) == f"tekken.json: {message}"
+
+
+def merges_by_the_definition(tokens: list[str]) -> list[tuple[str, str]]:
+    """The merge that makes each token: of what the tokens before it make of its characters, if two parts are left."""
+    found = []
+    for rank, token in enumerate(tokens):
+        parts = list(token)
+        while True:
+            pairs = [
+                (tokens.index(made), at)
+                for at in range(len(parts) - 1)
+                if (made := parts[at] + parts[at + 1]) in tokens[:rank]
+            ]
+            if not pairs:
+                break
+            _, at = min(pairs)
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        if len(parts) == 2 and all(part in tokens for part in parts):
+            found.append((parts[0], parts[1]))
+    return found
+
+
+@given(st.lists(st.text("ab", min_size=2, max_size=9), unique=True, max_size=12))
+def test_the_merges_of_ranks_are_those_of_the_definition(longer: list[str]) -> None:
+    tokens = ["a", "b", *longer]
+    assert list(merges_of(tokens)) == merges_by_the_definition(tokens)
 
 
 def test_files_end_their_lines_as_they_like() -> None:

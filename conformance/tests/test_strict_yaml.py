@@ -101,10 +101,10 @@ def test_an_alias_bomb_is_refused_at_its_first_anchor(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
-    (tmp_path / "x.yaml").write_bytes(b"a: \xff")
+    (tmp_path / "x.yaml").write_bytes(b"a:\n b: \xff")
     with pytest.raises(DataError) as caught:
         read_yaml(tmp_path / "x.yaml", "x.yaml")
-    assert str(caught.value) == "x.yaml:1: is not UTF-8 at byte 3; save it as UTF-8"
+    assert str(caught.value) == "x.yaml:2: is not UTF-8 at byte 7; save it as UTF-8"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

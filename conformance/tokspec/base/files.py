@@ -23,6 +23,7 @@ __all__ = [
     "open_ordinary",
     "open_whole",
     "paths_below",
+    "read_at_most",
     "read_bounded",
     "resolve_output",
     "specification_folder",
@@ -63,9 +64,30 @@ def open_ordinary(file: Path, name: str) -> BinaryIO:
     try:
         if file.exists() and not file.is_file():
             raise DataError("is no ordinary file", name)
-        return file.open("rb")
+        return open(file, "rb", opener=_open_without_waiting)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", name) from None
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file so that reading never waits: /proc/kmsg looks like an ordinary file, and gives None then."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_at_most(file: Path, name: str, count: int) -> bytes:
+    """Read a file of at most so many bytes, and one byte more of a larger one.
+
+    Raises:
+        DataError: it is not an ordinary file, or cannot be read.
+    """
+    try:
+        with open_ordinary(file, name) as opened:
+            data: bytes | None = opened.read(count + 1)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", name) from None
+    if data is None:
+        raise DataError("is no ordinary file", name)
+    return data
 
 
 def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make several files of it") -> str:
@@ -81,11 +103,7 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
         ...
     tokspec.base.errors.DataError: here: is no ordinary file
     """
-    try:
-        with open_ordinary(file, name) as opened:
-            data = opened.read(megabytes * _MEGABYTE + 1)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", name) from None
+    data = read_at_most(file, name, megabytes * _MEGABYTE)
     if len(data) > megabytes * _MEGABYTE:
         raise DataError(f"is larger than {megabytes} MB; {advice}", name)
     if data.startswith(codecs.BOM_UTF8):
@@ -93,7 +111,8 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
     try:
         return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, 1) from None
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, line) from None
 
 
 def resolve_output(file: Path) -> Path:

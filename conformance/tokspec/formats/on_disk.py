@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.base.files import open_ordinary, open_whole
+from tokspec.base.files import open_whole, read_at_most
 from tokspec.formats.files import dump_json, load_json, pack, unpack
 from tokspec.formats.tiktoken_ranks import BESIDE
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
@@ -90,8 +90,10 @@ def beside_of(format: str, path: Path) -> Path | None:
 
     >>> beside_of("vocab.tiktoken", Path("no such file"))
     """
+    if format != RANKS or not path.name:  # "." and "/" have no name
+        return None
     file = path.with_suffix(BESIDE)
-    return file if format == RANKS and file.exists() else None
+    return file if file.exists() else None
 
 
 def files_of(format: str, path: Path) -> dict[str, Path]:
@@ -118,11 +120,7 @@ def read_file(path: Path) -> bytes:
     Raises:
         DataError: it cannot be read, is no ordinary file or too large.
     """
-    try:
-        with open_ordinary(path, str(path)) as file:
-            data = file.read(LARGEST + 1)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", str(path)) from None
+    data = read_at_most(path, str(path), LARGEST)
     if len(data) > LARGEST:
         raise DataError(f"is larger than {LARGEST // 1024**2} MB", str(path))
     return data

@@ -9,6 +9,7 @@ does with ``allowed_special`` as an empty list.
 from __future__ import annotations
 
 import binascii
+import re
 from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
@@ -30,6 +31,8 @@ _NAMES = (
 )
 #: The last version whose files need not name special tokens.
 _LAST_UNNAMED = 7
+#: A bound, because a file of a few bytes may say that there are a thousand million; mistral-common has 1,000.
+_MOST_SPECIAL = 2**16
 
 
 def read(content: Any) -> dict[str, Any]:
@@ -45,6 +48,9 @@ def read(content: Any) -> dict[str, Any]:
     """
     config = _get(content, "config", Mapping)
     count = _get(config, "default_num_special_tokens", int, "config.")
+    if not 0 <= count <= _MOST_SPECIAL:
+        message = f"is {shorten(compact(count))}; a file has 0 to {_MOST_SPECIAL} special tokens"
+        raise DataError(message, FORMAT, key="config.default_num_special_tokens")
     size = _get(config, "default_vocab_size", int, "config.") - count
     vocab = _get(content, "vocab", list)
     if not 0 < size <= len(vocab):
@@ -66,8 +72,10 @@ def _special_tokens(content: Mapping[str, Any], count: int) -> list[str]:
     listed = content.get("special_tokens")
     if listed is None:
         version = _get(content["config"], "version", str, "config.")
-        if not version[1:].isdecimal() or int(version[1:]) > _LAST_UNNAMED:
-            raise DataError(f"is missing; a file of version {version} names them", FORMAT, key="special_tokens")
+        number = re.fullmatch(r"v([0-9]{1,9})", version)
+        if number is None or int(number[1]) > _LAST_UNNAMED:
+            message = f"is missing; a file of version {shorten(version)} names them"
+            raise DataError(message, FORMAT, key="special_tokens")
         names = list(_NAMES)
     else:
         rows = enumerate(_get(content, "special_tokens", list))

@@ -25,7 +25,8 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise, zip_longest
+from heapq import heappop, heappush
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
 
@@ -238,15 +239,29 @@ def merges_of(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _split(token: str, ranks: Mapping[str, int], limit: int) -> list[str]:
     """Split a token into symbols and do every merge of a rank below the limit, the lowest first."""
-    parts = list(token)
-    found = [ranks.get(left + right, limit) for left, right in pairwise(parts)]
-    while found and (rank := min(found)) < limit:
-        at = found.index(rank)
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        del found[at]
-        for neighbour in range(max(at - 1, 0), min(at + 1, len(found))):
-            found[neighbour] = ranks.get(parts[neighbour] + parts[neighbour + 1], limit)
-    return parts
+    parts: list[str] = list(token)  # a part that became the end of the one before is empty
+    after, before = list(range(1, len(parts) + 1)), list(range(-1, len(parts) - 1))
+    waiting: list[tuple[int, int, str]] = []  # a merge that is possible: its rank, its place and what it makes
+
+    def wait(left: int, right: int) -> None:
+        if left >= 0 and right < len(parts):
+            made = parts[left] + parts[right]
+            if (rank := ranks.get(made, limit)) < limit:
+                heappush(waiting, (rank, left, made))
+
+    for place in range(len(parts) - 1):
+        wait(place, place + 1)
+    while waiting:
+        _, left, made = heappop(waiting)
+        right = after[left]
+        if not parts[left] or right >= len(parts) or parts[left] + parts[right] != made:
+            continue  # one of the two was merged with something else
+        parts[left], parts[right], after[left] = made, "", after[right]
+        if after[right] < len(parts):
+            before[after[right]] = left
+        wait(before[left], left)
+        wait(left, after[left])
+    return [part for part in parts if part]
 
 
 def refuse_other_merges(tokens: Sequence[str], merges: Sequence[Sequence[str]], format: str) -> None:
