@@ -96,6 +96,14 @@ def test_the_table_in_markdown(folder: Path) -> None:
     )
 
 
+def test_a_name_is_not_markup(folder: Path) -> None:
+    (folder / "list.yaml").write_text('adapters: [{impl: reference}, {command: "no-such-program/<b>|*x*"}]', "utf-8")
+    _, lines, _ = matrix(folder, "--format", "markdown")
+    assert lines[-1].startswith(
+        r"'no-such-program/&lt;b&gt;\|\*x\*': not here: cannot be started\: there is no program"
+    )
+
+
 def test_all_asks_for_everything(folder: Path) -> None:
     listed = 'adapters: [{impl: reference}, {command: "no-such-interpreter x"}]'
     (folder / "list.yaml").write_text(listed, "utf-8")

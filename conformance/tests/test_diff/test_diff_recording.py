@@ -9,7 +9,6 @@ import json
 import lzma
 import os
 import re
-import shutil
 import time
 import tracemalloc
 import zlib
@@ -278,19 +277,30 @@ def test_a_digest_that_was_made_for_a_wrong_record_does_not_make_it_right(record
     assert str(caught.value) == f'p:2: text: 3 is not of type "string"; was it edited? {AGAIN}'
 
 
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("pack-1.yaml.gz", "tokspec record tokenizers --model tokenizer.json -o pack-1.ndjson.gz"),
-        ("pack-2.yaml.gz", "tokspec record reference --model tokenizer.json -o pack-2.ndjson.gz"),
-    ],
-)
-def test_a_recording_of_an_earlier_format_is_refused_with_the_command(tmp_path: Path, name: str, command: str) -> None:
-    shutil.copy(DATA / name, tmp_path)
-    assert is_recording(str(tmp_path / name))
+@pytest.mark.parametrize("name", ["/etc/passwd", "../tokenizer.json", "a/b", "a\\b", "..", ".", ""])
+def test_the_model_of_a_recording_is_named_without_a_folder(recording: Path, name: str) -> None:
+    """A recording from a stranger must not make its reader open files of the reader's choice of folders."""
+    lines = recording.read_bytes().splitlines(keepends=True)
+    header = json.loads(lines[0])
+    header["model"]["file"] = name
+    recording.write_bytes(b"".join([json.dumps(header).encode() + b"\n", *lines[1:]]))
     with pytest.raises(DataError) as caught:
-        read_recording(tmp_path / name, name)
-    assert str(caught.value) == f"{name}:1: is a recording of an earlier format; make it anew: {command}"
+        read_recording(recording, "p")
+    assert (caught.value.line, caught.value.key) == (1, "model.file")
+
+
+def test_an_integer_without_end(recording: Path) -> None:
+    lines = recording.read_bytes().splitlines(keepends=True)
+    recording.write_bytes(
+        lines[0].replace(b'"tokspec_recording": ', b'"tokspec_recording": ' + b"9" * 5000) + b"".join(lines[1:])
+    )
+    with pytest.raises(DataError) as caught:
+        read_recording(recording, "p")
+    assert str(caught.value) == "p:1: is no JSON, and this suite reads version 1; record it again"
+    recording.write_bytes(lines[0] + b"".join(lines[1:-1]) + b'{"records": ' + b"9" * 5000 + b"}\n")
+    with pytest.raises(DataError) as caught:
+        read_recording(recording, "p")
+    assert str(caught.value) == f"p:{len(lines)}: has an integer that is too long; was it edited? {AGAIN}"
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

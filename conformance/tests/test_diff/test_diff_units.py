@@ -6,7 +6,7 @@ import bz2
 import gzip
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,9 @@ from tokspec.diff.units import (
     find_done,
     prepare_folder,
     read_header,
+    read_model,
+    read_result,
+    result_file,
     sum_results,
     write_result,
 )
@@ -140,6 +143,62 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / "plan.ndjson").write_text("{}\n")
     with pytest.raises(DataError, match=r"plan.ndjson:1: is no plan of a comparison; give another folder"):
         read_header(tmp_path)
+
+
+DEEP = "[" * 100_000
+PLAN = {
+    **{"tokspec_diff": 3, "sides": [SIDE, SIDE], "field": "ids", "reading": {}, "folder": "", "limits": {}},
+    **{"unicode": "15", "units": 1},
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(DEEP, "9" * 5000, "[]", "null", json.dumps({**PLAN, "units": -1})),
+        *(json.dumps({**PLAN, name: [5]}) for name in PLAN if name != "tokspec_diff"),
+    ],
+    ids=range(12),
+)
+def test_a_plan_of_somebody_else_is_refused(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "plan.ndjson"
+    file.write_text(f"{json.dumps(PLAN)}\n")
+    assert read_header(tmp_path).field == "ids"
+    file.write_text(f"{line}\n")
+    with pytest.raises(DataError) as caught:
+        read_header(tmp_path)
+    assert str(caught.value) == f"{file}:1: is no plan of a comparison; give another folder with --output"
+
+
+def test_a_result_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    unit, file = Unit("ab" * 12, ()), result_file(tmp_path, "ab" * 12)
+    write_result(tmp_path, unit, Tally(texts=5, compared=5, different=1))
+    assert read_result(tmp_path, unit.id) == Tally(texts=5, compared=5, different=1)
+    right = json.loads(file.read_text())
+    wrong = [{**right, name: -5} for name in right] + [{**right, "texts": 1.5}, {**right, "groups": [{"cause": []}]}]
+    for content in (*map(json.dumps, wrong), DEEP, "9" * 5000, "[]", "null"):
+        file.write_text(content)
+        with pytest.raises(DataError) as caught:
+            read_result(tmp_path, unit.id)
+        assert str(caught.value) == f"{file}: is no result of a unit; remove it, and start again"
+
+
+def test_pipes_and_devices_are_not_read(tmp_path: Path) -> None:
+    file = result_file(tmp_path, "ab" * 12)
+    file.parent.mkdir(parents=True)
+    (tmp_path / "models").mkdir()
+    os.mkfifo(file)
+    os.mkfifo(tmp_path / "plan.ndjson")
+    (tmp_path / "models" / "0.json").symlink_to("/dev/zero")
+    reads: list[tuple[Callable[[], object], Path]] = [
+        (lambda: read_header(tmp_path), tmp_path / "plan.ndjson"),
+        (lambda: read_result(tmp_path, "ab" * 12), file),
+        (lambda: read_model(tmp_path, 0), tmp_path / "models" / "0.json"),
+    ]
+    for read, name in reads:
+        with pytest.raises(DataError) as caught:
+            read()
+        assert str(caught.value) == f"{name}: is no ordinary file"
 
 
 def test_a_sample_is_the_same_each_time(tmp_path: Path) -> None:

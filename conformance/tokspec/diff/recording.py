@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -63,9 +62,6 @@ _AGAIN = "take it from where it is whole, or record it again"
 
 #: What a file begins with that is compressed, whatever its name says.
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-
-#: What recordings of the format before this one begin with.
-_PACK = b"tokspec_pack: "
 
 
 @dataclass(frozen=True)
@@ -220,12 +216,12 @@ class Recording:
 
 
 def is_recording(word: str) -> bool:
-    """Whether a word names a file that is, by its name, a recording, of this format or the one before.
+    """Whether a word names a file that is, by its name, a recording.
 
     >>> is_recording("no such file.ndjson"), is_recording("reference")
     (False, False)
     """
-    return without_compression(word).endswith((".ndjson", ".yaml", ".yml")) and Path(word).exists()
+    return without_compression(word).endswith(".ndjson") and Path(word).exists()
 
 
 def read_recording(file: Path, name: str = "") -> Recording:
@@ -241,7 +237,7 @@ def read_recording(file: Path, name: str = "") -> Recording:
         sha256.update(previous)
         previous = line
     if not header.startswith(b'{"tokspec_recording": '):
-        raise _no_recording(header, file, name)
+        raise _no_recording(header, name)
     value = json.loads(header) if _is_json(header) else {}
     if value.get("tokspec_recording") != FORMAT:
         version = shorten(compact(value.get("tokspec_recording")))
@@ -269,29 +265,10 @@ def _is_json(line: bytes) -> bool:
         return False
 
 
-def _no_recording(line: bytes, file: Path, name: str) -> DataError:
+def _no_recording(line: bytes, name: str) -> DataError:
     if not line:
         return DataError(f"is empty; {_AGAIN}", name)
-    if line.startswith(_PACK):
-        again = _record_again(file, name)
-        return DataError(f"is a recording of an earlier format; make it anew: {again}", name, 1)
     return DataError("is no recording: its first line is no header; tokspec record writes one", name, 1)
-
-
-def _record_again(file: Path, name: str) -> str:
-    """Return the command that records what a recording of the format before holds, as far as it says."""
-    said: dict[str, Any] = {}
-    for number, line in _lines(file, name):
-        key, _, value = line.decode("utf-8", "replace").partition(": ")
-        if number > 20 or key == "records:\n":
-            break
-        said[key] = json.loads(value) if _is_json(value.encode()) else value.strip().strip('"')
-    name = said.get("implementation", {}).get("name", "NAME")
-    who = "reference" if name == "tokref" else name
-    new = f"{without_compression(file.name).rpartition('.')[0]}.ndjson{'.gz' if file.name.endswith('.gz') else ''}"
-    words = ["tokspec", "record", who, *said.get("inputs", {}).get("files", ()), "--model"]
-    words += [said.get("model", {}).get("file", "FILE"), "-o", new]
-    return shlex.join(words) + (" --add-special-tokens" if said.get("special_tokens") == "added" else "")
 
 
 def _find_edit(file: Path, name: str) -> str:
@@ -346,6 +323,8 @@ def _value(line: bytes, part: str, number: int, name: str) -> Any:
     except json.JSONDecodeError as error:
         why = f"is no JSON at character {error.pos + 1} ({error.msg.removesuffix(' at')})"
         raise DataError(f"{why}; was it edited? {_AGAIN}", name, number) from None
+    except ValueError:
+        raise DataError(f"has an integer that is too long; was it edited? {_AGAIN}", name, number) from None
     except RecursionError:
         raise DataError(f"is nested too deep; was it edited? {_AGAIN}", name, number) from None
     validator = _validator(part)

@@ -18,14 +18,18 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
+
 from tokspec.base.errors import DataError
-from tokspec.base.files import write_whole
+from tokspec.base.files import open_ordinary, read_at_most, write_whole
 from tokspec.diff.inputs import Part, Reading, find_parts
 from tokspec.diff.models import Loaded, digest
 from tokspec.diff.tally import Tally
+from tokspec.formats.on_disk import LARGEST
 
 __all__ = [
     "Header",
@@ -45,6 +49,8 @@ __all__ = [
 #: The version of plan and results.
 FORMAT = 3
 _PLAN = "plan.ndjson"
+#: What no header of a plan and no result of a unit is larger than, in bytes; causes and their examples are bounded.
+_LONGEST = 256 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -151,18 +157,33 @@ def read_header(folder: Path) -> Header:
         DataError: there is no plan, or it is not of this version.
     """
     file = folder / _PLAN
+    with open_ordinary(file, str(file)) as stream:
+        line = stream.readline(_LONGEST + 1)
     try:
-        with file.open(encoding="utf-8") as stream:
-            plain = json.loads(stream.readline())
+        plain = json.loads(line)
         if plain["tokspec_diff"] != FORMAT:
             raise DataError("is a plan of another version of the suite; give another folder with --output", str(file))
+        _refuse_others("plan", plain)
         a, b = plain["sides"]
         others = {name: plain[name] for name in ("field", "folder", "limits", "unicode")}
         return Header((a, b), reading=Reading(**plain["reading"]), **others)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", str(file)) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError("is no plan of a comparison; give another folder with --output", str(file), 1) from None
+
+
+def _refuse_others(part: str, plain: Any) -> None:
+    """Refuse a value that is not that part of ``result.schema.json``: somebody else may have put it into the folder.
+
+    Raises:
+        ValueError: it is not.
+    """
+    _validator(part).validate(plain)
+
+
+@cache
+def _validator(part: str) -> jsonschema_rs.Draft202012Validator:
+    schema = json.loads(Path(__file__).with_name("result.schema.json").read_text("utf-8"))
+    return jsonschema_rs.Draft202012Validator({"$defs": schema["$defs"], "$ref": f"#/$defs/{part}"})
 
 
 def _model_file(folder: Path, index: int) -> Path:
@@ -177,9 +198,9 @@ def read_model(folder: Path, index: int) -> Loaded:
     """
     file = _model_file(folder, index)
     try:
-        content, tokens = json.loads(file.read_text("utf-8"))
+        content, tokens = json.loads(read_at_most(file, str(file), LARGEST))
         return Loaded(content, {int(id): token for id, token in tokens.items()})
-    except (OSError, ValueError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"cannot be read: {error}", str(file)) from None
 
 
@@ -223,10 +244,11 @@ def read_result(folder: Path, unit: str) -> Tally:
     """
     file = result_file(folder, unit)
     try:
-        plain = json.loads(file.read_text("utf-8"))
+        plain = json.loads(read_at_most(file, str(file), _LONGEST))
+        _refuse_others("result", plain)
         del plain["unit"]
         return Tally.from_json(plain)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, RecursionError):
         raise DataError("is no result of a unit; remove it, and start again", str(file)) from None
 
 

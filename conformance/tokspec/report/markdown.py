@@ -13,7 +13,7 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline, profile_rows, reasons, rows
 
-__all__ = ["markdown"]
+__all__ = ["escape_markup", "markdown"]
 
 #: What Markdown could take for markup; HTML's own characters are escaped as entities.
 _MARKUP = re.compile(r"([\\`*_\[\]!|~$:])")
@@ -25,9 +25,9 @@ def markdown(runs: Sequence[tuple[Origin, Run]], show: int) -> str:
 
 
 def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
-    yield f"## {_text(headline(run))}\n"
+    yield f"## {escape_markup(headline(run))}\n"
     yield from _table(run)
-    yield from (f"- {_text(problem)}" for problem in run.complaints)
+    yield from (f"- {escape_markup(problem)}" for problem in run.complaints)
     groups = group_failures(run.failed)
     for group in groups[:show]:
         first, *alike = group.results
@@ -39,7 +39,7 @@ def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
         yield f"… and {cases} more{causes}.\n"
     if unsupported := reasons(run):
         yield from _folded("unsupported, and why", unsupported)
-    yield f"tokspec {_text(origin.suite)}, fixtures {origin.fixtures[:12]}, {_text(origin.machine)}\n"
+    yield f"tokspec {escape_markup(origin.suite)}, fixtures {origin.fixtures[:12]}, {escape_markup(origin.machine)}\n"
 
 
 def _table(run: Run) -> Iterator[str]:
@@ -60,5 +60,6 @@ def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:
     yield "</details>\n"
 
 
-def _text(text: str) -> str:
+def escape_markup(text: str) -> str:
+    """Write a text so that Markdown shows it as it is."""
     return _MARKUP.sub(r"\\\1", escape(visible(text), quote=False))

@@ -16,6 +16,7 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.known_failures import KnownFailures, read_known_failures
 from tokspec.judge.runner import Run, fail_at_start, run
 from tokspec.judge.verdicts import Verdict, count_verdicts
+from tokspec.report.markdown import escape_markup
 from tokspec.suite import schema
 from tokspec.suite.cases import Suite
 from tokspec.suite.specification import load_specification
@@ -149,10 +150,10 @@ def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
     head = [*_head()[:2], *names, *_head()[2 + len(names) :]]
     yield f"| {' | '.join(head)} |"
     yield "| --- | --- |" + " ---: |" * (len(head) - 2)
-    yield from (f"| {' | '.join(_cells(row.run))} |" for row in rows if row.run)
+    yield from (f"| {' | '.join(map(escape_markup, _cells(row.run)))} |" for row in rows if row.run)
     for row in rows:
         if not row.run:
-            yield f"\n{visible(row.listed.name)}: not here: {visible(row.missing)}"
+            yield f"\n{escape_markup(row.listed.name)}: not here: {escape_markup(row.missing)}"
 
 
 def _chapters() -> list[str]:
