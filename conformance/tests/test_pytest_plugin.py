@@ -7,14 +7,18 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from tokspec.adapters.registry import usable_names
 from tokspec.cli import pytest_items  # pytester forgets what is first imported in a run
-from tokspec.suite.cases import Suite
+from tokspec.judge.runner import Run, run
+from tokspec.sessions.session import Session
+from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
@@ -221,6 +225,41 @@ def test_a_run_in_which_nothing_passes_is_no_pass(repository: pytest.Pytester, w
     result.assert_outcomes(skipped=1)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["tokspec: no case passed, and a run that shows nothing is not a pass"])
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+def test_a_fault_that_no_case_is_to_blame_for_fails_the_run(repository: pytest.Pytester, workers: list[str]) -> None:
+    ends = "import sys\nfrom tokspec.sessions.adapter_server import main\nmain()\nsys.exit(7)\n"
+    (repository.path / "ends.py").write_text(ends, "utf-8")
+    program = shlex.join([sys.executable, "ends.py", "reference"])
+    result = repository.runpytest("--tokspec", program, *ENCODING, *workers)
+    result.assert_outcomes(passed=2)
+    assert result.ret == 1
+    said = [line for line in result.outlines if line.startswith("tokspec:")]
+    assert said == ["tokspec: crash: after bye: exit status 7 (PROTO-3)"]
+
+
+def test_cases_are_asked_together_and_have_one_phase(
+    repository: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, phases = [], []
+
+    def counting_run(session: Session, cases: Sequence[Case], **others: Any) -> Run:
+        asked.append([case.id for case in cases])
+        return run(session, cases, **others)
+
+    class Phases:
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            phases.append((report.nodeid, report.when, report.outcome))
+
+    monkeypatch.setattr(pytest_items, "run", counting_run)
+    result = repository.runpytest("--tokspec", command(), *ENCODING, plugins=[Phases()])
+    result.assert_outcomes(passed=1, failed=1)
+    assert asked == [["bpe-toy-encode-bug", "bpe-toy-encode-pun"], []]
+    assert phases == [
+        ("tokspec::bpe-toy-encode-bug", "call", "passed"),
+        ("tokspec::bpe-toy-encode-pun", "call", "failed"),
+    ]
 
 
 def test_x_stops_and_lf_comes_back_to_what_failed(repository: pytest.Pytester) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Generator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "pytest_addoption",
     "pytest_make_collect_report",
-    "pytest_sessionfinish",
+    "pytest_runtest_protocol",
     "pytest_sessionstart",
     "tokenizer_regression",
 ]
@@ -69,33 +69,48 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from tokspec.cli.pytest_items import Cases
 
         session.config.stash[_CASES] = Cases.of(session)
-        if not hasattr(session.config, "workerinput"):
-            session.config.pluginmanager.register(_Tally())
+        is_worker = hasattr(session.config, "workerinput")
+        session.config.pluginmanager.register(_Worker() if is_worker else _Tally())
     elif any(getattr(option, f"tokspec_{name}") for name in _OTHERS):
         raise pytest.UsageError("no implementation is named; give --tokspec")
 
 
 class _Tally:
-    """Sees to it that a run in which no case passes, and none fails, is no pass either."""
+    """Sees to it that a run that shows nothing is not a pass, nor one with a fault that no case is to blame for."""
 
     def __init__(self) -> None:
         self.outcomes: set[str] = set()
+        self.problems: list[str] = []
 
     @property
-    def shows_nothing(self) -> bool:
-        return self.outcomes == {"skipped"}
+    def complaints(self) -> list[str]:
+        nothing = ["no case passed, and a run that shows nothing is not a pass"] if self.outcomes == {"skipped"} else []
+        return [*self.problems, *nothing]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.nodeid.startswith("tokspec::") and (report.when == "call" or not report.passed):
             self.outcomes.add(report.outcome)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what a worker of xdist has to say."""
+        self.problems += getattr(node, "workeroutput", {}).get("tokspec", [])
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.shows_nothing and session.exitstatus == pytest.ExitCode.OK:
+        self.problems += session.config.stash[_CASES].close()
+        if self.complaints and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self.shows_nothing:
-            terminalreporter.write_line("tokspec: no case passed, and a run that shows nothing is not a pass", red=True)
+        for line in dict.fromkeys(self.complaints):
+            terminalreporter.write_line(f"tokspec: {line}", red=True)
+
+
+class _Worker:
+    """Ends the implementation of a worker of xdist, and says there what was wrong with it."""
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        session.config.workeroutput["tokspec"] = session.config.stash[_CASES].close()  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -110,8 +125,11 @@ def pytest_make_collect_report(
     return report
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """End the implementation."""
-    cases = session.config.stash.get(_CASES, None)
-    if cases is not None:
-        cases.close()
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Run a case."""
+    cases = item.config.stash.get(_CASES, None)
+    if cases is None or item.parent is not cases or cases.target.in_process:
+        return None
+    item.run_protocol()  # type: ignore[attr-defined]
+    return True

@@ -6,6 +6,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile, islice
 from typing import Any
 
 import pytest
@@ -24,6 +25,10 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version, select
 
 __all__ = ["CaseItem", "Cases"]
+
+
+#: How many cases are asked at once of a program, which would wait for each question otherwise.
+_BATCH = 64
 
 
 class Nonconforming(Exception):
@@ -52,6 +57,9 @@ class Cases(pytest.Collector):
         for stale in self.ratchet.known.stale(suite.cases) if self.version in (None, __version__) else ():
             raise DataError(stale)
         self.implementation = None if options.collectonly else self._open()
+        is_shared = hasattr(self.config, "workerinput")  # the next cases may be those of another worker
+        self.batch = 1 if is_shared or self.target.in_process or options.usepdb else _BATCH
+        self._judged: dict[str, Result] = {}
 
     @classmethod
     def of(cls, session: pytest.Session) -> Cases:
@@ -85,20 +93,33 @@ class Cases(pytest.Collector):
         return [CaseItem.from_parent(self, name=case.id, case=case) for case in self.selected]
 
     def judge(self, case: Case) -> Result:
-        """Ask one case."""
+        """Ask one case, and the next ones with it."""
         if self.implementation is None:
             raise RuntimeError("cases are listed and not asked")
-        return run(self.implementation, [case], choices=self.choices, known=self.ratchet.known).results[0]
+        if case.id not in self._judged:
+            finished = run(self.implementation, self._batch_from(case), choices=self.choices, known=self.ratchet.known)
+            self._judged = {result.case.id: result for result in finished.results}
+        return self._judged.pop(case.id)
+
+    def _batch_from(self, case: Case) -> Sequence[Case]:
+        """Return a case, and those that pytest runs behind it."""
+        if self.batch == 1:
+            return [case]
+        following = (item.case for item in self.session.items if isinstance(item, CaseItem))
+        return list(islice(dropwhile(lambda other: other.id != case.id, following), self.batch))
 
     def again(self, case: Case) -> str:
         """Return the command that judges one case alone."""
         choices = "".join(f" --choice {shlex.quote(f'{name}={option}')}" for name, option in self.choices.items())
         return f"tokspec run{self.target.arguments()}{choices}{self.ratchet.arguments()} --select {case.id}"
 
-    def close(self) -> None:
-        """End the implementation, if it was started."""
-        if self.implementation is not None:
-            self.implementation.close()
+    def close(self) -> list[str]:
+        """End the implementation, if it was started, and return what was wrong with it that no case is to blame for."""
+        if self.implementation is None:
+            return []
+        self.implementation.close()
+        ends = dict.fromkeys(f"{fault} (PROTO-3)" for fault in self.implementation.end_faults)
+        return [*run(self.implementation, []).problems, *ends]
 
 
 class CaseItem(pytest.Item):
@@ -121,6 +142,20 @@ class CaseItem(pytest.Item):
             pytest.xfail(f"known failure: {visible(result.detail)}")
         if not result.verdict.conforms:
             raise Nonconforming(result, self.cases.again(self.case))
+
+    def run_protocol(self) -> None:
+        """Judge the case and report it, without the phases for fixtures: it has none, and they take most of the time.
+
+        A case of an adapter in this process has all phases: in them pytest captures what is printed.
+        """
+        hooks = self.ihook
+        hooks.pytest_runtest_logstart(nodeid=self.nodeid, location=self.location)
+        call = pytest.CallInfo.from_call(self.runtest, when="call", reraise=(pytest.exit.Exception, KeyboardInterrupt))
+        report = hooks.pytest_runtest_makereport(item=self, call=call)
+        hooks.pytest_runtest_logreport(report=report)
+        if report.failed:
+            hooks.pytest_exception_interact(node=self, call=call, report=report)
+        hooks.pytest_runtest_logfinish(nodeid=self.nodeid, location=self.location)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the report without a traceback of the suite's own code."""
