@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tokspec.adapter import Hello
+from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import AdapterFault, DataError, Unsupported
 from tokspec.cli.fuzz import fuzz_command
@@ -419,7 +419,10 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
             {"choices": {"unknown_id": "skiped"}},
             "choices: 'skiped' names no option; did you mean skipped? unknown_id has error, skipped",
         ),
-        ({"examples": 0}, "no example was answered, and a test that asks nothing is not passed"),
+        ({"examples": 0}, "examples: 0 is not a number of models; give 1 or more"),
+        ({"examples": "x"}, "examples: 'x' is not a number of models; give 1 or more"),
+        ({"examples": True}, "examples: True is not a number of models; give 1 or more"),
+        ({"seed": "x"}, "seed: 'x' is not a seed; give a number from 0 on"),
     ],
 )
 def test_a_port_is_told_what_it_named_wrongly(arguments: dict[str, Any], message: str) -> None:
@@ -453,6 +456,67 @@ def test_who_offers_nothing_that_is_asked_does_not_hang() -> None:
     said = "^tokref 0.1.0 offers segment, and none of 30 examples of stages asks for it$"
     with pytest.raises(DataError, match=said):
         differences(Segments, examples=30, families=["stages"])
+
+
+class LeftToRight(ReferenceAdapter):
+    """A port of BPE alone that applies merges from left to right, not by rank."""
+
+    def hello(self) -> Hello:
+        """Offer encoding to tokens."""
+        return Hello("left", "1", "Python", operations=("encode",), formats=("tokspec",), encode_fields=("tokens",))
+
+    def load(self, format: str, content: Any) -> Any:
+        """Take what is BPE and nothing else."""
+        if set(content) - {"type", "vocabulary", "merges"} or content["type"] != "bpe":
+            raise Unsupported("BPE alone")
+        if not {part for one, two in content.get("merges", ()) for part in (one, two, one + two)} <= {
+            *content["vocabulary"]
+        }:
+            raise Refusal("invalid_model", "a merge of what is not in the vocabulary")
+        return content
+
+    def run(self, operation: str, model: Any, input: Any) -> Any:
+        """Merge the first pair that is a merge, again and again."""
+        tokens = list(input["text"])
+        if set(tokens) - set(model["vocabulary"]):
+            raise Unsupported("unknown symbols")
+        place = 0
+        while place + 1 < len(tokens):
+            if tokens[place : place + 2] in model.get("merges", ()):
+                tokens[place : place + 2] = ["".join(tokens[place : place + 2])]
+                place = 0
+            else:
+                place += 1
+        return {"tokens": tokens}
+
+
+class NearlyNothing(LeftToRight):
+    """Answers one text alone."""
+
+    def run(self, operation: str, model: Any, input: Any) -> Any:
+        """Answer nothing about the empty text."""
+        if input["text"]:
+            raise Unsupported("texts")
+        return {"tokens": []}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_defaults_find_merges_from_left_to_right_in_a_port_of_bpe_alone(seed: int) -> None:
+    found = differences(LeftToRight, seed=seed)
+    assert [each.partition("  (met ")[0] for each in found] == ["BPE-ENC-1 encode: tokens"], found
+
+
+def test_a_port_that_answers_next_to_nothing_is_told_how_little() -> None:
+    said = r"^tokspec: only \d+ of \d+ requests were answered, and 100 models were to be asked about$"
+    with pytest.warns(UserWarning, match=said):
+        assert differences(NearlyNothing) == []
+
+
+def test_a_test_without_an_adapter_is_told() -> None:
+    with pytest.raises(DataError, match=r"^adapter: TokenizerTests has none; give the class one$"):
+        TokenizerTests().test_agrees_with_the_reference()
+    with pytest.raises(DataError, match=r"^adapter: 5 is neither a class nor a name; give an adapter$"):
+        differences(5)  # type: ignore[arg-type]
 
 
 def test_unittest_runs_the_tests_of_a_case(folder: Path) -> None:
