@@ -157,3 +157,24 @@ def test_objects_of_libraries_and_commands_are_recorded_too(pytester: pytest.Pyt
     folder = pytester.path / "test_mine"
     assert {file.name for file in folder.iterdir()} == {"test_object.ndjson.gz", "test_installed.ndjson"}
     assert '"from": "vocabulary/alone:1", "text": "bug"' in (folder / "test_installed.ndjson").read_text("utf-8")
+
+
+def test_texts_and_inputs_that_are_none_are_one_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_mine="""
+        import pytest
+        from tokspec.base.errors import DataError
+
+        @pytest.mark.parametrize(("given", "message"), [
+            ({"texts": ["a", 1, None]}, "texts: holds 1 at place 1; give a list of texts"),
+            ({"texts": "one"}, "texts: 'one' is one text; give a list of texts, such as ['one']"),
+            ({"inputs": [None]}, "inputs: holds None at place 0; give a list of inputs"),
+            ({"inputs": "a.txt"}, "inputs: 'a.txt' is one text; give a list of inputs, such as ['a.txt']"),
+        ])
+        def test_given(tokenizer_regression, given, message):
+            with pytest.raises(DataError) as caught:
+                tokenizer_regression.check(str.split, **given)
+            assert str(caught.value) == message
+        """
+    )
+    pytester.runpytest().assert_outcomes(passed=4)

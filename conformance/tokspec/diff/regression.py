@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import pytest
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.base.display import shorten
 from tokspec.base.errors import DataError
 from tokspec.cli.record import Unanswered, file_inputs
 from tokspec.diff.answers import Asker, Input, answer
@@ -35,6 +36,8 @@ from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 
 __all__ = ["ObjectAdapter", "TokenizerRegression"]
+
+_Item = TypeVar("_Item")
 
 #: Causes that a failing test shows.
 _SHOWN = 10
@@ -76,6 +79,7 @@ class TokenizerRegression:
 
         __tracebackhide__ = True  # what fails is the line of the test
 
+        texts, inputs = _items(texts, "texts", (str,)), _items(inputs, "inputs", (str, Path))
         with _session(tokenizer, impl, command) as session:
             asker = Asker(session, _model(tokenizer, model))
             asker.drop_missing_stages()
@@ -95,6 +99,16 @@ class TokenizerRegression:
                 extension=".ndjson.gz" if compressed else ".ndjson",
                 basename=basename,
             )
+
+
+def _items(given: Iterable[_Item], key: str, kinds: tuple[type, ...]) -> list[_Item]:
+    if isinstance(given, str):
+        raise DataError(f"{given!r} is one text; give a list of {key}, such as [{given!r}]", key=key)
+    items = list(given)
+    for number, item in enumerate(items):
+        if not isinstance(item, kinds):
+            raise DataError(f"holds {shorten(repr(item))} at place {number}; give a list of {key}", key=key)
+    return items
 
 
 def _model(tokenizer: Any, model: Path | str | None) -> UserModel:

@@ -1,7 +1,8 @@
 """A run for GitHub Actions: annotations as workflow commands, and what it came to as outputs of a step.
 
-A failing case is annotated at its place in the fixtures. What an implementation says stands in the data of a command,
-escaped, so that it cannot give commands itself.
+The title of a failing case names its place in the fixtures. It is not the annotation's file, which would be one of the
+user's repository. What an implementation says stands in the data of a command, escaped, so that it cannot give commands
+itself.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
     """
     for result in run.failed[:show]:
         head, *lines = describe(result, f"{origin.again} --select {result.case.id}")
-        place = {"file": f"fixtures/{result.case.file}", "line": str(result.case.line), "title": head}
-        yield _command(place, "\n".join(map(visible, lines)))
+        yield _command({"title": head}, "\n".join(map(visible, lines)))
     if run.complaints:
         yield _command({"title": headline(run)}, "\n".join(map(visible, run.complaints)))
     if len(run.failed) > show:
@@ -54,8 +54,8 @@ def write_outputs(run: Run) -> Iterator[str]:
 def _command(properties: dict[str, str], message: str) -> str:
     """Write a workflow command.
 
-    >>> _command({"file": "a,b.yaml", "title": "100%: no"}, "one\\ntwo")
-    '::error file=a%2Cb.yaml,title=100%25%3A no::one%0Atwo'
+    >>> _command({"title": "100%: a, b"}, "one\\ntwo")
+    '::error title=100%25%3A a%2C b::one%0Atwo'
     """
     written = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
     return f"::error {written}::{_escape(message)}"
