@@ -82,6 +82,13 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
     ]
 
 
+def test_a_list_of_which_nothing_is_here_is_no_pass(folder: Path) -> None:
+    (folder / "list.yaml").write_text('adapters:\n  - command: "no-such-interpreter x"\n', "utf-8")
+    status, lines, errors = matrix(folder)
+    assert (status, lines[-1]) == (2, "no-such-interpreter x: not here: needs no-such-interpreter")
+    assert errors == "tokspec: list.yaml: none of the list is here, and nothing was judged; install one\n"
+
+
 def test_the_table_in_markdown(folder: Path) -> None:
     (folder / "list.yaml").write_text("adapters: [{impl: reference}]", "utf-8")
     assert matrix(folder, "--format", "markdown", "--all") == (

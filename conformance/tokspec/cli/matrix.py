@@ -61,7 +61,8 @@ def matrix_command(
     With --vocabularies each implementation is held to tokfast with every file of a folder, such as a tokenizer.json, a
     SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
 
-    Exit status: 0 if every run conforms, 1 if one does not, 2 if a file of --vocabularies cannot be compared.
+    Exit status: 0 if every run conforms, 1 if one does not, 2 if none is here or a file of --vocabularies cannot be
+    compared.
     """
     site = _site() if html else None
     file = file or _list_of_checkout()
@@ -82,6 +83,10 @@ def matrix_command(
         pages = site(rows, suite, html, columns)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
+    if not any(row.run for row in rows):
+        raise DataError(
+            "none of the list is here, and nothing was judged; install one", key=str(file or "tokspec matrix")
+        )
     if any(column.fault for column in columns):
         return 2
     return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
