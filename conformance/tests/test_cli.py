@@ -731,3 +731,13 @@ def test_an_adapter_that_ends_the_process_of_the_suite_is_no_pass(
     command = [*TOKSPEC, verb, *selected, "--impl", "ends:Ends", "--in-process"]
     done = subprocess.run(command, cwd=folder, env={**os.environ, "POINT": point}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (status, f"tokspec: {said}\n" if said else "")
+
+
+def test_two_reports_are_not_compared_where_nothing_was_asked(status_and_message: Call, folder: Path) -> None:
+    hello = 'Hello("none", "1", "Python", operations=("decode",))'
+    methods = "    load = run = None.__eq__\n    def hello(self):\n        return " + hello
+    (folder / "none.py").write_text(f"from tokspec.adapter import Hello\n\nclass None_:\n{methods}\n", "utf-8")
+    status, *_ = status_and_message("run", *ONE, "--impl", "none:None_", "--report", "none.ndjson")
+    assert status == 1
+    status, _, message = status_and_message("report", "--compare", "none.ndjson", "none.ndjson")
+    assert (status, message) == (2, "tokspec: none.ndjson: no case was asked, and nothing is compared\n")

@@ -12,6 +12,7 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.options import COUNT, FILE, refuse_outputs
 from tokspec.judge.diagnosis import group_failures
+from tokspec.judge.verdicts import Verdict
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
 from tokspec.report.github import write_annotations, write_outputs
@@ -75,6 +76,8 @@ def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:
     older, newer = reports
     found = changes(older, newer)
     _put("\n".join(lines(older, newer, found)) + "\n", output, wraps=True)
+    if all(result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN) for result in newer.run.results):
+        raise DataError("no case was asked, and nothing is compared", newer.file)
     return 1 if any(change.kind in REGRESSIONS for change in found) else 0
 
 
