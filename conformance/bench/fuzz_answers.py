@@ -67,9 +67,8 @@ def main() -> int:
     parser.add_argument("--seeds", type=seeds, default=[1], help="one, or FIRST-LAST (1)")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each run (20)")
     given = parser.parse_args()
-    print(
-        "| implementation | seed | family | asked | answered | share | |\n| --- | ---: | --- | ---: | ---: | ---: | --- |"
-    )
+    print("| implementation | seed | family | asked | answered | share | |")
+    print("| --- | ---: | --- | ---: | ---: | ---: | --- |")
     status = 0
     for name in given.names:
         for seed in given.seeds:

@@ -363,7 +363,7 @@ FAMILIES: Mapping[str, tuple[_Making, int]] = {
 
 
 @cache
-def generated(families: tuple[str, ...] = tuple(FAMILIES), usual: int = 9) -> st.SearchStrategy[Generated]:
+def generated(families: tuple[str, ...] = tuple(FAMILIES), usual: int = 19) -> st.SearchStrategy[Generated]:
     """Draw a model of one of the families, with its stages and special tokens; one in ``usual + 1`` is a usual one."""
     return _generated(families, usual)
 

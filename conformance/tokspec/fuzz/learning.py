@@ -221,9 +221,9 @@ class Learner:
     """
 
     def __init__(self, hello: Hello) -> None:
-        self.hello = hello
+        self.hello, self._declares_all = hello, _declares_all(hello)
         #: What drawing narrows to; None as long as everything that may be drawn is declared and answered.
-        self.narrowing = None if _declares_all(hello) else Narrowing(hello)
+        self.narrowing = None if self._declares_all else Narrowing(hello)
         self._earlier: deque[tuple[str, _Model, list[Asked]]] | None = deque(maxlen=_EARLIER)
         self._together: dict[str, set[str]] = {}
         self._seen: set[Row] = set()
@@ -246,7 +246,7 @@ class Learner:
         """
         if "type" in model and not tokens_of(model) and not _TRAINING.intersection(self.hello.operations):
             return []
-        if _declares_all(self.hello):
+        if self._declares_all:
             return [asked for asked in requests if asked[0] in self.hello.operations]
         offered = [
             (operation, input)
