@@ -8,6 +8,7 @@ nothing. Findings are kept in Hypothesis's own database, from which another proc
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import zlib
 from collections import Counter
@@ -100,6 +101,10 @@ def database_folder(folder: Path, name: str) -> Path:
     return folder / (f"{file[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}" if len(file) > 100 else file)
 
 
+#: The key of questions that are kept as they are.
+_QUESTIONS = b"tokspec questions"
+
+
 class _Database(ExampleDatabase):
     """Hypothesis's database without what was left behind while shrinking, of which every try would be replayed.
 
@@ -123,6 +128,15 @@ class _Database(ExampleDatabase):
         """Remove what is answered rightly now, or has become smaller."""
         if not self.is_set_aside:
             self._kept.delete(key, value)
+
+    def questions(self) -> list[Question]:
+        """Return what was found by drawing that was narrowed, which only the same narrowing would draw again."""
+        return [Question(**json.loads(each)) for each in sorted(self._kept.fetch(_QUESTIONS))]
+
+    def keep(self, question: Question, is_found: bool) -> None:
+        """Keep such a question, or remove it."""
+        written = json.dumps(vars(question), sort_keys=True).encode()
+        (self._kept.save if is_found else self._kept.delete)(_QUESTIONS, written)
 
 
 @dataclass
@@ -190,6 +204,8 @@ class Campaign:
             for question in given_first:
                 self._ask_given(question)
             if self._database:
+                for question in self._database.questions():
+                    self._database.keep(question, self._ask_given(question))
                 self._replay()
             runs = 0
             while not self._is_over():
@@ -224,11 +240,13 @@ class Campaign:
         drawn = f"none of {self.tally.examples} examples of {families} asks for it"
         return f"{hello.name} {hello.version} offers {offered}, and {drawn}"
 
-    def _ask_given(self, question: Question) -> None:
+    def _ask_given(self, question: Question) -> bool:
+        """Ask a question, add what is found, and say whether something is."""
         comparison = self.checker.compare_one(question, again=True)
         self._count(question.operation, comparison)
         if comparison.state == "differs":
             self.findings.add(finding_of(question, comparison))
+        return comparison.state == "differs"
 
     def _count(self, operation: str, comparison: Comparison) -> None:
         self.tally.states[comparison.state] += 1
@@ -256,7 +274,7 @@ class Campaign:
         left = 10**9 if self.budget.examples is None else self.budget.examples - self.tally.examples
 
         @settings(
-            max_examples=10**6 if hunt.is_replay else left,
+            max_examples=10**6 if hunt.is_replay else left + hunt.is_narrowed,  # whose first is not asked
             database=None if hunt.is_narrowed else self._database,
             phases=phases,
             backend=BACKEND,
@@ -427,6 +445,8 @@ class Campaign:
         if not (self.interrupted or comparison.is_death or finding.is_of_repetition):
             finding.needs_others = not self.checker.differs_alone(question)
         self.findings.add(finding)
+        if self._database and hunt.is_narrowed:
+            self._database.keep(question, is_found=True)
 
     def _polished(self, hunt: _Hunt, question: Question, comparison: Comparison) -> tuple[Question, Comparison]:
         """Make what Hypothesis has shrunk a little smaller as plain values.

@@ -67,20 +67,25 @@ class Narrowing:
     """What to draw: it does not change, so that examples drawn under it can be shrunk.
 
     ``avoided`` are traits that are not to be together, ``closed`` the families of which nothing was answered yet, and
-    ``answered`` models of the others, to take parts from. ``known`` are all traits that were answered, if an
-    implementation refuses many others; None if not. ``is_early`` says that models that are broken on purpose wait: of
-    their refusals it is not clear what they are of. ``low`` are families of which too little was answered until now,
-    ``ruled_out`` those of which nothing that was drawn could be sent.
+    ``answered`` models of the others, to take parts from. ``known`` are all traits that were answered: what has others
+    is rare where ``is_picky`` says that an implementation refuses much of what is new, and in families that are
+    ``low``: too little was answered of them until now. ``is_early`` says that models that are broken on purpose wait: of their
+    refusals it is not clear what they are of. ``ruled_out`` are families of which nothing that was drawn could be sent.
     """
 
     hello: Hello
     avoided: tuple[Row, ...] = ()
     closed: frozenset[str] = frozenset()
     answered: Mapping[str, Sequence[_Model]] = field(default_factory=dict)
-    known: frozenset[str] | None = None
+    known: frozenset[str] = frozenset()
+    is_picky: bool = False
     is_early: bool = True
     low: frozenset[str] = frozenset()
     ruled_out: frozenset[str] = frozenset()
+
+    def known_for(self, family: str) -> frozenset[str] | None:
+        """Return the traits to keep to in a family; None if others may well be answered."""
+        return self.known if self.known and (self.is_picky or family in self.low) else None
 
     def mend(self, family: str, model: _Model, turn: int, spared: int) -> _Model:
         """Change a model, a part at a time, until nothing speaks against asking about it, or no change helps.
@@ -89,7 +94,7 @@ class Narrowing:
         tried.
         ``spared`` is the number of something avoided, or not known, to put up with, if the model has so many.
         """
-        avoided, known = self.avoided, self.known if family in self.answered else None
+        avoided, known = self.avoided, self.known_for(family) if family in self.answered else None
         if family == "broken":
             return next(filter(lambda each: not self._faults(each, avoided, known), _turned(BROKEN, turn * 5)), model)
         if family in self.closed and starts(family):
@@ -265,7 +270,7 @@ class Learner:
         is_enough = self._asked[family] >= _TRIED + self._examples // _RARELY
         if not is_answered and (is_enough or traits.model in self._failed):
             return []
-        fewest, known = None, self.narrowing.known if is_answered else None
+        fewest, known = None, self.narrowing.known_for(family) if is_answered else None
         for asked in requests:
             why = self._reasons(traits, asked, known)
             if why and (less := next((each for each in _less(asked) if not self._reasons(traits, each, known)), None)):
@@ -329,11 +334,9 @@ class Learner:
         """Return the families of which something was answered, and less than is aimed at."""
         return [family for family, answered in self._answered.items() if 0 < answered < _AIM * self._asked[family]]
 
-    def _known(self) -> frozenset[str] | None:
-        """Return all that was answered, if what was not is often refused."""
+    def _is_picky(self) -> bool:
         refused = self._new[False]
-        is_picky = refused >= _PICKY and refused > _PICKY_SHARE * (refused + self._new[True])
-        return frozenset(self._together) if is_picky else None
+        return refused >= _PICKY and refused > _PICKY_SHARE * (refused + self._new[True])
 
     def _take(self, family: str, model: _Model, answered: Sequence[Asked]) -> bool:
         """Take note of what was answered, and say whether it clears something that is avoided."""
@@ -353,7 +356,7 @@ class Learner:
                 self._together.setdefault(trait, set()).update(row)
         if self.narrowing is None:
             return False
-        known = self.narrowing.known
+        known = self.narrowing.known_for(family)
         is_new = known is not None and any(not row <= known for row in new)
         return is_new or any(each <= row for each in self.narrowing.avoided for row in new)
 
@@ -397,7 +400,8 @@ class Learner:
             avoided,
             frozenset(closed),
             kept,
-            self._known(),
+            frozenset(self._together),
+            self._is_picky(),
             is_early,
             frozenset(self._low()),
             frozenset(ruled_out),

@@ -403,7 +403,7 @@ _OFTEN_USUAL = 1
 
 #: Of so many and one examples those from a number on are of families of which too little is answered, and from another
 #: number on of those of which nothing is.
-_SELDOM, _LOW, _CLOSED = 9, 6, 8
+_SELDOM, _LOW, _CLOSED = 9, 4, 8
 
 #: What is to be avoided is put up with in so many of sixteen examples.
 _SPARING = 3

@@ -1,0 +1,167 @@
+"""Drawing narrows to what an implementation answers, still asks what it refused, and says what it was not answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.base.errors import Unsupported
+from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.checker import Checker, Side
+from tokspec.fuzz.display import total
+from tokspec.fuzz.learning import Narrowing
+from tokspec.fuzz.pipelines import PIPELINES, starts
+from tokspec.fuzz.traits import Traits
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite import schema
+
+GPT2 = {"type": "byte_level", "add_prefix_space": False, "use_regex": True}
+
+
+class Picky(ReferenceAdapter):
+    """The reference, which notes what it is asked to load and refuses most of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded: list[tuple[Mapping[str, Any], bool]] = []
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        """Say whether a model is loaded."""
+        return False
+
+    def load(self, format: str, content: Any) -> Any:
+        self.loaded.append((content, self.offers(content)))
+        if not self.offers(content):
+            raise Unsupported("does not know such models")
+        return super().load(format, content)
+
+
+class Bert(Picky):
+    """Knows BERT's pipeline, and no part of it without the others."""
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        kinds = [model.get(stage, {}).get("type") for stage in ("normalizer", "pre_tokenizer")]
+        decoder = model.get("decoder", {}).get("type", "wordpiece")
+        return (model.get("type"), *kinds, decoder) == ("wordpiece", "bert", "bert", "wordpiece")
+
+
+class Gpt2(Picky):
+    """Knows byte-level BPE that is cut by GPT-2's pattern, and no stage before that."""
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        is_plain = not model.keys() & {"normalizer", "unknown_token", "special_tokens", "added_tokens"}
+        return is_plain and model.get("type") == "bpe" and model.get("pre_tokenizer") == GPT2
+
+
+class NoStripping(Picky):
+    """Knows everything but a decoder."""
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        return not has_strip(model.get("decoder", {}))
+
+
+def has_strip(part: Mapping[str, Any]) -> bool:
+    return part.get("type") == "strip" or any(map(has_strip, part.get("decoders", ())))
+
+
+def fuzz(adapter: Picky, examples: int = 300, seed: int = 1, **options: Any) -> Campaign:
+    made = Campaign(Checker(Side(lambda: InProcessSession(adapter))), seed, Budget(examples=examples), **options)
+    made.run()
+    assert list(made.findings) == []
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "family"), [(Bert, "wordpiece"), (Gpt2, "bpe"), (Gpt2, "bpe-bytes")])
+def test_who_knows_one_pipeline_is_asked_about_it(kind: type[Picky], family: str) -> None:
+    tally = fuzz(kind()).tally
+    assert tally.asked[family] > 200
+    assert tally.families[family] >= 0.9 * tally.asked[family]
+
+
+@pytest.mark.slow
+def test_one_decoder_that_is_refused_is_left_out_and_tried_again() -> None:
+    adapter = NoStripping()
+    tally = fuzz(adapter).tally
+    refused = [place for place, (_, is_offered) in enumerate(adapter.loaded) if not is_offered]
+    assert min(tally.families[family] / tally.asked[family] for family in tally.asked) >= 0.9
+    assert len(refused) > 2
+    assert refused[-1] > len(adapter.loaded) // 2
+    kinds = {model.get("decoder", {}).get("type") for model, is_offered in adapter.loaded if is_offered}
+    assert kinds >= {"byte_level", "metaspace", "wordpiece", "fuse", "replace", "sequence"}
+
+
+@pytest.mark.slow
+def test_learning_comes_to_the_same_with_the_same_seed() -> None:
+    assert fuzz(Bert(), 80, seed=5).tally == fuzz(Bert(), 80, seed=5).tally
+
+
+def test_what_answers_nothing_is_named() -> None:
+    made = fuzz(Picky(), 60, families=("bpe", "unigram"))
+    asked = made.tally.asked
+    count = asked["bpe"] + asked["unigram"]
+    assert min(asked["bpe"], asked["unigram"]) > 3
+    assert total(made, "mine 1") == (
+        f"mine 1: 0 findings in 60 examples, {count} requests = 0 alike + 0 differ + {count} unsupported; 0 % answered; "
+        f"not answered: bpe 0 of {asked['bpe']}, unigram 0 of {asked['unigram']}"
+    )
+
+
+class Wrong(Gpt2):
+    """Loses the last token of what it encodes."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = super().run(operation, model, input)
+        return {key: value[:-1] for key, value in result.items()} if operation == "encode" else result
+
+
+@pytest.mark.slow
+def test_what_was_found_by_narrowed_drawing_is_asked_first_the_next_time(tmp_path: Path) -> None:
+    def campaign(adapter: Picky, **budget: Any) -> Campaign:
+        checker = Checker(Side(lambda: InProcessSession(adapter)))
+        return Campaign(checker, 1, Budget(**budget), ("bpe-bytes",), enough=1, database=tmp_path)
+
+    first, again, mended, over = (
+        campaign(Wrong(), examples=300),
+        campaign(Wrong(), seconds=0.0),
+        campaign(Gpt2(), seconds=0.0),
+        campaign(Wrong(), seconds=0.0),
+    )
+    found = [[each.question.key for each in made.run()] for made in (first, again, mended, over)]
+    assert len(found[0]) == 1
+    assert found[1:] == [found[0], [], []]
+
+
+@pytest.mark.parametrize("family", PIPELINES)
+def test_the_usual_pipelines_are_models_that_the_reference_answers(family: str) -> None:
+    reference = Side(lambda: InProcessSession(ReferenceAdapter()))
+    for model in starts(family):
+        assert list(schema.errors(model, "model")) == []
+        (replies,) = reference.ask(model, [("encode", {"text": "ab"})])
+        assert [type(reply).__name__ for reply in replies] == ["Answer"]
+
+
+def test_a_model_is_changed_until_it_has_nothing_that_is_avoided() -> None:
+    avoided = (frozenset(("model wordpiece", "normalizer nfc")), frozenset(("decoder wordpiece cleanup True",)))
+    narrowing = Narrowing(ReferenceAdapter().hello(), avoided)
+    model = {
+        "type": "wordpiece",
+        "vocabulary": ["[UNK]", "a"],
+        "normalizer": {"type": "nfc"},
+        "decoder": {"type": "wordpiece", "cleanup": True},
+    }
+    mended = {**model, "decoder": {"type": "wordpiece"}}
+    del mended["normalizer"]
+    assert narrowing.mend("wordpiece", model, 0, -1) == mended
+    assert narrowing.mend("wordpiece", mended, 0, -1) == mended
+
+
+def test_traits_of_a_request_say_what_is_often_refused() -> None:
+    traits = Traits({"type": "bpe", "vocabulary": ["a", "Ã"], "merges": []})
+    assert traits.of_request("decode", {"ids": [0, 7]}) == {"operation decode", "decode ids", "decode unknown id"}
+    assert "decode not UTF-8" in traits.of_request("decode", {"tokens": ["Ã"]})
+    assert "surrogate in a text" in traits.of_request("encode", {"text": "\ud800"})
