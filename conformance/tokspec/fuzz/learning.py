@@ -69,8 +69,8 @@ class Narrowing:
     ``avoided`` are traits that are not to be together, ``closed`` the families of which nothing was answered yet, and
     ``answered`` models of the others, to take parts from. ``known`` are all traits that were answered: what has others
     is rare where ``is_picky`` says that an implementation refuses much of what is new, and in families that are
-    ``low``: too little was answered of them until now. ``is_early`` says that models that are broken on purpose wait: of their
-    refusals it is not clear what they are of. ``ruled_out`` are families of which nothing that was drawn could be sent.
+    ``low``: too little was answered of them until now. ``is_early`` says that models that are broken on purpose wait: of
+    their refusals it is not clear what they are of. Of ``ruled_out`` families nothing that was drawn could be sent.
     """
 
     hello: Hello
@@ -91,14 +91,17 @@ class Narrowing:
         """Change a model, a part at a time, until nothing speaks against asking about it, or no change helps.
 
         ``turn`` says which start comes first; of a family of which nothing was answered the starts themselves are
-        tried.
+        tried in turn with what comes nearest to what others are answered.
         ``spared`` is the number of something avoided, or not known, to put up with, if the model has so many.
         """
         avoided, known = self.avoided, self.known_for(family) if family in self.answered else None
         if family == "broken":
             return next(filter(lambda each: not self._faults(each, avoided, known), _turned(BROKEN, turn * 5)), model)
         if family in self.closed and starts(family):
-            model, avoided = _turned(starts(family), turn)[0], ()
+            if turn % 2:
+                known = self.known or None
+            else:
+                model, avoided = _turned(starts(family), turn // 2)[0], ()
         elif spared >= 0:
             traits = Traits(model).model
             has = [each for each in avoided if each <= traits]

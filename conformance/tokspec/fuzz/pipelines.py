@@ -119,7 +119,8 @@ def starts(family: str) -> Sequence[Model]:
     """
     found: list[Model] = []
     for model, around in PIPELINES.get(family, ()):
-        found += [model, *(_surrounded(model, around, "special_tokens", how) for how in ("template", "bert"))]
+        ways = ("template", "bert") if all(around) else ("template",)
+        found += [model, *(_surrounded(model, around, "special_tokens", how) for how in ways)]
     if family == "bpe":
         found.append(_ranked("a", "b", "c", "ab", "abc"))
     if family in ("stages", "training"):
