@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,9 +129,10 @@ def test_what_cannot_be_told_is_not_declared() -> None:
         "unknown_id",
         "wordpiece_cleanup",
         "byte_fallback_invalid",
-        "pattern_end",
         "pattern_interval_plus",
     ]
+    doubts = {finding.choice: finding.doubt for finding in found.findings if finding.doubt}
+    assert doubts == {"pattern_end": "that it is text and not line rests on one case, dot-in-a-decoder#3"}
     told = {finding.choice: finding.options for finding in found.findings}
     assert told["bpe_merge_order"] == ("single_pass", "lowest_rank")
 
@@ -221,3 +222,96 @@ def test_what_never_answers_tells_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     said = "no answer to any of the questions (1), so nothing is told; first final-sigma-word: crash: "
     line = f"{said}RuntimeError: not today (silent.py:6 in run)"
     assert (done.exception, done.return_value, done.stdout.splitlines()[-1]) == (None, 1, line)
+
+
+PLANTED = Path(__file__).parent / "programs"
+
+
+@pytest.fixture
+def probe_planted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Sequence[str]], list[str]]:
+    """Return a function that probes a tokenizer with a planted behaviour, and returns lines that begin in a way."""
+    monkeypatch.syspath_prepend(str(PLANTED))
+
+    def probe_planted(name: str, beginnings: Sequence[str], *patterns: str) -> list[str]:
+        selected = [word for pattern in patterns or ("bpe-*",) for word in ("--select", pattern)]
+        arguments = ["probe", "--in-process", "--impl", f"planted:{name}", *selected]
+        done = CliRunner().invoke(tokspec, arguments, standalone_mode=False)
+        assert done.exception is None
+        return [line for line in done.stdout.splitlines() if line.startswith(tuple(beginnings))]
+
+    return probe_planted
+
+
+#: Lines about the choices of BPE's merges.
+MERGES = ('  "bpe_merge', '  "bpe_pairs', "not told: bpe_merge", "not told: bpe_pairs", "none fits: bpe_pairs")
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        (
+            "Characters",
+            [
+                "not told: bpe_pairs; listed fits best, and fails 9 of 10",
+                "not told: bpe_merge_order; no case that it answers tells single_pass, lowest_rank apart; each fails 7 "
+                "of 7",
+                "not told: bpe_merge_places; no case that it answers tells leftmost, all apart; each fails 2 of 2",
+            ],
+        ),
+        (
+            "SinglePass",
+            [
+                '  "bpe_merge_order": "single_pass",       # single_pass fails 0 of 7, lowest_rank fails 4: '
+                "bpe-encode-late-merge and 3 more",
+                '  "bpe_pairs": "listed",                  # listed fails 0 of 10, in_vocabulary fails 9: '
+                "bpe-encode-late-merge and 8 more",
+            ],
+        ),
+        (
+            "InVocabulary",
+            [
+                '  "bpe_pairs": "in_vocabulary",           # in_vocabulary fails 0 of 10, listed fails 3: '
+                "bpe-encode-unlisted-pair and 2 more"
+            ],
+        ),
+        (
+            "LowestRank",
+            [
+                '  "bpe_merge_order": "lowest_rank",       # lowest_rank fails 0 of 7, single_pass fails 6: '
+                "bpe-encode-late-merge and 5 more",
+                '  "bpe_merge_places": "leftmost",         # leftmost fails 0 of 2, all fails 2: '
+                "bpe-encode-late-merge-between-places and 1 more",
+                '  "bpe_pairs": "listed",                  # listed fails 0 of 10, in_vocabulary fails 3: '
+                "bpe-encode-unlisted-pair and 2 more",
+            ],
+        ),
+        (
+            "Longest",
+            [
+                "none fits: bpe_pairs: in_vocabulary fails 1 of 10, listed fails 2: bpe-encode-unlisted-pair takes "
+                "in_vocabulary, bpe-encode-token-without-merge takes in_vocabulary, bpe-encode-rank-or-id takes listed"
+            ],
+        ),
+    ],
+)
+def test_an_option_is_told_only_where_it_is_well_supported(
+    probe_planted: Callable[..., list[str]], name: str, lines: list[str]
+) -> None:
+    assert probe_planted(name, MERGES) == lines
+
+
+def test_an_option_that_rests_on_one_case_is_not_told(probe_planted: Callable[..., list[str]]) -> None:
+    found = probe_planted("InVocabulary", (*MERGES, "otherwise"), "bpe-encode-unlisted-pair")
+    assert found == [
+        "not told: bpe_pairs; that it is in_vocabulary and not listed rests on one case, bpe-encode-unlisted-pair"
+    ]
+
+
+def test_an_option_that_depends_on_a_choice_that_is_not_told_is_not_told_either(
+    probe_planted: Callable[..., list[str]],
+) -> None:
+    asked = ("bpe-encode-late-merge", "bpe-encode-late-merge-twice", "bpe-encode-rank-or-id")
+    assert probe_planted("LowestRank", (*MERGES, "otherwise"), *asked) == [
+        "not told: bpe_merge_order; that it is lowest_rank and not single_pass depends on bpe_pairs",
+        "not told: bpe_pairs; that it is listed and not in_vocabulary rests on one case, bpe-encode-rank-or-id",
+    ]

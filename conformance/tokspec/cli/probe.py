@@ -63,9 +63,10 @@ def _shown(found: Probe, hello: Hello) -> Iterator[str]:
     lines = [f'  "{choice}": "{option}",' for choice, option in found.declaration.items()]
     width = max(map(len, lines), default=0)
     yield "choices={"
-    for line, finding in zip(lines, (each for each in found.findings if len(each.options) == 1), strict=True):
+    for line, finding in zip(lines, (each for each in found.findings if each.told), strict=True):
         yield f"{line:<{width}}  # {_costs(finding)}{_evidence(finding)}"
     yield "}"
+    yield from (f"not told: {finding.choice}; {finding.doubt}" for finding in found.findings if finding.doubt)
     untold = [finding for finding in found.findings if len(finding.options) > 1]
     for finding in untold:
         if cost := finding.costs[finding.options[0]]:
@@ -120,6 +121,6 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
         if not finding.options:
             seen = [f"{case} takes {' or '.join(options)}" for case, options in finding.telling.items()]
             yield f"none fits: {finding.choice}: {_costs(finding)}: {_listed(seen, 4)}"
-        elif stands not in finding.fitting:
+        elif stands not in finding.fitting and not finding.doubt:
             how = "declares" if finding.choice in declared else "declares nothing, which stands for"
             yield f"otherwise: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"

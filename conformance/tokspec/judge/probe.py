@@ -4,13 +4,16 @@ Every case whose outcome depends on choices is asked, and its answer judged unde
 option fits a choice if no answer rules it out, and costs the cases that fail with it whatever the other choices are, of
 what is possible for them. Where several fit, it is the one that costs least; and of those the one that is right more
 rarely than the others: an implementation that always takes the earliest of equal segmentations also gives any of them.
+
+An option that is found is told only where it is well supported: not where most of its cases fail, where a single case
+rules another option out, or where this depends on a choice that is not told itself.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
@@ -39,7 +42,8 @@ class ChoiceFinding:
 
     ``options`` are the cheapest and strictest of those that fit: one if it is found; several if no case tells them
     apart; none if the answers contradict each other. ``telling`` has each case that rules an option out, with the
-    options that it leaves. ``costs`` has for every option how many of the ``answered`` cases fail with it.
+    options that it leaves. ``costs`` has for every option how many of the ``answered`` cases fail with it. ``doubt`` says
+    why the one option that is found is not told, if it is not.
     """
 
     choice: str
@@ -48,6 +52,12 @@ class ChoiceFinding:
     telling: Mapping[str, tuple[str, ...]]
     costs: Mapping[str, int]
     answered: int
+    doubt: str = ""
+
+    @property
+    def told(self) -> str:
+        """The option that is well supported; nothing if none is."""
+        return self.options[0] if len(self.options) == 1 and not self.doubt else ""
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,8 @@ class Probe:
 
     @property
     def declaration(self) -> Mapping[str, str]:
-        """The option of every choice of which exactly one fits."""
-        return {finding.choice: finding.options[0] for finding in self.findings if len(finding.options) == 1}
+        """The option of every choice of which exactly one fits and is well supported."""
+        return {finding.choice: finding.told for finding in self.findings if finding.told}
 
 
 def probe(session: Session, cases: Sequence[Case]) -> Probe:
@@ -83,11 +93,9 @@ def probe(session: Session, cases: Sequence[Case]) -> Probe:
             explained[asked[index].id] = list(_explaining(asked[index], reply, session))
     unexplained = [case for case in asked if case.id in explained and not explained[case.id]]
     told = {case: combinations for case, combinations in explained.items() if combinations}
-    strictness = _strictness([case for case in asked if case.id in told])
     lost = Counter(name for case in unexplained for name in choices_of(case))
-    return Probe(
-        tuple(_findings(told, strictness, lost)), tuple(case.id for case in unexplained), faults, len(asked), len(told)
-    )
+    findings = _findings(told, {case.id: case for case in asked}, lost)
+    return Probe(findings, tuple(case.id for case in unexplained), faults, len(asked), len(told))
 
 
 #: The operations whose results have spans.
@@ -121,32 +129,90 @@ def _explaining(case: Case, reply: Reply, session: Session) -> Iterator[_Combina
             yield combination
 
 
-def _strictness(cases: Sequence[Case]) -> Mapping[tuple[str, str], int]:
-    """Count for each option of each choice the answers that would be right in these cases."""
+def _findings(
+    told: _Explanations, cases: Mapping[str, Case], lost: Mapping[str, int]
+) -> tuple[ChoiceFinding, ...]:
+    """Return the finding for each choice; ``lost`` counts the cases of each whose answer nothing explains."""
+    possible = _possible(told)
+    found = {name: _finding(name, told, cases, possible, lost.get(name, 0)) for name in load_specification().choices}
+    while True:
+        open_choices = {name for name, finding in found.items() if not finding.options or finding.doubt}
+        doubts = {
+            name: doubt
+            for name, finding in found.items()
+            if finding.told and (doubt := _doubt(finding, told, cases, possible, open_choices))
+        }
+        if not doubts:
+            return tuple(found.values())
+        found |= {name: replace(found[name], doubt=doubt) for name, doubt in doubts.items()}
+
+
+def _finding(
+    name: str, told: _Explanations, cases: Mapping[str, Case], possible: Mapping[str, frozenset[str]], lost: int
+) -> ChoiceFinding:
+    choice = load_specification().choices[name]
+    leaves = _leaves(name, told, possible)
+    telling = {case: left for case, left in leaves.items() if left and len(left) < len(choice.options)}
+    costs = {option: cost + lost for option, cost in _costs(name, leaves).items()}
+    fitting = tuple(option for option in choice.options if all(option in left for left in telling.values()))
+    found = _least(fitting, costs)
+    if not any(costs[option] for option in found):  # where cases fail with each, it is not by being laxer
+        counts = [_count_right(name, cases[case], possible) for case in leaves]
+        found = _least(found, {option: sum(count[option] for count in counts) for option in found})
+    return ChoiceFinding(name, found, fitting, telling, costs, len(leaves) + lost)
+
+
+def _count_right(name: str, case: Case, possible: Mapping[str, frozenset[str]]) -> Mapping[str, int]:
+    """Count for each option of a choice the answers that would be right in a case: the fewer, the stricter it is.
+
+    Each is counted under the options of the other choices that are possible.
+    """
     defaults = load_specification().defaults()
-    counts: dict[tuple[str, str], int] = {}
-    for case in cases:
-        for combination in _combinations(case):
-            right = len(resolve(case.outcome, {**defaults, **combination}).get("one_of", (None,)))
-            for choice in combination.items():
-                counts[choice] = counts.get(choice, 0) + right
+    counts = Counter[str]()
+    for combination in _combinations(case):
+        if all(option in possible[other] for other, option in combination.items() if other != name):
+            counts[combination[name]] += len(resolve(case.outcome, {**defaults, **combination}).get("one_of", (None,)))
     return counts
 
 
-def _findings(
-    told: _Explanations, strictness: Mapping[tuple[str, str], int], lost: Mapping[str, int]
-) -> Iterator[ChoiceFinding]:
-    """Return the finding for each choice; ``lost`` counts the cases of each whose answer nothing explains."""
-    possible = _possible(told)
-    for name, choice in load_specification().choices.items():
-        leaves = _leaves(name, told, possible)
-        telling = {case: left for case, left in leaves.items() if left and len(left) < len(choice.options)}
-        costs = {option: cost + lost.get(name, 0) for option, cost in _costs(name, leaves).items()}
-        fitting = tuple(option for option in choice.options if all(option in left for left in telling.values()))
-        found = _least(fitting, costs)
-        if not any(costs[option] for option in found):  # where cases fail with each, it is not by being laxer
-            found = _least(found, {option: strictness.get((name, option), 0) for option in found})
-        yield ChoiceFinding(name, found, fitting, telling, costs, len(leaves) + lost.get(name, 0))
+def _doubt(
+    finding: ChoiceFinding,
+    told: _Explanations,
+    cases: Mapping[str, Case],
+    possible: Mapping[str, frozenset[str]],
+    open_choices: Collection[str],
+) -> str:
+    """Say why the one option that was found is not well supported; nothing if it is.
+
+    What is known of a choice of which no option is told rules nothing out: every option of it is possible.
+    """
+    (option,), answered = finding.options, finding.answered
+    if 2 * finding.costs[option] > answered:
+        return f"{option} fits best, and fails {finding.costs[option]} of {answered}"
+    evidence = _evidence(finding, told, cases, possible)
+    if single := [other for other, against in evidence.items() if len(against) == 1]:
+        return f"that it is {option} and not {single[0]} rests on one case, {evidence[single[0]][0]}"
+    known = load_specification().choices
+    widened = {**possible, **{name: frozenset(known[name].options) for name in open_choices}}
+    for other, against in _evidence(finding, told, cases, widened).items():
+        if len(against) < 2:
+            names = {name for case in evidence[other] for name in told[case][0]} & {*open_choices}
+            return f"that it is {option} and not {other} depends on {', '.join(sorted(names))}"
+    return ""
+
+
+def _evidence(
+    finding: ChoiceFinding, told: _Explanations, cases: Mapping[str, Case], possible: Mapping[str, frozenset[str]]
+) -> Mapping[str, Sequence[str]]:
+    """Return for each other option the cases that speak against it: they rule it out, or hold it to less."""
+    (option,), name = finding.options, finding.choice
+    found: dict[str, list[str]] = {other: [] for other in finding.costs if other != option}
+    for case, left in _leaves(name, told, possible).items():
+        right = _count_right(name, cases[case], possible)
+        for other, against in found.items():
+            if option in left and (other not in left or right[option] < right[other]):
+                against.append(case)
+    return found
 
 
 def _least(options: Sequence[str], costs: Mapping[str, int]) -> tuple[str, ...]:
