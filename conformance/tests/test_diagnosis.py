@@ -14,7 +14,8 @@ from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import run_command_line
 from tokspec.judge.diagnosis import diagnose, group_failures
-from tokspec.judge.runner import Run, run
+from tokspec.judge.runner import Run
+from tokspec.judge.runner import run as judge_run
 from tokspec.report.ndjson import ndjson, origin, read_report
 from tokspec.report.text import text
 from tokspec.sessions.in_process import InProcessSession
@@ -26,7 +27,7 @@ CASES = list(load_suite().cases.values())
 
 def diagnosed(adapter: ReferenceAdapter, *patterns: str) -> Run:
     with InProcessSession(adapter) as session, InProcessSession(ReferenceAdapter()) as reference:
-        return diagnose(run(session, select(CASES, patterns)), session, reference)
+        return diagnose(judge_run(session, select(CASES, patterns)), session, reference)
 
 
 def causes(judged: Run) -> list[tuple[str, int, str]]:
@@ -174,3 +175,43 @@ def test_the_terminal_shows_one_of_a_cause_or_every_case(
     lines = click.unstyle(capsys.readouterr().out).splitlines()
     assert len([line for line in lines if line.startswith("FAIL ")]) == 2
     assert not [line for line in lines if line.startswith("  alike")]
+
+
+@pytest.fixture
+def planted(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Return a function that judges a tokenizer with a planted behaviour, and returns what is said of causes."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "programs"))
+    monkeypatch.chdir(tmp_path)
+
+    def planted(name: str, *arguments: str) -> list[str]:
+        _, out, _ = run("run", "--in-process", "--impl", f"planted:{name}", *arguments)
+        return [line.strip() for line in click.unstyle(out).splitlines() if line.startswith(("  cause", "  alike"))]
+
+    return planted
+
+
+@pytest.mark.parametrize(
+    ("name", "advised"),
+    [
+        ("Characters", []),
+        ("SinglePass", []),
+        ("InVocabulary", ["cause     of 9 cases: passes with bpe_pairs=in_vocabulary"]),
+        ("LowestRank", ["cause     of 6 cases: passes with bpe_merge_order=lowest_rank"]),
+        ("Longest", []),
+    ],
+)
+def test_an_option_is_advised_only_where_it_is_well_supported(planted: Any, name: str, advised: list[str]) -> None:
+    found = planted(name, "--select", "bpe-*")
+    assert [line for line in found if "passes with bpe_pairs" in line or "passes with bpe_merge" in line] == advised
+
+
+def test_an_option_that_one_case_alone_speaks_for_is_not_advised(planted: Any) -> None:
+    assert planted("LowestRank", "--select", "bpe-encode-late-merge") == []
+
+
+def test_an_unexpected_pass_has_no_cause(planted: Any) -> None:
+    selected = ("--select", "bpe-encode-late-merge*")
+    assert planted("LowestRank", *selected, "--update-known-failures") == []
+    assert planted("SinglePass", *selected, "--known-failures", "tokspec-known-failures.yaml") == [
+        "alike     bpe-encode-late-merge-twice, bpe-encode-late-merge-between-places, bpe-encode-late-merge-in-part"
+    ]

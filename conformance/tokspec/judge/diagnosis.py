@@ -1,7 +1,7 @@
 """Why cases fail: each failing case gets a cause in a line, and those of the same cause are one group.
 
 The cause is the most telling of what is known, in this order: an option of a choice with which the case passes, and
-which costs fewer cases than it mends; the first stage that diverges, for a case of ``encode`` where the implementation
+which all the answers support well, as ``tokspec probe`` tells it; the first stage that diverges, for a case of ``encode`` where the implementation
 offers stages; how the first difference looks, or what a fault or a refusal says, without its numbers and names; the
 rule, for everything else. It is a description, not a proof: two causes may look alike.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from tokspec.base.display import compact, shorten
 from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference
 from tokspec.judge.compare import resolve
-from tokspec.judge.probe import choices_of
+from tokspec.judge.probe import choices_of, find_choices
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, judge
@@ -38,9 +38,13 @@ _VARIES = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
 _SERIOUS = (Verdict.STATE_LEAK, Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL, Verdict.ERROR, Verdict.FAIL)
 
 
+#: What unexpected passes have in common.
+_LISTED = "passes, and is listed as failing"
+
+
 @dataclass(frozen=True)
 class FailureGroup:
-    """The failing cases of one cause, the one that shows it best first."""
+    """The failing cases of one cause, the one that shows it best first; unexpected passes are a group without one."""
 
     cause: str
     results: tuple[Result, ...]
@@ -50,8 +54,13 @@ def group_failures(failed: Iterable[Result]) -> list[FailureGroup]:
     """Return failing cases by their cause, those of most cases first; one whose cause is not known stands alone."""
     by_cause: dict[str, list[Result]] = {}
     for result in failed:
-        by_cause.setdefault(result.cause or f"case {result.case.id}", []).append(result)
-    groups = [FailureGroup(found[0].cause, tuple(sorted(found, key=_shows))) for found in by_cause.values()]
+        is_pass = result.verdict is Verdict.UNEXPECTED_PASS
+        alone = _LISTED if is_pass else f"case {result.case.id}"
+        by_cause.setdefault(result.cause or alone, []).append(result)
+    groups = [
+        FailureGroup(_LISTED if name == _LISTED else found[0].cause, tuple(sorted(found, key=_shows)))
+        for name, found in by_cause.items()
+    ]
     return sorted(groups, key=lambda group: (-len(group.results), _seriousness(group)))
 
 
@@ -67,14 +76,17 @@ def _seriousness(group: FailureGroup) -> int:
 
 
 def diagnose(run: Run, session: Session, reference: Session) -> Run:
-    """Return the run with the cause of every failing case; the implementation is asked about its stages."""
+    """Return the run with the cause of every failing case; the implementation is asked about its stages.
+
+    An unexpected pass is no failure that has one.
+    """
     by_choice = _by_choice(run)
     stages = _Stages(session, reference, _ASKED)
 
     def cause_of(result: Result) -> str:
         return by_choice.get(result.case.id) or stages.cause_of(result) or str(_cause(result, run.choices))
 
-    failed = {result.case.id for result in run.failed}
+    failed = {result.case.id for result in run.failed if result.verdict is not Verdict.UNEXPECTED_PASS}
     return replace(
         run,
         results=tuple(
@@ -84,42 +96,44 @@ def diagnose(run: Run, session: Session, reference: Session) -> Run:
 
 
 def _by_choice(run: Run) -> Mapping[str, str]:
-    """Return for failing cases the option with which they pass, if it mends more cases than it costs."""
-    mended: dict[tuple[str, str], list[str]] = {}
-    for result in run.failed:
-        for name, option in _others(result, run.choices):
-            if _passes(result, run, name, option):
-                mended.setdefault((name, option), []).append(result.case.id)
-    passed = [result for result in run.results if result.verdict is Verdict.PASS] if mended else []
-    gains = dict[tuple[str, str], int]()
-    for (name, option), cases in mended.items():
-        depending = (result for result in passed if (name, option) in _others(result, run.choices))
-        gains[name, option] = len(cases) - sum(not _passes(result, run, name, option) for result in depending)
+    """Return for failing cases the option with which they pass, if all the answers support it well.
+
+    A case that passes with the options of several choices has that which mends most cases.
+    """
+    failed = [result for result in run.failed if result.verdict is not Verdict.UNEXPECTED_PASS]
+    if not any(choices_of(row.case) for result in failed for row in result.rows or (result,)):
+        return {}
+    replies = {
+        row.case.id: row.reply
+        for result in run.results
+        for row in result.rows or (result,)
+        if row.reply is not None and not isinstance(row.reply, Extract)
+    }
+    asked = [question for result in run.results for question in result.case.questions]
+    declaration = find_choices(asked, replies, run.hello).declaration
+    mended = {
+        choice: [result.case.id for result in failed if _passes(result, run, *choice)]
+        for choice in declaration.items()
+        if run.choices[choice[0]] != choice[1]
+    }
     found: dict[str, str] = {}
-    for name, option in sorted(gains, key=lambda each: -gains[each]):
-        for case in mended[name, option] if gains[name, option] > 0 else ():
-            found.setdefault(case, f"{CHOICE}{name}={option}")
+    for choice, cases in sorted(mended.items(), key=lambda item: -len(item[1])):
+        for case in cases:
+            found.setdefault(case, f"{CHOICE}{'='.join(choice)}")
     return found
-
-
-def _others(result: Result, choices: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the options that would make a difference to a case, but for those that are taken."""
-    known = load_specification().choices
-    names = dict.fromkeys(name for each in result.rows or (result,) for name in choices_of(each.case))
-    return [(name, option) for name in names for option in known[name].options if option != choices[name]]
 
 
 def _passes(result: Result, run: Run, name: str, option: str) -> bool:
     """Whether a case passes with another option: each of its rows, or unsupported as before."""
-    choices = {**run.choices, name: option}
-    return all(
-        each.verdict is Verdict.UNSUPPORTED
+    choices, rows = {**run.choices, name: option}, result.rows or (result,)
+    return any(name in choices_of(row.case) for row in rows) and all(
+        row.verdict is Verdict.UNSUPPORTED
         or (
-            each.reply is not None
-            and not isinstance(each.reply, Extract)
-            and judge(each.case, each.reply, run.hello, choices).verdict is Verdict.PASS
+            row.reply is not None
+            and not isinstance(row.reply, Extract)
+            and judge(row.case, row.reply, run.hello, choices).verdict is Verdict.PASS
         )
-        for each in result.rows or (result,)
+        for row in rows
     )
 
 
@@ -128,8 +142,6 @@ def _cause(result: Result, choices: Mapping[str, str]) -> Cause | str:
     question, clause = result.question, result.case.clauses[0]
     if result.verdict is Verdict.STATE_LEAK:
         return "keeps something from one request to the next"
-    if result.verdict is Verdict.UNEXPECTED_PASS:
-        return "passes, and is listed as failing"
     if result.verdict is not Verdict.FAIL:
         return f"{result.verdict.value}: {_said(result)}"
     if result.difference is None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
+from tokspec.adapter import Hello
 from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
@@ -27,7 +28,7 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["ChoiceFinding", "Probe", "choices_of", "probe"]
+__all__ = ["ChoiceFinding", "Probe", "choices_of", "find_choices", "probe"]
 
 #: An option for each of the choices on which one case depends.
 _Combination: TypeAlias = Mapping[str, str]
@@ -83,14 +84,23 @@ class Probe:
 def probe(session: Session, cases: Sequence[Case]) -> Probe:
     """Ask every case that depends on a choice, and find out which options explain the answers."""
     asked = [question for case in cases for question in case.questions if choices_of(question)]
+    replies = session.ask([make_request(case) for case in asked])
+    return find_choices(asked, {asked[index].id: reply for index, reply in replies}, session.hello)
+
+
+def find_choices(questions: Sequence[Case], replies: Mapping[str, Reply], hello: Hello) -> Probe:
+    """Find out which options explain the replies, which are by the ids of their questions; some may have none."""
+    asked = [question for question in questions if choices_of(question)]
     explained: dict[str, list[_Combination]] = {}
     faults: dict[str, Fault] = {}
-    for index, given in session.ask([make_request(case) for case in asked]):
-        reply = check_form(asked[index].operation, given)
+    for question in asked:
+        if question.id not in replies:
+            continue
+        reply = check_form(question.operation, replies[question.id])
         if isinstance(reply, Fault):
-            faults[asked[index].id] = reply
+            faults[question.id] = reply
         elif not is_unsupported(reply):
-            explained[asked[index].id] = list(_explaining(asked[index], reply, session))
+            explained[question.id] = list(_explaining(question, reply, hello))
     unexplained = [case for case in asked if case.id in explained and not explained[case.id]]
     told = {case: combinations for case, combinations in explained.items() if combinations}
     lost = Counter(name for case in unexplained for name in choices_of(case))
@@ -122,10 +132,10 @@ def _combinations(case: Case) -> Iterator[_Combination]:
         yield dict(zip(names, options, strict=True))
 
 
-def _explaining(case: Case, reply: Reply, session: Session) -> Iterator[_Combination]:
+def _explaining(case: Case, reply: Reply, hello: Hello) -> Iterator[_Combination]:
     defaults = load_specification().defaults()
     for combination in _combinations(case):
-        if judge(case, reply, session.hello, {**defaults, **combination}).verdict is Verdict.PASS:
+        if judge(case, reply, hello, {**defaults, **combination}).verdict is Verdict.PASS:
             yield combination
 
 

@@ -55,11 +55,11 @@ def describe(
     rows += [("stage", stage)] if stage else []
     rows += [("listed", result.listed)] if result.listed else []
     rows += [(f"row {row.case.row}", f"{shorten(compact(_input(row.case.input)), 40)}: {brief(row)}") for row in others]
-    if alike:
+    if alike and result.cause:
         rows.append(("cause", f"of {len(alike) + 1} cases: {result.cause}"))
-        rows.append(("alike", listed_ids(alike)))
     elif result.cause.startswith(CHOICE):
         rows.append(("cause", result.cause))
+    rows += [("alike", listed_ids(alike))] if alike else []
     rows.append(("again", reproduce))
     return [visible(line) for line in (*lines, *(f"  {label:<9} {text}".rstrip() for label, text in rows))]
 
