@@ -13,9 +13,10 @@ import pytest
 from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import run_command_line
-from tokspec.judge.diagnosis import diagnose, group_failures
+from tokspec.judge.diagnosis import diagnose, first_diverging_stage, group_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.runner import run as judge_run
+from tokspec.protocol.spans import convert_result
 from tokspec.report.ndjson import ndjson, origin, read_report
 from tokspec.report.text import text
 from tokspec.sessions.in_process import InProcessSession
@@ -92,6 +93,33 @@ def test_spans_that_are_left_out_are_no_stage_that_diverges() -> None:
     judged = diagnosed(WithoutSpans(), "byte-level-encode-*", "bpe-toy-encode-*")
     assert judged.failed
     assert not [cause for cause, _, _ in causes(judged) if cause.startswith("pre_tokenize")]
+
+
+class OtherUnit(ReferenceAdapter):
+    """Counts in another unit, as it declares, and takes the last token off an encoding."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self.unit = unit
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), choices={"offset_unit": self.unit})
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = super().run(operation, model, input)
+        if operation == "encode":
+            result = {name: items[:-1] for name, items in result.items()}
+        return convert_result(result, input, self.unit)
+
+
+@pytest.mark.parametrize("unit", ["code_point", "byte", "utf16"])
+def test_a_stage_that_counts_in_the_declared_unit_is_not_to_blame(unit: str) -> None:
+    (case,) = select(CASES, ["byte-level-merged-characters"])
+    with InProcessSession(OtherUnit(unit)) as session, InProcessSession(ReferenceAdapter()) as reference:
+        judged = diagnose(judge_run(session, [case]), session, reference)
+        stage = first_diverging_stage(case, session, reference)
+    assert [result.cause for result in judged.failed] == ["encode: fewer tokens at the end: 'a'"]
+    assert stage == "normalize and pre_tokenize agree with the reference; what follows differs"
 
 
 class Undeclared(ReferenceAdapter):

@@ -200,7 +200,7 @@ class Judging:
                 describe(
                     result,
                     f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.question, session, reference)
+                    first_diverging_stage(result.question, session, reference, finished.choices["offset_unit"])
                     if result.verdict is Verdict.FAIL
                     else "",
                     terminal_width(),

@@ -19,9 +19,10 @@ from tokspec.judge.compare import resolve
 from tokspec.judge.probe import choices_of, find_choices
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
-from tokspec.judge.verdicts import Result, Verdict, judge
+from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
 from tokspec.protocol.messages import Answer, Fault, Reply, Request
 from tokspec.protocol.replies import check_form
+from tokspec.protocol.spans import convert_result
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
@@ -81,7 +82,7 @@ def diagnose(run: Run, session: Session, reference: Session) -> Run:
     An unexpected pass is no failure that has one.
     """
     by_choice = _by_choice(run)
-    stages = _Stages(session, reference, _ASKED)
+    stages = _Stages(session, reference, _ASKED, run.choices["offset_unit"])
 
     def cause_of(result: Result) -> str:
         return by_choice.get(result.case.id) or stages.cause_of(result) or str(_cause(result, run.choices))
@@ -204,12 +205,16 @@ def _said(result: Result) -> str:
 
 
 class _Stages:
-    """Asks an implementation about the stages before encoding; no more once one of them, or the reference, fails."""
+    """Asks an implementation about the stages before encoding; no more once one of them, or the reference, fails.
 
-    def __init__(self, session: Session, reference: Session, left: int) -> None:
+    ``unit`` is that of the implementation's spans, in which those of the reference are given.
+    """
+
+    def __init__(self, session: Session, reference: Session, left: int, unit: str) -> None:
         self._session = session
         self._reference = reference
         self._left = left
+        self._unit = unit
         self.offered = [stage for stage in ("normalize", "pre_tokenize") if stage in session.hello.operations]
 
     def cause_of(self, result: Result) -> str:
@@ -241,7 +246,8 @@ class _Stages:
             if isinstance(actual, Fault):
                 self._left = 0
             if isinstance(actual, Answer):
-                compared.append((stage, Seen(text, right.result, actual.result, ())))
+                expected = convert_result(right.result, asked.input, self._unit)
+                compared.append((stage, Seen(text, expected, actual.result, ())))
                 if _differs(compared[-1][1]):
                     break
             text = right.result.get("text", text)
@@ -256,12 +262,13 @@ def _differs(seen: Seen) -> bool:
     return seen.expected != seen.actual
 
 
-def first_diverging_stage(case: Case, session: Session, reference: Session) -> str:
+def first_diverging_stage(case: Case, session: Session, reference: Session, unit: str = "") -> str:
     """Name the stage in a sentence; nothing if the implementation does not offer the stages one by one.
 
-    ``case`` is what one question asks: of a table, a row.
+    ``case`` is what one question asks: of a table, a row. ``unit`` is that of the implementation's spans; unless given
+    it is what it declares.
     """
-    stages = _Stages(session, reference, 1)
+    stages = _Stages(session, reference, 1, unit or effective_choices(session.hello)["offset_unit"])
     compared = stages.compare(case)
     if not compared:
         return ""
