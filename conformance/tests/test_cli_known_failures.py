@@ -48,6 +48,13 @@ class Dying(Letters):
         raise SystemError("gone")
 
 
+class DyingOnce(Letters):
+    def run(self, operation, model, input):
+        if input["text"] == "mug":
+            raise SystemError("gone")
+        return super().run(operation, model, input)
+
+
 class Refusing(Right):
     def run(self, operation, model, input):
         if input["text"] == "mug":
@@ -127,23 +134,35 @@ def test_an_entry_of_no_case_fails_the_run(tmp_path: Path) -> None:
     assert "no-such-case is no case of the suite" in (tmp_path / "a.xml").read_text("utf-8")
 
 
-def test_the_known_failures_are_not_written_after_a_crash_and_the_report_is(tmp_path: Path) -> None:
-    status, lines, errors = judged(tmp_path, "Dying", "--update-known-failures", "--report", "a.ndjson")
-    what = "bpe-toy-encode-bug came to 'crash'"
-    assert status == 2
-    assert errors == f"tokspec: {FILE}: is not updated: {what}; mend that, or list it by hand\n"
-    assert not (tmp_path / FILE).exists()
-    seen = 'verdict: "crash", digest: "2d92e436b2aa3857", reason: "not explained yet"'
-    listed = [
-        "to list by hand below the line known_failures:, each with its reason:",
-        f'  - {{case: "bpe-toy-encode-bug", {seen}}}',
-        f'  - {{case: "bpe-toy-encode-mug", {seen}}}',
-    ]
-    assert lines[-4:] == ["letters 1 does not conform: 2 cases = 2 crash", *listed]
-    assert (tmp_path / "a.ndjson").read_text("utf-8").count('"verdict":"crash"') == 2
-    (tmp_path / FILE).write_text("\n".join(["known_failures:", *listed[1:]]), "utf-8")
-    counted = "letters 1 does not conform: 2 cases = 2 known failure"
-    assert judged(tmp_path, "Dying", "--update-known-failures")[1][-1] == counted
+def test_nothing_is_listed_of_a_run_in_which_everything_crashed_and_the_report_is_written(tmp_path: Path) -> None:
+    for options in ([], ["--list-crashes"]):
+        status, lines, errors = judged(tmp_path, "Dying", "--update-known-failures", "--report", "a.ndjson", *options)
+        assert (status, lines[-1]) == (2, "letters 1 does not conform: 2 cases = 2 crash")
+        assert errors == f"tokspec: {FILE}: is not updated: no case was answered; mend that\n"
+        assert not (tmp_path / FILE).exists()
+        assert (tmp_path / "a.ndjson").read_text("utf-8").count('"verdict":"crash"') == 2
+
+
+def test_a_crash_is_listed_where_that_is_asked_for_as_a_crash(tmp_path: Path) -> None:
+    status, lines, _ = judged(tmp_path, "DyingOnce", "--update-known-failures")
+    advice = "not listed, because they crash, hang or break the protocol: 1; mend them, or list them as what they are: "
+    again = AGAIN.replace("Letters", "DyingOnce")
+    assert (status, lines[-2:]) == (
+        1,
+        ["letters 1 does not conform: 2 cases = 1 crash + 1 known failure", f"{advice}{again} --list-crashes"],
+    )
+    assert 'verdict: "crash"' not in (tmp_path / FILE).read_text("utf-8")
+    status, lines, _ = judged(tmp_path, "DyingOnce", "--update-known-failures", "--list-crashes")
+    assert lines[-1] == "letters 1 does not conform: 2 cases = 2 known failure"
+    listed = (tmp_path / FILE).read_text("utf-8")
+    assert listed.count('verdict: "crash"') == listed.count('verdict: "fail"') == 1
+    assert judged(tmp_path, "DyingOnce", "--update-known-failures")[1][-1] == lines[-1]
+    assert (tmp_path / FILE).read_text("utf-8") == listed
+
+
+def test_what_crashes_is_listed_only_in_a_file_that_is_written(tmp_path: Path) -> None:
+    status, _, errors = judged(tmp_path, "DyingOnce", "--list-crashes")
+    assert (status, errors) == (2, "tokspec: --list-crashes: says what --update-known-failures lists; give both\n")
 
 
 def test_nothing_is_written_after_a_fault_at_the_start(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tokspec.__main__ import INTERRUPTED
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.cli.known import NotWritten, Ratchet, known_failures_options
+from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     FILE,
@@ -93,7 +93,7 @@ _MINIMIZED = 20
 @click.option("--report", "reports", multiple=True, type=FILE, metavar="FILE", help="Write it: .ndjson or .md.")
 @click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit's XML.")
 @click.option("--save", "saved", type=FILE, metavar="FOLDER", help="Write causes there, as cases with small models.")
-def diff_command(known_failures: Path | None, update: bool, **options: Any) -> int:
+def diff_command(known_failures: Path | None, update: bool, crashes: bool, **options: Any) -> int:
     """Say what differs between A and B, by cause, each with the smallest input and model that show it.
 
     \b
@@ -110,7 +110,7 @@ def diff_command(known_failures: Path | None, update: bool, **options: Any) -> i
     Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done or there was
     nothing to compare, 130 after an interruption.
     """
-    ratchet = Ratchet.of(known_failures, update)
+    ratchet = Ratchet.of(known_failures, update, crashes)
     with ExitStack() as stack:
         return _Diff(ratchet=ratchet, stack=stack, **options).run()
 
@@ -166,7 +166,7 @@ class _Diff:
         if known := [result.case.id for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]:
             click.echo(visible(f"known, and no failure: {', '.join(known)}"))
         if refusal:
-            refusal.raise_error()
+            raise refusal
         return self._status(tally, run)
 
     def _refuse_what_cannot_be(self) -> None:
@@ -403,7 +403,7 @@ class _Diff:
         """How many causes are made small."""
         return max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
 
-    def _as_run(self, tally: Tally) -> tuple[Run, NotWritten | None]:
+    def _as_run(self, tally: Tally) -> tuple[Run, DataError | None]:
         """Return the comparison as a run of B that is held to A, as it counts with what is known.
 
         Beside it stands why the known failures were not written anew, if they should have been.
@@ -439,8 +439,8 @@ class _Diff:
             click.echo(visible(f"not saved: {count(number, 'cause')}: {why}"))
         for fault in dict.fromkeys(self.progress.faults):
             click.echo(visible(f"not done: {fault}"), err=True)
-        if self.ratchet.file and not self.ratchet.update and not run.conforms:
-            click.echo(f"to rewrite the known-failures file: {again} --update-known-failures")
+        if advice := self.ratchet.advice(run, again):
+            click.echo(advice)
 
     def _write_reports(self, summary: Summary, run: Run, again: str) -> None:
         came_from = origin(click.get_current_context().find_root().obj or "", again, load_suite().hash)

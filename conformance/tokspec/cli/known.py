@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
@@ -18,43 +17,61 @@ from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
 
-__all__ = ["NotWritten", "Ratchet", "known_failures_options"]
+__all__ = ["Ratchet", "known_failures_options"]
 
 _KNOWN = f"Failures that do not count; {CONVENTIONAL_NAME} by convention."
 
 
 def known_failures_options(command: Command) -> Command:
-    """Add the two options."""
+    """Add the options."""
     file = click.option("--known-failures", type=FILE, metavar="FILE.yaml", help=_KNOWN)
     update = click.option("--update-known-failures", "update", is_flag=True, help="Write that file anew after the run.")
-    return add_options(command, [file, update])
+    crashes = click.option(
+        "--list-crashes", "crashes", is_flag=True, help="Write crashes, time-outs and the like there too."
+    )
+    return add_options(command, [file, update, crashes])
 
 
 @dataclass(frozen=True)
 class Ratchet:
-    """The file of known failures of a run, if it has one, and whether it is to be written anew."""
+    """The file of known failures of a run, if it has one, and whether it is to be written anew, with crashes."""
 
     file: Path | None
     update: bool
     known: KnownFailures
+    crashes: bool = False
 
     @classmethod
-    def of(cls, file: Path | str | None, update: bool) -> Ratchet:
+    def of(cls, file: Path | str | None, update: bool, crashes: bool = False) -> Ratchet:
         """Read the file. One that is to be written need not be there yet, and has its conventional name.
 
         Raises:
             DataError: with file, line and key.
         """
+        if crashes and not update:
+            raise DataError("says what --update-known-failures lists; give both", key="--list-crashes")
         file = Path(file) if file else Path(CONVENTIONAL_NAME) if update else None
         if file is None or (update and not file.exists()):
-            return cls(file, update, KnownFailures(str(file or "")))
-        return cls(file, update, read_known_failures(file))
+            return cls(file, update, KnownFailures(str(file or "")), crashes)
+        return cls(file, update, read_known_failures(file), crashes)
 
     def arguments(self) -> str:
         """Write the option again, for a command that reproduces a result."""
         return f" --known-failures {shlex.quote(str(self.file))}" if self.file else ""
 
-    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, NotWritten | None]:
+    def advice(self, run: Run, again: str) -> str:
+        """Say what to do about a run that the file does not cover; nothing if it does."""
+        if self.file is None or run.conforms:
+            return ""
+        if not self.update:
+            return f"to rewrite the known-failures file: {again} --update-known-failures"
+        from tokspec.judge.known_failures_update import CRASHES  # here, because few runs need it
+
+        crashed = sum(result.verdict in CRASHES for result in run.results)
+        how = f"mend them, or list them as what they are: {again} --update-known-failures --list-crashes"
+        return f"not listed, because they crash, hang or break the protocol: {crashed}; {how}" if crashed else ""
+
+    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, DataError | None]:
         """Return the run as it counts with what is known, after the file was written anew if that is wanted.
 
         Beside it stands why the file was not written: the run shows nothing that it could be written from, or it cannot
@@ -62,17 +79,15 @@ class Ratchet:
         """
         if self.file is None or not self.update:
             return replace(run, problems=(*run.problems, *self.known.stale(cases))), None
-        from tokspec.judge.known_failures_update import (  # here, because few runs need it
-            format_manual_entries,
-            update_known_failures,
-        )
+        from tokspec.judge.known_failures_update import update_known_failures  # here, because few runs need it
 
         counted = _counted(run, self.known)
         try:
-            write_whole(self.file, update_known_failures(self._text(), self.known, counted, cases))
+            new = update_known_failures(self._text(), self.known, counted, cases, crashes=self.crashes)
+            write_whole(self.file, new)
             return _counted(run, read_known_failures(self.file)), None
         except DataError as error:
-            return counted, NotWritten(error, format_manual_entries(counted))
+            return counted, error
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""
@@ -84,22 +99,6 @@ class Ratchet:
     def counting(self) -> KnownFailures | None:
         """What does not count while the cases run: nothing, where the file is written from what they come to."""
         return None if self.update else self.known
-
-
-@dataclass(frozen=True)
-class NotWritten:
-    """Why a file of known failures was not written anew, and the entries that only a person may list."""
-
-    error: DataError
-    entries: Sequence[str]
-
-    def raise_error(self) -> NoReturn:
-        """Print the entries, behind all else that is printed, and raise the error."""
-        if self.entries:
-            click.echo(
-                "\n".join(["to list by hand below the line known_failures:, each with its reason:", *self.entries])
-            )
-        raise self.error
 
 
 def _counted(run: Run, known: KnownFailures) -> Run:

@@ -13,9 +13,9 @@ import click
 
 from tokspec import __version__
 from tokspec.base.display import terminal_width
-from tokspec.base.errors import AdapterFault
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import write_whole
-from tokspec.cli.known import NotWritten, Ratchet, known_failures_options
+from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
     COUNT,
     FILE,
@@ -74,6 +74,7 @@ _REQUIRE = "Fail unless every case of this profile, chapter or clause passes; ma
 def run_command(
     known_failures: Path | None,
     update: bool,
+    crashes: bool,
     show: int,
     verbose: bool,
     clauses: bool,
@@ -93,7 +94,7 @@ def run_command(
 
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
-    ratchet = Ratchet.of(known_failures, update)
+    ratchet = Ratchet.of(known_failures, update, crashes)
     judging = Judging(ratchet=ratchet, **options)
     refuse_outputs(
         {"--known-failures": ratchet.file, "--report": report, "--junit": junit_file},
@@ -112,9 +113,9 @@ def run_command(
         write_whole(junit_file, junit([(came_from, finished)]))
     say(text(finished, shown, clauses))
     if refusal:
-        refusal.raise_error()
-    if judging.ratchet.file and not judging.ratchet.update and not finished.conforms:
-        click.echo(f"to rewrite the known-failures file: {judging.again()} --update-known-failures")
+        raise refusal
+    if advice := judging.ratchet.advice(finished, judging.again()):
+        click.echo(advice)
     return 0 if finished.conforms else 1
 
 
@@ -140,7 +141,7 @@ class Judging:
         """Return the fixtures, read once."""
         return load_suite(self.fixtures)
 
-    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], NotWritten | None]:
+    def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
 
         Returns:

@@ -25,7 +25,6 @@ from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import convert_result
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
-from tokspec.suite.specification import load_specification
 
 __all__ = ["FailureGroup", "diagnose", "first_diverging_stage", "group_failures"]
 

@@ -17,17 +17,16 @@ from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
 from tokspec.suite.strict_yaml import Document, parse_yaml
 
-__all__ = ["UNEXPLAINED", "Retired", "format_entry", "format_manual_entries", "rewrite", "update_known_failures"]
+__all__ = ["CRASHES", "UNEXPLAINED", "Retired", "rewrite", "update_known_failures"]
 
 #: The reason that a new entry gets; a person writes a better one.
 UNEXPLAINED = "not explained yet"
 
-#: Verdicts that may be listed, and are too serious to be listed unseen.
-_BY_HAND = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)
+#: Verdicts that are listed only where it is asked for: too serious to be listed unseen.
+CRASHES = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)
 
 #: Verdicts after which nothing can be learned from a run, and what to do about them.
 _INCONCLUSIVE = {
-    **dict.fromkeys(_BY_HAND, "mend that, or list it by hand"),
     Verdict.STATE_LEAK: "mend that",
     Verdict.NOT_RUN: "run all cases that are selected",
 }
@@ -36,7 +35,9 @@ _INCONCLUSIVE = {
 _OVER = {Verdict.UNEXPECTED_PASS: "passes now", Verdict.UNSUPPORTED: "is unsupported now"}
 
 
-def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Collection[str]) -> str:
+def update_known_failures(
+    text: str, known: KnownFailures, run: Run, cases: Collection[str], *, crashes: bool = False
+) -> str:
     """Return the new text of the file.
 
     Entries of cases that were not run stay as they are. Of an entry that fails no longer, is not offered any more, or
@@ -47,9 +48,10 @@ def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Coll
         known: the same, as it was read for the run.
         run: a run with these known failures.
         cases: the ids of all cases of the suite.
+        crashes: whether to list what crashed, hung or broke the protocol, too; otherwise it fails from then on.
 
     Raises:
-        DataError: after a run in which something crashed, hung, broke the protocol or was not run; or the file was
+        DataError: after a run in which something was not run, or leaked state, or every case crashed; or the file was
             changed meanwhile, or is laid out so that its entries cannot be told apart.
     """
     _refuse_inconclusive(run, known)
@@ -57,7 +59,7 @@ def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Coll
     if (before.entries, before.not_offered) != (known.entries, known.not_offered):
         raise DataError("is not updated: it was changed while the cases ran; run them again", known.file)
     over = _over(known, run, cases)
-    wanted = _wanted(known, run, over)
+    wanted = _wanted(known, run, over, (Verdict.FAIL, Verdict.ERROR, *(CRASHES if crashes else ())))
     retired = [Retired(case, why, _written_reason(known.entries[case])) for case, why in over.items()]
     without, block = _cut_out_unsupported(text)
     new = block.put_back(rewrite(without, known.file, wanted, retired), _not_offered(known, run, cases), known.file)
@@ -65,20 +67,13 @@ def update_known_failures(text: str, known: KnownFailures, run: Run, cases: Coll
     return new
 
 
-def format_manual_entries(run: Run) -> list[str]:
-    """Write an entry for each case that only a person may list, as a line of the file."""
-    return [
-        f"  - {format_entry(KnownFailure(result.case.id, result.verdict.value, digest(result), UNEXPLAINED))}"
-        for result in run.results
-        if result.verdict in _BY_HAND
-    ]
-
-
 def _refuse_inconclusive(run: Run, known: KnownFailures) -> None:
     for result in run.results:
         if result.verdict in _INCONCLUSIVE:
             what = f"{result.case.id} came to {result.verdict.value!r}; {_INCONCLUSIVE[result.verdict]}"
             raise DataError(f"is not updated: {what}", known.file)
+    if run.results and all(result.verdict in CRASHES for result in run.results):
+        raise DataError("is not updated: no case was answered; mend that", known.file)
 
 
 def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:
@@ -106,14 +101,16 @@ def _written_reason(entry: KnownFailure) -> str:
     return "" if entry.reason == UNEXPLAINED else entry.reason
 
 
-def _wanted(known: KnownFailures, run: Run, over: Collection[str]) -> Mapping[str, KnownFailure]:
-    """Return the entries as they are to be: with what fails now, as it fails now."""
+def _wanted(
+    known: KnownFailures, run: Run, over: Collection[str], listed: Collection[Verdict]
+) -> Mapping[str, KnownFailure]:
+    """Return the entries as they are to be: with what fails now in one of the ways to list, as it fails now."""
     wanted = {case: entry for case, entry in known.entries.items() if case not in over}
     for result in run.results:
-        if result.verdict in (Verdict.FAIL, Verdict.ERROR):
-            case, seen = result.case.id, {"verdict": result.verdict.value, "digest": digest(result)}
-            old = wanted.get(case) or KnownFailure(case, reason=UNEXPLAINED, **seen)
-            wanted[case] = replace(old, **seen)
+        if result.verdict in listed:
+            case, verdict, seen = result.case.id, result.verdict.value, digest(result)
+            old = wanted.get(case) or KnownFailure(case, verdict, seen, UNEXPLAINED)
+            wanted[case] = replace(old, verdict=verdict, digest=seen)
     return wanted
 
 
@@ -240,15 +237,6 @@ def rewrite(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: S
             layout.tail.append(layout.indent + comment)
     key = f"{layout.key[1]}{'' if lines else ' []'}{layout.key[2] or ''}"
     return "".join(f"{line}\n" for line in (*layout.head, key, *lines, *layout.tail))
-
-
-def format_entry(entry: KnownFailure) -> str:
-    """Write an entry in one line.
-
-    >>> format_entry(KnownFailure("a", "crash", "0123456789abcdef", "?"))
-    '{case: "a", verdict: "crash", digest: "0123456789abcdef", reason: "?"}'
-    """
-    return f"{{{', '.join(_fields(entry))}}}"
 
 
 def _fields(entry: KnownFailure) -> list[str]:

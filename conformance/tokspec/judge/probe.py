@@ -139,9 +139,7 @@ def _explaining(case: Case, reply: Reply, hello: Hello) -> Iterator[_Combination
             yield combination
 
 
-def _findings(
-    told: _Explanations, cases: Mapping[str, Case], lost: Mapping[str, int]
-) -> tuple[ChoiceFinding, ...]:
+def _findings(told: _Explanations, cases: Mapping[str, Case], lost: Mapping[str, int]) -> tuple[ChoiceFinding, ...]:
     """Return the finding for each choice; ``lost`` counts the cases of each whose answer nothing explains."""
     possible = _possible(told)
     found = {name: _finding(name, told, cases, possible, lost.get(name, 0)) for name in load_specification().choices}
