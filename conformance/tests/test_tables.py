@@ -275,7 +275,10 @@ def test_the_bundle_has_the_rows(table: Suite, tmp_path: Path) -> None:
 
 def test_a_probe_asks_the_rows(table: Suite) -> None:
     with InProcessSession(Scripted({**RIGHT, "d": ""})) as session:
-        assert probe(session, list(table.cases.values())).declaration["unknown_id"] == "skipped"
+        found = probe(session, list(table.cases.values()))
+    (finding,) = (finding for finding in found.findings if finding.choice == "unknown_id")
+    assert (finding.options, list(finding.telling)) == (("skipped",), ["one-table#4"])
+    assert finding.doubt == "that it is skipped and not error rests on one case, one-table#4"
 
 
 def test_a_trivial_implementation_has_to_pass_every_row(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 They take the plainest of models alone, and refuse no text: an unknown character is a token of itself.
 """
 
+from itertools import pairwise
+
 from tokspec.adapter import Hello, Refusal, Unsupported
 
 
@@ -67,7 +69,7 @@ class InVocabulary(Characters):
         return tokens
 
     def pairs(self, tokens, ids, merges):
-        joined = [left + right for left, right in zip(tokens, tokens[1:], strict=False)]
+        joined = [left + right for left, right in pairwise(tokens)]
         return [(ids[token], place) for place, token in enumerate(joined) if token in ids]
 
 
@@ -75,5 +77,4 @@ class LowestRank(InVocabulary):
     """Merges the listed pair of the lowest rank, until there is none."""
 
     def pairs(self, tokens, ids, merges):
-        pairs = zip(tokens, tokens[1:], strict=False)
-        return [(merges.index(pair), place) for place, pair in enumerate(pairs) if pair in merges]
+        return [(merges.index(pair), place) for place, pair in enumerate(pairwise(tokens)) if pair in merges]

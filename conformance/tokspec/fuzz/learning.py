@@ -69,8 +69,8 @@ class Narrowing:
     ``avoided`` are traits that are not to be together, ``closed`` the families of which nothing was answered yet, and
     ``answered`` models of the others, to take parts from. ``known`` are all traits that were answered: what has others
     is rare where ``is_picky`` says that an implementation refuses much of what is new, and in families that are
-    ``low``: too little was answered of them until now. ``is_early`` says that models that are broken on purpose wait: of
-    their refusals it is not clear what they are of. Of ``ruled_out`` families nothing that was drawn could be sent.
+    ``low``: too little was answered of them until now. ``is_early`` says that models that are broken on purpose wait,
+    because it is not clear what their refusals are of. Of ``ruled_out`` families nothing that was drawn could be sent.
     """
 
     hello: Hello

@@ -1,9 +1,10 @@
 """Why cases fail: each failing case gets a cause in a line, and those of the same cause are one group.
 
 The cause is the most telling of what is known, in this order: an option of a choice with which the case passes, and
-which all the answers support well, as ``tokspec probe`` tells it; the first stage that diverges, for a case of ``encode`` where the implementation
-offers stages; how the first difference looks, or what a fault or a refusal says, without its numbers and names; the
-rule, for everything else. It is a description, not a proof: two causes may look alike.
+which all the answers support well, as ``tokspec probe`` tells it; the first stage that diverges, for a case of
+``encode`` where the implementation offers stages; how the first difference looks, or what a fault or a refusal says,
+without its numbers and names; the rule, for everything else. It is a description, not a proof: two causes may look
+alike.
 """
 
 from __future__ import annotations

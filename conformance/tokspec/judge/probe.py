@@ -43,8 +43,8 @@ class ChoiceFinding:
 
     ``options`` are the cheapest and strictest of those that fit: one if it is found; several if no case tells them
     apart; none if the answers contradict each other. ``telling`` has each case that rules an option out, with the
-    options that it leaves. ``costs`` has for every option how many of the ``answered`` cases fail with it. ``doubt`` says
-    why the one option that is found is not told, if it is not.
+    options that it leaves. ``costs`` has for every option how many of the ``answered`` cases fail with it. ``doubt``
+    says why the one option that is found is not told, if it is not.
     """
 
     choice: str
