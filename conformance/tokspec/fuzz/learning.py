@@ -283,6 +283,8 @@ class Learner:
             elif fewest is None or (len(why), self._probed[why[0]]) < fewest:
                 fewest, probe = (len(why), self._probed[why[0]]), (asked, why)
         refused = self._asked[family] - self._answered[family]
+        if family == "broken":  # a refusal may be of what is broken, and teaches nothing
+            return found
         if probe is not None and (refused + 1 <= _SHARE * self._asked[family] or not (found or is_answered)):
             found.append(probe[0])
             self._probed.update(probe[1])
