@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
 from tokspec.fuzz.characters import CHARACTER_MAPS
 from tokspec.fuzz.components import STAGES, stages
-from tokspec.fuzz.drawing import Draw, chance, number, pick
+from tokspec.fuzz.drawing import Draw, chance, pick
 
 __all__ = ["PIPELINES", "starts", "varied"]
 
@@ -95,12 +95,12 @@ PIPELINES: Mapping[str, Sequence[tuple[Model, Sequence[str]]]] = {
         ),
     ),
     "bpe": (
-        ({**_GPT2, **_ranked(*_LETTERS)}, ("<|endoftext|>", "")),
-        (_LLAMA, ("<s>", "")),
         (
             {**_ranked("<unk>", *_MARKED), "unknown_token": "<unk>", "pre_tokenizer": _MARKS, "decoder": _MARKS},
             ("<s>", ""),
         ),
+        ({**_GPT2, **_ranked(*_LETTERS)}, ("<|endoftext|>", "")),
+        (_LLAMA, ("<s>", "")),
         ({**_LLAMA, **_ranked("<unk>", *_FALLBACK[0xA9:0xC4], *_MARKED)}, ("<s>", "</s>")),
     ),
     "unigram": ((_T5, ("", "</s>")), ({key: _T5[key] for key in _T5 if key != "normalizer"}, ("", "</s>"))),
@@ -140,9 +140,10 @@ def starts(family: str) -> Sequence[Model]:
 
 def _surrounded(model: Model, around: Sequence[str], place: str, how: str) -> Model:
     """Return a model with tokens before and behind a text, which are in its vocabulary."""
-    control = [token for token in around if token]
+    control = [token for token in around if token] if place or how else []
     key = "tokens" if "tokens" in model else "vocabulary"
-    entries = [*model[key], *([token, -10.0] if key == "tokens" else token for token in control)]
+    weight = -10.0 if "weights" in model else 1
+    entries = [*model[key], *([token, weight] if key == "tokens" else token for token in control)]
     ids = {token: id for id, token in enumerate(control, len(model[key]))}
     found = {**model, key: entries}
     if place == "special_tokens":
@@ -173,18 +174,32 @@ def varied(draw: Draw, families: tuple[str, ...]) -> tuple[str, Model, str] | No
     if not found:
         return None
     family, model, around = pick(draw, found)
+    kept, tiny = pick(draw, _KEPT), _TINY[model["type"]]
+    if pick(draw, _IS_TINY):
+        model = {**tiny, **{stage: model[stage] for stage in STAGES if stage in model}}
     model = _surrounded(model, around, *pick(draw, _SURROUNDING))
-    others, left_out = draw(stages()) if chance(draw, 50) else {}, draw(number(15))
+    others = draw(stages()) if chance(draw, 50) else {}
     for place, stage in enumerate(("normalizer", "pre_tokenizer", "decoder", "post_processor")):
-        if stage in others and chance(draw, 33):
-            model = {**model, stage: others[stage]}
-        elif left_out == place + 1:
+        if not kept >> place & 1:
             model = {key: value for key, value in model.items() if key != stage}
+        elif stage in others and chance(draw, 33):
+            model = {**model, stage: others[stage]}
     model |= {stage: others[stage] for stage in ("truncation", "padding") if stage in others}
     return family, model, "ab" if family.startswith("bpe") else "ab "
 
 
+#: Which of four stages are kept, in bits: none is the simplest, and all are usual.
+_KEPT = (0, *(15,) * 12, 14, 13, 11, 7)
+
+#: The smallest models of each type, to which a pipeline's own may shrink, and how often they are drawn.
+_TINY: Mapping[str, Model] = {
+    "bpe": {"type": "bpe", "vocabulary": ["a"], "merges": []},
+    "wordpiece": {"type": "wordpiece", "vocabulary": ["a"]},
+    "unigram": {"type": "unigram", "tokens": [["a", 1]]},
+}
+_IS_TINY = (True, *(False,) * 9)
+
 #: Where tokens of control stand, and what puts them around a text.
 _SURROUNDING = tuple(
-    (place, how) for place in ("special_tokens", "added_tokens", "") for how in ("", "template", "bert")
+    (place, how) for place in ("", "special_tokens", "added_tokens") for how in ("", "template", "bert")
 )
