@@ -89,6 +89,7 @@ def test_the_reference_has_no_findings(folder: Path) -> None:
         out,
     )
     assert not (folder / ".tokspec-fuzz").exists()
+    assert not (folder / ".hypothesis").exists()
 
 
 #: Supports models of one type alone.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
 from random import SystemRandom
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,11 +98,13 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
     Exit status: 0 if nothing new was found, 1 if something was, 2 if the suite could not do its work, 130 after an
     interruption, which shows what was found until then.
     """
-    try:
-        import hypothesis  # noqa: F401
-    except ModuleNotFoundError:
-        raise DataError("needs Hypothesis: pip install hypothesis", "tokspec fuzz") from None
-    return _Fuzzing(**options).run(show, with_counts)
+    with TemporaryDirectory() as folder:
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", folder)  # or it leaves .hypothesis in the current folder
+        try:
+            import hypothesis  # noqa: F401
+        except ModuleNotFoundError:
+            raise DataError("needs Hypothesis: pip install hypothesis", "tokspec fuzz") from None
+        return _Fuzzing(**options).run(show, with_counts)
 
 
 class _FuzzProgress(Bar):
