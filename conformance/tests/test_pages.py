@@ -108,8 +108,10 @@ def folder(tmp_path: Path) -> Path:
     tokspec_command = [sys.executable, "-m", "tokspec"]
     made = tmp_path / "made"
     subprocess.run([*tokspec_command, "init", "--lang", "javascript", made], check=True, stdout=subprocess.DEVNULL)
+    (place / "project").mkdir()  # a repository of the reader's, in which the suite is a plug-in for pytest
     for file in made.glob("*.mjs"):
-        (place / file.name).write_text(file.read_text("utf-8").replace("  // encode", "  encode"), "utf-8")
+        for target in (place, place / "project"):
+            (target / file.name).write_text(file.read_text("utf-8").replace("  // encode", "  encode"), "utf-8")
     report = ["run", "--impl", "my_adapter:Adapter", "--report", "old.ndjson"]
     record = ["record", "tokenizers", "--model", "tokenizer.json", "-o", "after.ndjson.gz"]
     for arguments in (report, record):
@@ -128,7 +130,7 @@ def run_page(page: Path, folder: Path, programs: Path, *, network: bool) -> list
             continue
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", each.text],
-            cwd=folder,
+            cwd=folder / "project" if each.text.startswith("pytest --tokspec") else folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
