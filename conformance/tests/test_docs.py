@@ -1,4 +1,4 @@
-"""What the documentation says is so: its links lead somewhere, its options exist; test_pages.py runs its commands."""
+"""What the documentation says is so: its links lead somewhere, its options exist; test_manual.py runs its commands."""
 
 from __future__ import annotations
 

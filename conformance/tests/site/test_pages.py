@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tokspec.adapter import Hello
+from tokspec.base.errors import DataError
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices, judge
@@ -292,3 +293,13 @@ def test_the_page_of_a_clause_counts_who_fails_each_case(small_site: Path) -> No
         "four 1 1 of 1 case Holds in all that is asked: one 1 , two 1 , three 1 . "
         f"Cases bpe-unknown-run-of-two encode {why} 1 of 4 fail"
     )
+
+
+def test_a_link_that_somebody_put_into_the_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "case").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataError) as caught:
+        build_site([], Suite({}), tmp_path / "site")
+    assert str(caught.value) == f"{tmp_path / 'site' / 'case'}: is a link; remove it, or give another folder"
+    assert list((tmp_path / "elsewhere").iterdir()) == []

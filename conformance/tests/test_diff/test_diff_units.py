@@ -21,6 +21,7 @@ from tokspec.diff.units import (
     Unit,
     cut_into_units,
     find_done,
+    lock_folder,
     prepare_folder,
     read_header,
     read_model,
@@ -181,6 +182,18 @@ def test_a_result_of_somebody_else_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DataError) as caught:
             read_result(tmp_path, unit.id)
         assert str(caught.value) == f"{file}: is no result of a unit; remove it, and start again"
+
+
+@pytest.mark.parametrize("name", ["lock", "results", "models", "results/ab", "plan.ndjson"])
+def test_a_link_that_somebody_put_into_the_folder_is_not_followed(tmp_path: Path, name: str) -> None:
+    link, elsewhere = tmp_path / "out" / name, tmp_path / "elsewhere"
+    link.parent.mkdir(parents=True)
+    elsewhere.mkdir()
+    link.symlink_to(elsewhere)
+    with pytest.raises(DataError) as caught, lock_folder(tmp_path / "out"):
+        pytest.fail("the folder is taken")
+    assert str(caught.value) == f"{link}: is a link; remove it, or give another folder"
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_pipes_and_devices_are_not_read(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "paths_below",
     "read_at_most",
     "read_bounded",
+    "refuse_links",
     "resolve_output",
     "specification_folder",
     "write_whole",
@@ -113,6 +114,20 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
     except UnicodeDecodeError as error:
         line = 1 + data.count(b"\n", 0, error.start)
         raise DataError(f"is not UTF-8 at byte {error.start}; save it as UTF-8", name, line) from None
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a folder of our own output in which somebody put a link: what is written there would go elsewhere.
+
+    Raises:
+        DataError: naming the first link.
+
+    >>> refuse_links(Path("not there yet"))
+    """
+    for place, folders, files in os.walk(folder):
+        for name in sorted((*folders, *files)):
+            if (found := Path(place, name)).is_symlink():
+                raise DataError("is a link; remove it, or give another folder", str(found))
 
 
 def resolve_output(file: Path) -> Path:

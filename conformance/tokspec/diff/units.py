@@ -25,7 +25,7 @@ from typing import Any
 import jsonschema_rs
 
 from tokspec.base.errors import DataError
-from tokspec.base.files import open_ordinary, read_at_most, write_whole
+from tokspec.base.files import open_ordinary, read_at_most, refuse_links, write_whole
 from tokspec.diff.inputs import Part, Reading, find_parts
 from tokspec.diff.models import Loaded, digest
 from tokspec.diff.tally import Tally
@@ -266,8 +266,9 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """Keep others from comparing into the same folder, and remove what an end in the middle of writing has left.
 
     Raises:
-        DataError: somebody else is at work there, or the folder cannot be made.
+        DataError: somebody else is at work there, a link is, or the folder cannot be made.
     """
+    refuse_links(folder)
     try:
         (folder / "results").mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)

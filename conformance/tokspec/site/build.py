@@ -20,7 +20,7 @@ from markdown_it.token import Token
 
 from tokspec import __version__
 from tokspec.base.display import visible
-from tokspec.base.files import fixtures_folder, specification_folder, write_whole
+from tokspec.base.files import fixtures_folder, refuse_links, specification_folder, write_whole
 from tokspec.diff.vocabularies import Cell as VocabularyCell
 from tokspec.diff.vocabularies import Column
 from tokspec.judge.compare import resolve
@@ -76,8 +76,9 @@ def build_site(rows: Sequence[MatrixRow], suite: Suite, folder: Path, columns: S
     """Write the pages of a matrix, and of that of real vocabularies, into a folder, and return how many there are.
 
     Raises:
-        DataError: a page cannot be written.
+        DataError: a page cannot be written, or there is a link in the folder.
     """
+    refuse_links(folder)
     return _Site(rows, suite, folder, columns).write()
 
 
