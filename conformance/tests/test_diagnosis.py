@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from tokspec.adapter import Hello, Refusal
+from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import run_command_line
 from tokspec.judge.diagnosis import diagnose, first_diverging_stage, group_failures
@@ -152,6 +152,50 @@ def test_numbers_and_names_make_no_other_cause() -> None:
         "crash: IndexError: index N out of range for …",
         "error: refused as unknown_symbol where a result is due: no …",
     }
+
+
+class RestUnknown(ReferenceAdapter):
+    """Keeps the tokens of WordPiece that it found, and has the unknown token for the rest of a piece."""
+
+    def load(self, format: str, content: Any) -> Any:
+        return content
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        if operation != "encode" or not {"normalizer", "pre_tokenizer"}.isdisjoint(model):
+            raise Unsupported("only the plainest WordPiece")
+        text, prefix, tokens = input["text"], "", list[str]()
+        while text:
+            length = next((end for end in range(len(text), 0, -1) if prefix + text[:end] in model["vocabulary"]), 0)
+            tokens.append(prefix + text[:length] if length else model["unknown_token"])
+            text, prefix = text[length:] if length else "", model["continuing_prefix"]
+        return {"tokens": tokens}
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), operations=("encode",), encode_fields=("tokens",))
+
+
+def test_one_behaviour_at_unknown_rests_is_one_cause() -> None:
+    judged = diagnosed(RestUnknown(), "wordpiece-*")
+    assert [(cause, count) for cause, count, _ in causes(judged) if "unknown token" in cause] == [
+        ("encode: pieces before the unknown token that the case has alone", 7),
+        ("encode: not the unknown token where the case has it", 3),
+    ]
+    assert not [cause for cause, _, _ in causes(judged) if "more tokens" in cause]
+
+
+class Pointing(ReferenceAdapter):
+    """Crashes at every text, with an address, an id of a process and a temporary file in the message."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        number = sum(map(ord, input["text"]))
+        where = f"0x{number:x} in thread {number + 0xA000:x}, pid {number}"
+        raise RuntimeError(f"bad pointer {where}, see /tmp/tmp{number:x}q/core")
+
+
+def test_addresses_and_temporary_names_make_no_other_cause() -> None:
+    judged = diagnosed(Pointing(), "bpe-toy-encode-*")
+    assert len(judged.failed) > 5
+    assert {cause for cause, _, _ in causes(judged)} == {"crash: RuntimeError: bad pointer N in thread N, pid N, see …"}
 
 
 def test_a_group_is_shown_once_and_every_case_is_in_the_report(tmp_path: Path) -> None:

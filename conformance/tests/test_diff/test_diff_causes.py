@@ -118,6 +118,13 @@ NONE = Refused("unsupported", "is not offered")
         (BUG, Fault("crash", "exit status 3"), Verdict.CRASH, "A answers, B crashes", "encode: B crashes: exit status 3"),
         (BUG, Fault("timeout", "10 s"), Verdict.TIMEOUT, "A answers, B takes too long", "encode: B takes too long: 10 s"),
         (
+            BUG,
+            Fault("crash", "bad pointer 0x7f3a in /tmp/tmpq8_s7x/core"),
+            Verdict.CRASH,
+            "A answers, B crashes",
+            "encode: B crashes: bad pointer N in …",
+        ),
+        (
             Fault("crash", "is recorded"),
             BUG,
             Verdict.FAIL,

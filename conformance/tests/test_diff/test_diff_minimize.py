@@ -61,6 +61,13 @@ def minimized(
     sides: tuple[ReferenceAdapter, ReferenceAdapter] = (ReferenceAdapter(), Without()),
 ) -> Any:
     """Return what is left of a difference between the reference and one that does not know a token."""
+    return minimized_and_explained(text, model, sides)[0]
+
+
+def minimized_and_explained(
+    text: str, model: Mapping[str, Any], sides: tuple[ReferenceAdapter, ReferenceAdapter]
+) -> tuple[Any, str]:
+    """Return what is left of a difference, and what is said of the rule."""
     own = UserModel("tokspec", model, "large.json", "1")
     with InProcessSession(sides[0]) as a, InProcessSession(sides[1]) as b:
         replies = []
@@ -71,7 +78,8 @@ def minimized(
         tally.note("inputs", "a.txt at 0", text, [compare_replies("encode", {"text": text}, *replies)])
         (group,) = tally.groups.values()
         minimizer = Minimizer((a, b), (own, own), ("code_point", "code_point"))
-        return minimizer.minimize(group)
+        small = minimizer.minimize(group)
+        return small, explain(small, ({}, {}), agree=minimizer.agree).rule
 
 
 def test_of_a_large_model_what_shows_the_difference_remains() -> None:
@@ -120,6 +128,47 @@ def test_a_stage_without_which_nothing_differs_remains() -> None:
     small = minimized("\u01c7q\uff55", {**model, "vocabulary": [*MODEL["vocabulary"], "L", "J"]})
     assert small.model["vocabulary"] == ["q", "u", "qu"]
     assert small.input == {"text": "q\uff55"} or "normalizer" not in small.model
+
+
+class Cleaning(ReferenceAdapter):
+    """The reference, whose normalizer removes unassigned code points too, as a whole and not as a stage."""
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), operations=("encode",))
+
+    def load(self, format: str, content: Any) -> Any:
+        return super().load(format, content), "normalizer" in content
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        loaded, cleans = model
+        return super().run(operation, loaded, {**input, "text": input["text"].replace("\u0378", "" if cleans else "x")})
+
+
+class EndsEarly(Cleaning):
+    """The reference, which has the beginning of what is unknown before the unknown token."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = ReferenceAdapter.run(self, operation, model[0], input)
+        return {"tokens": ["a", "[UNK]"]} if result["tokens"] == ["[UNK]"] else {"tokens": result["tokens"]}
+
+
+BERT = {
+    "type": "wordpiece",
+    "vocabulary": ["[UNK]", "a", "##b"],
+    "normalizer": {"type": "bert"},
+    "pre_tokenizer": {"type": "bert"},
+}
+
+
+@pytest.mark.parametrize(
+    ("side", "text", "rule"),
+    [
+        (Cleaning(), "ab a\u0378b", "NORM-BERT-1: B differs from the reference"),
+        (EndsEarly(), "\u00e1\u00e9", "WP-ENC-1: B differs from the reference"),
+    ],
+)
+def test_the_rule_is_that_of_the_stage_behind_which_both_agree(side: ReferenceAdapter, text: str, rule: str) -> None:
+    assert minimized_and_explained(text, BERT, (ReferenceAdapter(), side))[1] == rule
 
 
 def test_a_long_text_is_cut_down_before_it_is_made_small() -> None:

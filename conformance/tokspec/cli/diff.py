@@ -395,7 +395,7 @@ class _Diff:
             for number, group in enumerate(tally.causes[:most]):
                 small = None if _is_of_a_case(group) else minimizer.minimize(group)
                 if isinstance(small, Small):
-                    yield number, explain(small, self._side_choices, (a.hello, b.hello))
+                    yield number, explain(small, self._side_choices, (a.hello, b.hello), minimizer.agree)
                 advance()
 
     @property

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from tokspec.base.display import shorten
-from tokspec.judge.causes import COMPARED, Cause, Seen, cause_of_difference, count_common
+from tokspec.judge.causes import COMPARED, Cause, Seen, cause_of_difference, count_common, without_addresses
 from tokspec.judge.compare import Difference, first_difference
 from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, is_unsupported
@@ -118,9 +118,9 @@ def cause_of(outcome: Outcome, text: str) -> Cause:
 
 
 def _describe(reply: Reply) -> str:
-    """Describe a refusal or a fault; what a program wrote to standard error names addresses and times."""
+    """Describe a refusal or a fault, without addresses; what a program wrote to standard error is left out."""
     message = reply.message.partition("; standard error")[0] if isinstance(reply, Fault) else ""
-    return _kind_of_reply(reply) + (f": {shorten(message, 100)}" if message else "")
+    return _kind_of_reply(reply) + (f": {shorten(without_addresses(message), 100)}" if message else "")
 
 
 # Counting tokens

@@ -23,6 +23,7 @@ from tokspec.diff.causes import Cause, Outcome, cause_of, compare_replies
 from tokspec.diff.models import tokens_of
 from tokspec.diff.tally import Group
 from tokspec.formats.user_model import UserModel
+from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
@@ -189,6 +190,17 @@ class Minimizer:
         if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
             return replace(small, why="the difference does not stay")
         return Small(small.cause, input, self._outcome, model)
+
+    def agree(self, model: Mapping[str, Any], texts: Sequence[str]) -> bool:
+        """Whether both sides encode texts in the same way with a small model, and neither fails to."""
+        asked = [(model, {"text": text}) for text in texts]
+        replies = [self._ask_models(index, "encode", asked) for index in (0, 1)]
+        return all(
+            isinstance(a, Answer)
+            and isinstance(b, Answer)
+            and compare_replies("encode", input, a, b, self._units).verdict is Verdict.PASS
+            for (_, input), a, b in zip(asked, *replies, strict=True)
+        )
 
     def _touched(self, small: Small, whole: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any] | None:
         """Leave out what the input cannot touch; if that is too much, take the whole model."""

@@ -7,10 +7,10 @@ their own choices, nobody is at fault.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello
 from tokspec.adapters.registry import find_reference, open_session
@@ -43,6 +43,10 @@ _STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 }
 
 
+#: Says whether both sides encode texts in the same way with a model.
+Agree: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], bool]
+
+
 @dataclass(frozen=True)
 class Explained:
     """A small difference with the clause that it may be about, and the sides that leave the reference.
@@ -68,9 +72,19 @@ class Explained:
         return f"{self.clause}: {' and '.join(self.leaving)} differ{'s' * (len(self.leaving) == 1)} from the reference"
 
 
-def explain(small: Small, choices: Sequence[Mapping[str, str]], hellos: Sequence[Hello] = ()) -> Explained:
-    """Find out who leaves the reference; ``choices`` are those of A and B, and ``hellos`` what they offer."""
-    clause = _clause(small)
+def explain(
+    small: Small, choices: Sequence[Mapping[str, str]], hellos: Sequence[Hello] = (), agree: Agree | None = None
+) -> Explained:
+    """Find out who leaves the reference, and at which stage.
+
+    Args:
+        small: the difference.
+        choices: those of A and B.
+        hellos: what they offer.
+        agree: says whether both encode texts in the same way with another model.
+    """
+    stage = _find_stage(small, choices[0], agree) if agree else ""
+    clause = (stage and _clause_of_stage(small, stage)) or _clause(small)
     asked = Request(small.cause.operation, "small", small.model or {}, small.input)
     refusals = [(side, refuse_unoffered(hello, asked)) for side, hello in zip("AB", hellos, strict=False)]
     if unoffered := tuple(f"{side} {refusal.message}" for side, refusal in refusals if refusal):
@@ -86,6 +100,33 @@ def explain(small: Small, choices: Sequence[Mapping[str, str]], hellos: Sequence
         if compare_replies(small.cause.operation, small.input, right, reply, units).differs:
             leaving.append(side)
     return Explained(small, clause, tuple(leaving))
+
+
+def _find_stage(small: Small, choices: Mapping[str, str], agree: Agree) -> str:
+    """Return the stage before the model at which the sides part: behind it, with what is due from it, they agree."""
+    text, model = small.input.get("text"), small.model
+    if small.cause.operation != "encode" or not model or not isinstance(text, str):
+        return ""
+    for stage, operation in (("normalizer", "normalize"), ("pre_tokenizer", "pre_tokenize")):
+        if stage in model:
+            asked = replace(small, model=model, input={"text": text}, cause=small.cause._replace(operation=operation))
+            right = _ask_reference(asked, choices)
+            if not isinstance(right, Answer):
+                return ""
+            texts = [right.result["text"]] if "text" in right.result else [piece[0] for piece in right.result["pieces"]]
+            model = {name: part for name, part in model.items() if name != stage}
+            if agree(model, texts):
+                return stage
+            text = texts[0] if stage == "normalizer" else text
+    return ""
+
+
+def _clause_of_stage(small: Small, stage: str) -> str:
+    """Return the first clause of a stage by its type; nothing if that has none of its own."""
+    model = small.model or {}
+    type = (model.get(stage, {}) if stage else model).get("type", "")
+    beginning = _STAGES[stage][1].get(type)
+    return next((id for id in load_specification().clauses if beginning and id.startswith(beginning)), "")
 
 
 def _ask_reference(small: Small, choices: Mapping[str, str]) -> Reply:
@@ -114,13 +155,9 @@ def _clause(small: Small) -> str:
         beside = next((clause for key, clause in _BESIDE_THE_MODEL.items() if key in small.model), None)
         if beside:
             return beside
-    for stage, (operation, beginnings) in _STAGES.items():
-        part = small.model if not stage else (small.model or {}).get(stage)
-        if operation == small.cause.operation and part:
-            beginning = beginnings.get(part.get("type", ""))
-            found = next((id for id in load_specification().clauses if beginning and id.startswith(beginning)), "")
-            if found:
-                return found
+    for stage, (operation, _) in _STAGES.items():
+        if operation == small.cause.operation and (found := _clause_of_stage(small, stage)):
+            return found
     return CLAUSES.get(small.cause.operation, "ERROR-1")
 
 

@@ -6,6 +6,7 @@ does. That is a description, not a proof: two causes may look alike.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -16,7 +17,17 @@ from typing import Any, NamedTuple
 from tokspec.base.display import shorten
 from tokspec.formats.tiktoken_ranks import to_bytes
 
-__all__ = ["CHOICE", "COMPARED", "Cause", "Seen", "cause_of_difference", "count_common", "tell_cut"]
+__all__ = [
+    "CHOICE",
+    "COMPARED",
+    "Cause",
+    "Seen",
+    "cause_of_difference",
+    "count_common",
+    "tell_cut",
+    "without_addresses",
+    "without_particulars",
+]
 
 
 #: With what the cause of a case begins that passes under another option of a choice.
@@ -187,6 +198,37 @@ _TELLERS: Mapping[str, Callable[[Seen], tuple[str, str]]] = {
 
 #: The operations whose answers are compared.
 COMPARED = tuple(_TELLERS)
+
+
+# What a fault or a refusal says
+
+#: What differs between two runs of the same program: temporary files and addresses.
+_TEMPORARY = r"(?P<file>(?:/var/folders|/dev/shm|(?:/private|/var)?/tmp)/[^\s:,;'\")\]]*|\btmp[a-z0-9_]{6,})"
+_ADDRESS = r"0[xX][0-9a-fA-F]+|(?<!\w)(?=[0-9a-fA-F-]*\d)(?!\d+(?!\w))[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*(?!\w)"
+_OF_A_RUN = re.compile(f"{_TEMPORARY}|{_ADDRESS}")
+
+#: What differs between two messages of the same fault.
+_OF_A_MESSAGE = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
+
+
+def without_addresses(message: str) -> str:
+    """Return a message without the temporary files and addresses of one run.
+
+    >>> without_addresses("bad pointer 0x7f3a at 00007ffe12ab in thread 8f3c2d1e, status 4711")
+    'bad pointer N at N in thread N, status 4711'
+    >>> without_addresses("cannot open /tmp/tmpq8_s7x/vocab.txt")
+    'cannot open …'
+    """
+    return _OF_A_RUN.sub(lambda match: "…" if match["file"] else "N", message)
+
+
+def without_particulars(message: str) -> str:
+    """Return a message without the names and numbers in which two of the same fault differ.
+
+    >>> without_particulars("index 17 out of range for 'bug' at 0x7f3a")
+    'index N out of range for … at N'
+    """
+    return _OF_A_MESSAGE.sub(lambda match: "N" if match[0].isdecimal() else "…", without_addresses(message))
 
 
 # Kinds of characters

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tokspec.base.display import compact, shorten
-from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference
+from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference, without_particulars
 from tokspec.judge.compare import resolve
 from tokspec.judge.probe import choices_of, find_choices
 from tokspec.judge.runner import Run
@@ -31,9 +31,6 @@ __all__ = ["FailureGroup", "diagnose", "first_diverging_stage", "group_failures"
 
 #: How many failing cases are asked about their stages; an implementation may be slow.
 _ASKED = 200
-
-#: What differs between two messages of the same fault.
-_VARIES = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
 
 #: Verdicts, the most serious first.
 _SERIOUS = (Verdict.STATE_LEAK, Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL, Verdict.ERROR, Verdict.FAIL)
@@ -159,15 +156,42 @@ def _cause(result: Result, choices: Mapping[str, str]) -> Cause | str:
     return cause_of_difference(question.operation, Seen(text, expected, actual, path, character))
 
 
+#: The unknown token of a model that names none, by its type.
+_UNKNOWN = {"wordpiece": "[UNK]", "wordlevel": "<unk>"}
+
+
 def _unknown(question: Case, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Sequence[str | int]) -> str:
     """Say that one side has the unknown token where the other has another one."""
-    unknown = question.model.content.get("unknown_token")
+    model = question.model.content
+    unknown = model.get("unknown_token", _UNKNOWN.get(model.get("type", "")))
     if unknown is None or len(path) != 2 or path[0] != "tokens" or not isinstance(path[1], int):
         return ""
-    ours, theirs = ([*result.get("tokens", ())][path[1] : path[1] + 1] for result in (expected, actual))
+    sides = [[*result.get("tokens", ())] for result in (expected, actual)]
+    if _has_more_before(*sides, unknown, str(question.input.get("text", ""))):
+        return "pieces before the unknown token that the case has alone"
+    ours, theirs = (tokens[path[1] : path[1] + 1] for tokens in sides)
     if ours == [unknown]:
         return "not the unknown token where the case has it"
     return "the unknown token where the case has another one" if theirs == [unknown] else ""
+
+
+def _has_more_before(expected: Sequence[str], actual: Sequence[str], unknown: str, text: str) -> bool:
+    """Whether all that one has more is tokens right before an unknown token; one in the text is a token as any other.
+
+    >>> _has_more_before(["a", "[UNK]", "b"], ["a", "a", "##b", "[UNK]", "b"], "[UNK]", "a abx b")
+    True
+    >>> _has_more_before(["[UNK]", "b"], ["[UNK]", "b", "##b"], "[UNK]", "x bb")
+    False
+    """
+    if len(actual) <= len(expected):
+        return False
+    is_piece = unknown in text
+    states = {(len(expected), False)}  # how many are left to be found, from the end, and whether one may be more
+    for token in reversed(actual):
+        found = {(left - 1, token == unknown) for left, _ in states if left and expected[left - 1] == token}
+        more = {(left, True) for left, may in states if may and (is_piece or token != unknown)}
+        states = found | more
+    return any(not left for left, _ in states)
 
 
 def _character(question: Case, path: tuple[str | int, ...], outcome: Mapping[str, Any]) -> str:
@@ -201,7 +225,7 @@ def _said(result: Result) -> str:
     text = re.sub(r".*standard error ends ['\"]", "", text)
     text = re.sub(r"(\bpanicked at [^|]*:) \| ", r"\1 ", text)  # Rust says why on the next line
     text = re.split(r" \| |\\n|\n| \(\S+:\d+ in ", text, maxsplit=1)[0]
-    return shorten(_VARIES.sub(lambda match: "N" if match[0].isdecimal() else "…", text), 100)
+    return shorten(without_particulars(text), 100)
 
 
 class _Stages:
