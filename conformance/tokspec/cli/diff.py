@@ -46,8 +46,9 @@ from tokspec.diff.sides import Side, choices_for, describe_sides, open_side, par
 from tokspec.diff.tally import Group, Tally
 from tokspec.diff.units import Header, Unit, cut_into_units, find_done, lock_folder, prepare_folder, sum_results
 from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
-from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Verdict, effective_choices
+from tokspec.judge.runner import Run, make_request
+from tokspec.judge.verdicts import Verdict, effective_choices, judge
+from tokspec.protocol.replies import check_form
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import say
 from tokspec.sessions.limits import Limits, adopt_orphans
@@ -87,7 +88,14 @@ _MINIMIZED = 20
 @click.option("-o", "--output", default="tokspec-diff", show_default=True, type=FILE, help="Folder of units' results.")
 @choices_option
 @limits_options
-@click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Compare these, as encode/texts/*.")
+@click.option(
+    "--select",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Compare these: normalize, pre_tokenize, encode or decode, a section (cases, texts/*, vocabulary/*, special_tokens, "
+    "inputs), or both, as encode/texts/*.",
+)
 @known_failures_options
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
 @click.option("--report", "reports", multiple=True, type=FILE, metavar="FILE", help="Write it: .ndjson or .md.")
@@ -102,8 +110,8 @@ def diff_command(known_failures: Path | None, update: bool, crashes: bool, **opt
     tokspec diff tokenizers "node adapter.mjs" --model tokenizer.json      a program
     tokspec diff tokenizers tiktoken texts/ 'logs/*.jsonl.gz' --model r50k_base.tiktoken
 
-    Each is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without FILES they are asked about
-    the suite's cases, its texts, and texts made of the model's vocabulary; FILES are files, folders, patterns or
+    Each is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model they are asked about
+    the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES are files, folders, patterns or
     addresses, of which ids are compared. What was done of them stays in a folder: the same command goes on where it
     ended.
 
@@ -159,7 +167,8 @@ class _Diff:
         if not tally.texts and self.patterns:
             raise DataError(f"{' '.join(self.patterns)} matches nothing that was asked", key="--select")
         explained = {} if self.progress.interrupted else dict(self._explain(tally))
-        summary = Summary(self._names(), tally, explained, models, self._notes(tally))
+        rules = {} if self.progress.interrupted else dict(self._rules_of_cases(tally))
+        summary = Summary(self._names(), tally, explained, models, self._notes(tally), rules)
         run, refusal = self._as_run(tally)
         self._write(summary, run)
         say(describe_comparison(summary, self.show))
@@ -269,15 +278,18 @@ class _Diff:
     # Comparing
 
     def _compare_here(self) -> Tally:
-        """Compare cases and texts in this process."""
+        """Compare texts in this process, or cases where there is no model for texts."""
         tally = Tally()
         a, b = self.sessions
-        if a is not None and b is not None and not self.no_cases:
+        one, other = self.askers
+        for asker in (one, other):
+            if isinstance(asker, Asker):
+                asker.check_model()
+        if a is not None and b is not None and not (one and other) and not self.no_cases:
             questions = (question for case in load_suite().cases.values() for question in case.questions)
             cases = [each for each in questions if self._is_wanted(f"{each.operation}/cases")]
             with ProgressBar("comparing cases", len(cases)) as advance:
                 tally.add(compare_cases(a, b, cases, advance))
-        one, other = self.askers
         if one is None or other is None:
             if self.no_cases:
                 raise click.UsageError("to compare texts give --model FILE, with a tokenizer.json of yours")
@@ -397,6 +409,23 @@ class _Diff:
                 if isinstance(small, Small):
                     yield number, explain(small, self._side_choices, (a.hello, b.hello), minimizer.agree)
                 advance()
+
+    def _rules_of_cases(self, tally: Tally) -> Iterator[tuple[int, str]]:
+        """Say for the first causes that a case shows who leaves what the case expects."""
+        a, b = self.sessions
+        if a is None or b is None or not any(map(_is_of_a_case, tally.groups.values())):
+            return
+        questions = {question.id: question for case in load_suite().cases.values() for question in case.questions}
+        for number, group in enumerate(tally.causes[: self._explained_causes]):
+            if _is_of_a_case(group):
+                case = questions[group.example.place.removeprefix("case ")]
+                leaving = []
+                for side, session, choices in zip("AB", (a, b), self._side_choices, strict=True):
+                    ((_, reply),) = session.ask([make_request(case)])
+                    if not judge(case, check_form(case.operation, reply), session.hello, choices).verdict.conforms:
+                        leaving.append(side)
+                who = f"{' and '.join(leaving)} leave{'s' * (len(leaving) == 1)} it" if leaving else "allows both"
+                yield number, f"{case.clauses[0]}: {who}"
 
     @property
     def _explained_causes(self) -> int:

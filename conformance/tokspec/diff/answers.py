@@ -131,6 +131,20 @@ class Asker:
         """Faults for which no text is to blame."""
         return self._session.unblamed
 
+    def check_model(self) -> None:
+        """Ask for the plainest of encodings.
+
+        Raises:
+            DataError: each is refused because of the model.
+        """
+        if "encode" not in self.operations:
+            return
+        replies = self.ask([("encode", {"text": text}) for text in ("a", "Two words")])
+        refusals = [each for each in replies if isinstance(each, Refused)]
+        if len(refusals) == len(replies) and {each.reason for each in refusals} <= {"invalid_model", "unsupported"}:
+            who = f"{self.hello.name} {self.hello.version}".strip()
+            raise DataError(f"refuses the model: {_describe(refusals[0])}", self.model.name, key=who)
+
     def drop_missing_stages(self) -> dict[str, str]:
         """Ask no more for operations that the model has no stage for, and return the reason for each.
 

@@ -40,7 +40,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]!|~$])")
 class Summary:
     """A comparison: the sides with what changed in their models, all that was counted, and causes that were made small.
 
-    ``notes`` are lines about what was not done or not compared.
+    ``notes`` are lines about what was not done or not compared. ``rules`` say who leaves the rule of a case, by cause.
     """
 
     names: tuple[str, str]
@@ -48,6 +48,7 @@ class Summary:
     explained: Mapping[int, Explained] = field(default_factory=dict)
     models: Sequence[str] = ()
     notes: Sequence[str] = ()
+    rules: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -98,7 +99,8 @@ def describe_comparison(summary: Summary, show: int) -> Iterator[str]:
     groups = summary.tally.causes
     for number, group in enumerate(groups[:show]):
         yield click.style(visible(f"{number + 1}. {group.cause}"), fg="red", bold=True)
-        rows = _rows(group, summary.explained.get(number), summary.tally)
+        rows = [*_rows(group, summary.explained.get(number), summary.tally)]
+        rows += [("rule", summary.rules[number])] if number in summary.rules else []
         yield from (visible(f"   {label:<9} {text}").rstrip() for label, text in rows)
         yield ""
     if len(groups) > show:
@@ -185,7 +187,13 @@ def markdown(summary: Summary) -> str:
         explained = summary.explained.get(number)
         input = explained.small.input if explained else {"text": group.example.text}
         shown = shorten(compact(next(iter(input.values()), "")), _SHOWN)
-        row = (f"{group.texts:,}", str(group.cause), shown, explained.rule if explained else "", group.first)
+        row = (
+            f"{group.texts:,}",
+            str(group.cause),
+            shown,
+            explained.rule if explained else summary.rules.get(number, ""),
+            group.first,
+        )
         lines.append(f"| {' | '.join(map(_plain, row))} |")
     return "\n".join([*lines, "", *(f"- {_plain(line)}" for line in _counts(summary) if line), ""])
 
