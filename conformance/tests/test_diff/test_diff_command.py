@@ -343,6 +343,29 @@ def test_implementations_are_compared_over_cases_without_a_model(run: Any) -> No
     assert lines[-2] == "no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so"
 
 
+def test_over_cases_it_is_said_who_leaves_the_rule(run: Any) -> None:
+    _, printed, _ = run("diff", "reference", "wrong:Wrong", "--select", "encode/cases", "--show", 1)
+    (rule,) = [line for line in printed.splitlines() if line.startswith("   rule")]
+    assert re.fullmatch(r"   rule      [A-Z]+(-[A-Z]+)?-\d+: B leaves it", rule)
+
+
+REFUSING = """
+from tokspec.adapter import Refusal
+from tokspec.adapters.reference import ReferenceAdapter
+
+class Refusing(ReferenceAdapter):
+    def load(self, format, content):
+        raise Refusal("invalid_model", "not this one")
+"""
+
+
+@pytest.mark.parametrize("sides", [("reference", "refusing:Refusing"), ("refusing:Refusing", "reference")])
+def test_a_model_that_a_side_refuses_ends_a_comparison_with_one_line(run: Any, sides: tuple[str, str]) -> None:
+    Path("refusing.py").write_text(REFUSING, "utf-8")
+    said = "tokspec: tokenizer.json: tokref 0.1.0: refuses the model: invalid_model: not this one\n"
+    assert run("diff", *sides, "--model", "tokenizer.json") == (2, "", said)
+
+
 def test_an_implementation_in_another_environment_is_asked_there(run: Any) -> None:
     other = f"tokenizers@{sys.executable}"
     status, printed, _ = run("diff", other, "tokenizers", "--model", "tokenizer.json", "--made", 1, "--no-cases")
