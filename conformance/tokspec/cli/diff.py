@@ -110,10 +110,10 @@ def diff_command(known_failures: Path | None, update: bool, crashes: bool, **opt
     tokspec diff tokenizers "node adapter.mjs" --model tokenizer.json      a program
     tokspec diff tokenizers tiktoken texts/ 'logs/*.jsonl.gz' --model r50k_base.tiktoken
 
-    Each is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model they are asked about
-    the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES are files, folders, patterns or
-    addresses, of which ids are compared. What was done of them stays in a folder: the same command goes on where it
-    ended.
+    Each is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model they are asked
+    about the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES are files,
+    folders, patterns or addresses, of which ids are compared. What was done of them stays in a folder: the same
+    command goes on where it ended.
 
     Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done or there was
     nothing to compare, 130 after an interruption.

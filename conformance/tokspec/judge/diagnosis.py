@@ -166,8 +166,8 @@ def _unknown(question: Case, expected: Mapping[str, Any], actual: Mapping[str, A
     unknown = model.get("unknown_token", _UNKNOWN.get(model.get("type", "")))
     if unknown is None or len(path) != 2 or path[0] != "tokens" or not isinstance(path[1], int):
         return ""
-    sides = [[*result.get("tokens", ())] for result in (expected, actual)]
-    if _has_more_before(*sides, unknown, str(question.input.get("text", ""))):
+    sides = ([*expected.get("tokens", ())], [*actual.get("tokens", ())])
+    if _has_more_before(sides[0], sides[1], unknown, str(question.input.get("text", ""))):
         return "pieces before the unknown token that the case has alone"
     ours, theirs = (tokens[path[1] : path[1] + 1] for tokens in sides)
     if ours == [unknown]:
