@@ -93,8 +93,8 @@ _MINIMIZED = 20
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help="Compare these: normalize, pre_tokenize, encode or decode, a section (cases, texts/*, vocabulary/*, special_tokens, "
-    "inputs), or both, as encode/texts/*.",
+    help="Compare these: normalize, pre_tokenize, encode or decode, a section (cases, texts/*, vocabulary/*, "
+    "special_tokens, inputs), or both, as encode/texts/*.",
 )
 @known_failures_options
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
