@@ -77,13 +77,13 @@ def fuzz(folder: Path, *options: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "5", "--only", "bpe")
+LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "9", "--only", "bpe")
 
 
 def test_the_reference_has_no_findings(folder: Path) -> None:
-    status, out, err = fuzz(folder, "--examples", "50", "--seed", "5")
+    status, out, err = fuzz(folder, "--examples", "50", "--seed", "9")
     named = "no implementation is named: tokref 0.1.0 is compared with tokref 0.1.0; give --impl"
-    assert (status, err) == (0, f"seed 5\n{named}\n")
+    assert (status, err) == (0, f"seed 9\n{named}\n")
     assert re.match(
         r"^tokref 0\.1\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
         out,
@@ -175,7 +175,7 @@ def test_what_is_right_by_now_is_not_kept(folder: Path) -> None:
 def test_the_command_that_finds_it_again_does(folder: Path) -> None:
     status, out, _ = fuzz(folder, *LOSSY, "--examples", "40", "--no-database")
     first, *_ = [line.split("tokspec fuzz ")[1] for line in out.splitlines() if line.startswith("  again ")]
-    assert re.search(r" --only bpe --seed 5 --examples \d+ --no-database$", first)
+    assert re.search(r" --only bpe --seed 9 --examples \d+ --no-database$", first)
     again, repeated, _ = fuzz(folder, *first.split())
     assert (status, again) == (1, 1)
     assert FINDING in repeated
@@ -245,7 +245,7 @@ def test_what_a_listed_case_excuses_does_not_count(folder: Path) -> None:
 def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERRUPTED_AT", "3000")
     status, out, err = fuzz(folder, *LOSSY, "--seconds", "100", "--no-database")
-    assert (status, err) == (130, "seed 5\ninterrupted\n")
+    assert (status, err) == (130, "seed 9\ninterrupted\n")
     assert FINDING in out
     assert out.endswith(", interrupted\n")
 
@@ -269,7 +269,7 @@ def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch:
     assert status == 2
     assert FINDING in out
     assert "\ntokref 0.1.0: " in out
-    assert err == "seed 5\ntokspec: found: cannot be made: File exists\n"
+    assert err == "seed 9\ntokspec: found: cannot be made: File exists\n"
     assert kept(folder)
 
 
@@ -315,7 +315,7 @@ def test_what_depends_on_what_was_asked_before_is_no_fixture(
         '        is_wrong = is_wrong and operation == "normalize"\n'
         '        return {"text": "wrong"} if is_wrong else super().run(operation, model, input)\n'
     )
-    options = ("--impl", "stateful:Adapter", "--in-process", "--seed", "5", "--only", "stages", "--examples", "100")
+    options = ("--impl", "stateful:Adapter", "--in-process", "--seed", "9", "--only", "stages", "--examples", "100")
     status, out, _ = fuzz(folder, *options, "--no-database", "--save", "found")
     assert status == 1
     assert re.search(rf"^not written: {clause} +normalize: {kind}: .*: {why}$", out, re.MULTILINE)
@@ -324,7 +324,7 @@ def test_what_depends_on_what_was_asked_before_is_no_fixture(
 
 
 def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
-    options = ("--against", "lossy:Adapter", "--seed", "5", "--only", "bpe", "--examples", "12")
+    options = ("--against", "lossy:Adapter", "--seed", "9", "--only", "bpe", "--examples", "12")
     status, out, _ = fuzz(folder, *options, "--save", "found")
     assert status == 1
     assert "  why       it differs from tokref 0.1.0 (lossy:Adapter)\n" in out
@@ -342,10 +342,10 @@ def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
     ("given", "again"),
     [
         (
-            "--no-database --case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped --seed 5 "
+            "--no-database --case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped --seed 9 "
             "--only bpe --examples 12 --known-failures none.yaml --fixtures own",
             "--case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped "
-            "--known-failures none.yaml --fixtures own --only bpe --seed 5 --examples ",
+            "--known-failures none.yaml --fixtures own --only bpe --seed 9 --examples ",
         ),
         (
             "--database db --only bpe --seconds 0 --case-seconds 3",
@@ -395,9 +395,9 @@ def test_a_port_is_told_what_differs(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(folder)
     from lossy import Adapter  # type: ignore[import-not-found]
 
-    found = differences(Adapter, examples=12, seed=5, families=["bpe"])
+    found = differences(Adapter, examples=12, seed=9, families=["bpe"])
     assert any(FINDING.partition("  again")[0] in f"{each}\n" for each in found)
-    assert len(differences(Adapter, examples=12, seed=5, families=["bpe"], known=["BPE-ENC-1"])) == len(found) - 1
+    assert len(differences(Adapter, examples=12, seed=9, families=["bpe"], known=["BPE-ENC-1"])) == len(found) - 1
 
 
 @pytest.mark.parametrize(
@@ -534,7 +534,7 @@ def test_unittest_runs_the_tests_of_a_case(folder: Path) -> None:
 def test_the_inherited_tests_fail_with_the_description(folder: Path) -> None:
     (folder / "test_port.py").write_text(
         "from lossy import Adapter\nfrom tokspec.testing import TokenizerTests\n\n\n"
-        'class TestPort(TokenizerTests):\n    adapter = Adapter\n    examples = 12\n    seed = 5\n    families = ("bpe",)\n'
+        'class TestPort(TokenizerTests):\n    adapter = Adapter\n    examples = 12\n    seed = 9\n    families = ("bpe",)\n'
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_port.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
