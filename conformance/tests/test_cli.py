@@ -741,3 +741,11 @@ def test_two_reports_are_not_compared_where_nothing_was_asked(status_and_message
     assert status == 1
     status, _, message = status_and_message("report", "--compare", "none.ndjson", "none.ndjson")
     assert (status, message) == (2, "tokspec: none.ndjson: no case was asked, and nothing is compared\n")
+
+
+def test_commands_alone_show_their_help(status_and_message: Call) -> None:
+    for group in ((), ("dev",)):
+        status, shown, noted = status_and_message(*group)
+        assert (status, noted) == (0, "")
+        assert shown == status_and_message(*group, "--help")[1]
+        assert shown.startswith(f"Usage: {' '.join(('tokspec', *group))} [OPTIONS] [COMMAND] [ARGS]...\n\n")

@@ -115,9 +115,19 @@ def tokspec(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@tokspec.group("dev", cls=LazyGroup, modules=_DEV_COMMANDS, gone={}, short_help="Judge the suite itself.")
-def dev() -> None:
+@tokspec.group(
+    "dev",
+    cls=LazyGroup,
+    modules=_DEV_COMMANDS,
+    gone={},
+    invoke_without_command=True,
+    short_help="Judge the suite itself.",
+)
+@click.pass_context
+def dev(context: click.Context) -> None:
     """Judge the suite itself; power needs a clone."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main() -> None:
