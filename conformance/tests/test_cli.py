@@ -744,8 +744,8 @@ def test_two_reports_are_not_compared_where_nothing_was_asked(status_and_message
 
 
 def test_commands_alone_show_their_help(status_and_message: Call) -> None:
-    for group in ((), ("dev",)):
-        status, shown, noted = status_and_message(*group)
+    for words in ((), ("dev",)):
+        status, shown, noted = status_and_message(*words)
         assert (status, noted) == (0, "")
-        assert shown == status_and_message(*group, "--help")[1]
-        assert shown.startswith(f"Usage: {' '.join(('tokspec', *group))} [OPTIONS] [COMMAND] [ARGS]...\n\n")
+        assert shown == status_and_message(*words, "--help")[1]
+        assert shown.startswith(f"Usage: {' '.join(('tokspec', *words))} [OPTIONS] [COMMAND] [ARGS]...\n\n")
