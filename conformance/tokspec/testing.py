@@ -49,6 +49,9 @@ __all__ = [
 #: How often models are drawn while too little of them is supported, and how far apart the seeds are.
 _ROUNDS, _APART = 10, 1_000_000_007
 
+#: How many requests are to be answered for each model; who supports everything is asked some fifteen.
+_REQUESTS = 10
+
 
 def differences(
     adapter: Callable[[], Adapter] | str,
@@ -61,8 +64,9 @@ def differences(
 ) -> list[str]:
     """Look for differences from the reference, and return a description of each; none is an empty list.
 
-    Where fewer requests are answered than models are to be drawn, as many models are drawn again, of families of which
-    something was answered, and again: what is not supported leaves the rest tested. A warning says if it stays so.
+    Where fewer requests are answered than ten for each model, as many models are drawn again, of families of which
+    something was answered, and again: what is not supported leaves the rest tested. A warning says if fewer than one
+    for each model were answered in the end.
 
     Args:
         adapter: a class or a function that makes one, asked in this process; or the name of an installed one,
@@ -96,7 +100,7 @@ def differences(
             found = [each for each in campaign.findings if each.clause not in set_aside]
             tally += campaign.tally.states
             replies = tally.total() - tally["unsupported"]
-            if found or replies >= examples:
+            if found or replies >= examples * _REQUESTS:
                 break
             families = tuple(each for each in families if campaign.tally.families[each]) or families
         if not replies:
