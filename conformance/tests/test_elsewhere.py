@@ -120,3 +120,17 @@ def test_what_is_missing_there_is_said(bare: Path, monkeypatch: pytest.MonkeyPat
         open_session(f"needy:Adapter@{bare}", None).__enter__()
     remedy = f"install what it needs in {bare}"
     assert str(caught.value) == f"needy:Adapter@{bare}: cannot be imported: No module named 'no_such_library'; {remedy}"
+
+
+def test_a_sentencepiece_that_lacks_what_the_adapter_calls_is_refused_once(bare: Path) -> None:
+    folder = next((bare / "lib").iterdir()) / "site-packages"
+    (folder / "sentencepiece.py").write_text(
+        "class SentencePieceProcessor:\n    def encode(self, input, out_type=None): return []\n"
+    )
+    (folder / "sentencepiece-0.1.97.dist-info").mkdir()
+    (folder / "sentencepiece-0.1.97.dist-info" / "METADATA").write_text("Name: sentencepiece\nVersion: 0.1.97\n")
+    with pytest.raises(DataError) as caught:
+        open_session(f"sentencepiece@{bare}", None).__enter__()
+    lacks = "sentencepiece 0.1.97 has no encode with return_type, which gives tokens with their spans"
+    remedy = f"install it with: {bare}/bin/python -m pip install 'protobuf>=4' 'sentencepiece>=0.2.3'"
+    assert str(caught.value) == f"sentencepiece@{bare}: {lacks}; {remedy}"

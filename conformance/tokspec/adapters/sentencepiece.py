@@ -11,9 +11,11 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import version
+from inspect import signature
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.base.errors import MissingModule
 from tokspec.formats.sentencepiece_model import MARK
 
 __all__ = ["SentencePieceAdapter"]
@@ -69,10 +71,17 @@ _AS_IN_THE_FILE: Mapping[str, Any] = {"unknown_token": None, "decoder": {"type":
 
 
 class SentencePieceAdapter:
-    """``sentencepiece``: BPE and Unigram over whole texts, in C++."""
+    """``sentencepiece``: BPE and Unigram over whole texts, in C++.
+
+    Raises:
+        MissingModule: the library is older than what is called here, so that every request would crash.
+    """
 
     def __init__(self) -> None:
         self._library: Any = import_module("sentencepiece")
+        if "return_type" not in signature(self._library.SentencePieceProcessor.encode).parameters:
+            lacks = "has no encode with return_type, which gives tokens with their spans"
+            raise MissingModule(f"sentencepiece {version('sentencepiece')} {lacks}")
 
     def hello(self) -> Hello:
         """Describe the library."""

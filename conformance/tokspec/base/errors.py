@@ -76,4 +76,4 @@ class DataError(Exception):
 
 
 class MissingModule(DataError):
-    """Something that an implementation needs cannot be imported in this environment."""
+    """Something that an implementation needs is not in this environment, or is there in a version that lacks it."""
