@@ -287,6 +287,23 @@ def test_a_long_run_says_now_and_then_how_far_it_is(
     ]
 
 
+def test_a_long_run_of_known_duration_says_how_much_is_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr("tokspec.cli.progress._may_be_seen", lambda: False)
+    with ProgressBar("verifying", 90, 154.0) as advance, ProgressBar("counting", 9, 4.0):
+        for second in (1, 4, 6, 30):
+            now = 100.0 + second
+            advance(by=15)
+    assert capsys.readouterr().err.splitlines() == [
+        "verifying takes about 3 min",
+        "verifying: 45 of 90 after 6 s, about 6 s left",
+        "verifying: 60 of 90 after 30 s, about 15 s left",
+    ]
+
+
 def test_a_fault_of_the_suite_is_never_status_1(status_and_message: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(arguments: list[str], owns_process: bool) -> int:
         raise RuntimeError("2 cases were selected and 1 were answered")

@@ -51,4 +51,4 @@ def test_company(judge: Callable[..., Any], tmp_path: Path, language: str, name:
 
 def test_what_is_said_of_a_state_leak(judge: Any, tmp_path: Path) -> None:
     seen = judge.again([*LANGUAGES["python"], "second_life", str(tmp_path / "lives")])
-    assert seen.details[0] == f"was {BUG} at first, and {NOTHING} in shuffled order 1 of seed 0"
+    assert seen.details[0] == f"was {BUG} at first, and {NOTHING} in the shuffled order of seed 0"

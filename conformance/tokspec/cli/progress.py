@@ -30,16 +30,19 @@ _FORCING = ("FORCE_COLOR", "TTY_COMPATIBLE")
 class Bar:
     """What every bar has: columns, one task, and lines where nobody would see it.
 
-    A subclass says its columns, which may show a text ``found``, and what a call tells the bar.
+    A subclass says its columns, which may show a text ``found``, and what a call tells the bar. Where it is known about
+    how many seconds it takes, ``expected``, that is said at once if it is long, and from then on how many are left.
     """
 
     _bar: Progress | None = None
 
-    def __init__(self, doing: str, total: float | None) -> None:
-        self._doing, self._total = doing, total
+    def __init__(self, doing: str, total: float | None, expected: float | None = None) -> None:
+        self._doing, self._total, self._expected = doing, total, expected
         self._done = 0.0
         self._started = time.monotonic()
         self._next_line = FIRST_LINE
+        if expected is not None and expected >= FIRST_LINE:
+            click.echo(f"{doing} takes about {_duration(expected)}", err=True)
         if not _may_be_seen():
             return
         from rich.console import Console  # here, because it takes a while, and no gate has a terminal
@@ -59,18 +62,26 @@ class Bar:
         seconds = time.monotonic() - self._started
         if seconds >= self._next_line:
             self._next_line = seconds + min(seconds, _LONGEST)
-            parts = [f"{self._doing}: {self.amount(done)} after {seconds:.0f} s", *filter(None, [found])]
+            parts = [f"{self._doing}: {self.amount(done)} after {seconds:.0f} s", *filter(None, [self._left(), found])]
             click.echo(visible(", ".join(parts)), err=True)
 
     def amount(self, done: float) -> str:
         """Say how much is done, of how much."""
         return f"{done:.0f} of {self._total:.0f}" if self._total else f"{done:.0f}"
 
+    def _left(self) -> str:
+        """Say how long the rest takes, as what is done has taken."""
+        if self._expected is None or not self._total or not 0 < self._done < self._total:
+            return ""
+        seconds = time.monotonic() - self._started
+        return f"about {_duration(seconds * (self._total - self._done) / self._done)} left"
+
     def columns(self) -> tuple[ProgressColumn, ...]:
         """Return what stands in the line of the bar, from left to right."""
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-        return TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        left = [] if self._expected is None else [TextColumn("left"), TimeRemainingColumn()]
+        return TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *left
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -87,6 +98,15 @@ class ProgressBar(Bar):
 
     def __call__(self, *done: object, by: int = 1) -> None:
         self.tell(self._done + by)
+
+
+def _duration(seconds: float) -> str:
+    """Write a number of seconds as people say it.
+
+    >>> _duration(7.4), _duration(154)
+    ('7 s', '3 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _may_be_seen() -> bool:

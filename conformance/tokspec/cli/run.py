@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
@@ -61,7 +62,7 @@ _REQUIRE = "Fail unless every case of this profile, chapter or clause passes; ma
 @fixtures_option
 @fixtures_version_option
 @known_failures_options
-@click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, and alone, newly started.")
+@click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, backwards, and newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
 @click.option("--max-failures", type=POSITIVE, metavar="N", help="End the run after N failing cases.")
 @click.option("--jobs", type=PROCESSES, default=1, show_default=True, metavar="N", help=_JOBS)
@@ -151,7 +152,9 @@ class Judging:
         cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
         overridden = parse_choices(self.choices)
         try:
+            began = monotonic()
             with self.target.open(self.jobs) as session:
+                started = monotonic()
                 with ProgressBar("judging", len(cases)) as advance:
                     finished = run(
                         session,
@@ -161,7 +164,9 @@ class Judging:
                         known=self.ratchet.counting,
                         progress=advance,
                     )
-                finished, refusal = self.ratchet.applied(self.verify_run(finished), self.known_cases())
+                if self.verify:
+                    finished = self.verify_run(finished, started - began, (monotonic() - started) * self.jobs)
+                finished, refusal = self.ratchet.applied(finished, self.known_cases())
                 known = cases_of_version(self.suite, self.fixtures_version)
                 missing = shortfalls(finished, known, self.required)
                 finished = replace(finished, problems=(*finished.problems, *missing))
@@ -177,14 +182,13 @@ class Judging:
         known = self.ratchet.known
         return {*self.suite.cases, *known.entries, *(known.not_offered or ())} if is_older else self.suite.cases
 
-    def verify_run(self, finished: Run) -> Run:
-        """Ask again, if that is wanted."""
-        if not self.verify:
-            return finished
-        from tokspec.judge.verify import WAYS, verify_run  # here, because most runs do without
+    def verify_run(self, finished: Run, starting: float, asking: float) -> Run:
+        """Ask again; it took so many seconds to start the implementation, and one process of it to answer once."""
+        from tokspec.judge.verify import count_requests, estimate_seconds, verify_run  # here, as most runs do without
 
-        with ProgressBar("verifying", WAYS) as advance:
-            return verify_run(finished, self.target.open, self.seed, advance)
+        expected = estimate_seconds(starting, asking)
+        with ProgressBar("verifying", count_requests(finished), expected) as advance:
+            return verify_run(finished, self.target.open, self.seed, lambda requests: advance(by=requests))
 
     def diagnose(self, finished: Run, show: int, every: bool, session: Session) -> tuple[Run, list[list[str]]]:
         """Tell the cause of each failure, and describe one of each cause, or every one.

@@ -1,6 +1,16 @@
 """Whether an implementation keeps something from one request to the next: every case is asked again, in other company.
 
-An answer that differs is a state leak, whether or not the first one was right; it is never called flaky.
+An answer that differs is a state leak, whether or not the first one was right; it is never called flaky. Every case is
+asked four times more:
+
+* twice in a shuffled order, in one session: the second time everything was asked before it;
+* in that order backwards: whatever came before a case comes after it, so that of two cases each is asked before the
+  other once;
+* among a few others in one of :data:`STARTS` new sessions. The first case of each is asked alone. A case that answers
+  otherwise only where it is the first of all is found if it is one of those; another seed takes others.
+
+A session of its own for every case would find that always, and takes minutes where a program needs a tenth of a second
+to start.
 """
 
 from __future__ import annotations
@@ -10,6 +20,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain, zip_longest
 from typing import Any
 
 from tokspec.adapter import Hello
@@ -18,39 +29,53 @@ from tokspec.base.errors import AdapterFault
 from tokspec.judge.runner import Run, make_request
 from tokspec.judge.truncate import truncate_reply
 from tokspec.judge.verdicts import Result, Verdict, join_rows
-from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.sessions.session import Session
 
-__all__ = ["WAYS", "verify_run"]
+__all__ = ["STARTS", "count_requests", "estimate_seconds", "verify_run"]
 
-#: How often the cases are asked in another order, twice each time.
-SHUFFLED = 2
-
-#: In how many ways the cases are asked again; the last is alone.
-WAYS = 2 * SHUFFLED + 1
+#: In how many new sessions the cases that are answered are asked again, a part of them in each.
+STARTS = 12
 
 
 def verify_run(
-    run: Run, start: Callable[[], Session], seed: int = 0, progress: Callable[[str], None] = lambda company: None
+    run: Run, start: Callable[[], Session], seed: int = 0, progress: Callable[[int], None] = lambda requests: None
 ) -> Run:
-    """Ask every case of a run again, shuffled, twice, and then each that is offered in a session of its own.
+    """Ask every case of a run again: in a shuffled order, twice, in that order backwards, and newly started.
 
     Args:
         run: what came of asking the cases in their order.
         start: opens a new session with the same implementation.
-        seed: of the orders.
-        progress: told of each of the :data:`WAYS` when it is done.
+        seed: of the order.
+        progress: told of so many more of :func:`count_requests` that have been asked.
     """
     results = {(index, row): each for index, result in enumerate(run.results) for row, each in _questions(result)}
     places = {number: place for number, place in enumerate(results) if results[place].verdict is not Verdict.NOT_RUN}
     asked = {number: make_request(results[place].case) for number, place in places.items()}
-    for company, replies in _again(run.hello, asked, _same(run.hello, start), seed):
-        for number, reply in replies.items():
-            place = places[number]
-            if results[place].verdict is not Verdict.STATE_LEAK:
-                results[place] = _compared(results[place], reply, company)
-        progress(company)
+    answered = [number for number, place in places.items() if _is_answered(results[place])]
+    for number, reply, company in _again(asked, answered, _same(run.hello, start), seed, progress):
+        place = places[number]
+        if results[place].verdict is not Verdict.STATE_LEAK:
+            results[place] = _compared(results[place], reply, company)
     return replace(run, results=tuple(_joined(result, index, results) for index, result in enumerate(run.results)))
+
+
+def count_requests(run: Run) -> int:
+    """Return how many requests it takes to verify a run."""
+    questions = [each for result in run.results for _, each in _questions(result)]
+    asked = [each for each in questions if each.verdict is not Verdict.NOT_RUN]
+    return 3 * len(asked) + sum(map(_is_answered, asked))
+
+
+def estimate_seconds(starting: float, asking: float) -> float:
+    """Return about how long it takes to verify a run, of which it took so many seconds to start and to ask."""
+    at_once = min(STARTS, os.cpu_count() or 1)
+    return starting * (2 + STARTS / at_once) + asking * (3 + 1 / at_once)
+
+
+def _is_answered(result: Result) -> bool:
+    """Whether a new session is worth its start: what is unsupported is not, nor is what was never asked."""
+    return result.reply is not None and not is_unsupported(result.reply)
 
 
 def _questions(result: Result) -> Iterator[tuple[int, Result]]:
@@ -81,41 +106,54 @@ def _same(hello: Hello, start: Callable[[], Session]) -> Callable[[], Session]:
 
 
 def _again(
-    hello: Hello, asked: Mapping[int, Request], start: Callable[[], Session], seed: int
-) -> Iterator[tuple[str, Mapping[int, Reply]]]:
-    """Return the replies of each way to ask, and what to call it."""
-    generator = random.Random(seed)
-    for time in range(1, SHUFFLED + 1):
-        order = list(asked)
-        generator.shuffle(order)
-        first, second = _twice_in_order(asked, order, start)
-        yield f"in shuffled order {time} of seed {seed}", first
-        yield f"the second time in shuffled order {time} of seed {seed}", second
-    offered = [index for index, request in asked.items() if request.operation in hello.operations]
+    asked: Mapping[int, Request],
+    answered: Sequence[int],
+    start: Callable[[], Session],
+    seed: int,
+    progress: Callable[[int], None],
+) -> Iterator[tuple[int, Reply, str]]:
+    """Return each request's number with each reply, and in what company it was asked."""
+    order = list(asked)
+    random.Random(seed).shuffle(order)
+    shuffled = f"in the shuffled order of seed {seed}"
+    for place, reply in _ask([asked[number] for number in order * 2], start):
+        progress(1)
+        again = "" if place < len(order) else "the second time "
+        yield order[place % len(order)], reply, f"{again}{shuffled}"
+    backwards = order[::-1]
+    for place, reply in _ask([asked[number] for number in backwards], start):
+        progress(1)
+        yield backwards[place], reply, f"{shuffled}, backwards"
+    wanted = set(answered)
+    dealt = _alternate([number for number in order if number in wanted], asked)
+    parts = [dealt[first::STARTS] for first in range(min(STARTS, len(dealt)))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        alone = pool.map(lambda index: _in_order(asked, [index], start), offered)
-        yield "alone, newly started", {index: reply for replies in alone for index, reply in replies.items()}
+        replies = pool.map(lambda part: list(_ask([asked[number] for number in part], start)), parts)
+        for part, found in zip(parts, replies, strict=True):
+            progress(len(part))
+            for place, reply in found:
+                others = f"after {place} other{'s' if place > 1 else ''}" if place else "alone"
+                yield part[place], reply, f"{others}, newly started"
 
 
-def _twice_in_order(
-    asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]
-) -> tuple[Mapping[int, Reply], Mapping[int, Reply]]:
-    """Ask everything, and then everything again, in one session."""
-    numbered = dict(enumerate([asked[index] for index in order] * 2))
-    replies = _in_order(numbered, [*numbered], start)
-    halves = range(len(order)), range(len(order), 2 * len(order))
-    first, second = ({order[place % len(order)]: replies[place] for place in half} for half in halves)
-    return first, second
+def _alternate(order: Sequence[int], asked: Mapping[int, Request]) -> list[int]:
+    """Take requests of each operation and type of model in turn, so that the first few are of as many as there are."""
+    kinds: dict[tuple[str, str], list[int]] = {}
+    for number in order:
+        kinds.setdefault((asked[number].operation, asked[number].model.get("type", "")), []).append(number)
+    return [number for number in chain(*zip_longest(*kinds.values())) if number is not None]
 
 
-def _in_order(asked: Mapping[int, Request], order: Sequence[int], start: Callable[[], Session]) -> Mapping[int, Reply]:
+def _ask(requests: Sequence[Request], start: Callable[[], Session]) -> Iterator[tuple[int, Reply]]:
+    """Ask in a new session; each request that is left when it cannot be started has that fault as its reply."""
     try:
-        with start() as session:
-            return {
-                order[place]: truncate_reply(reply) for place, reply in session.ask([asked[index] for index in order])
-            }
+        session = start()
     except AdapterFault as fault:
-        return {index: Fault(fault.kind, f"before hello: {fault.message}") for index in order}
+        yield from ((place, Fault(fault.kind, f"before hello: {fault.message}")) for place in range(len(requests)))
+        return
+    with session:
+        for place, reply in session.ask(requests):
+            yield place, truncate_reply(reply)
 
 
 def _compared(result: Result, reply: Reply, company: str) -> Result:
