@@ -1,6 +1,6 @@
 """Normalization of whole texts at once, with spans only where they are wanted.
 
-Without spans, each normalizer is one call into C code: ``str.lower``, ``unicodedata.normalize``, ``str.replace``, or
+Without spans, each normalizer is one call into C code: ``str.lower``, a normal form of Unicode, ``str.replace``, or
 ``str.translate`` by a table that asks tokref once for each character. With spans, those that replace, put in front or
 cut off move the spans as they move the text. The others change characters in their place: a text that they leave as it
 is keeps its spans, and as none of them looks across a space, one that is still the input is cut before each space, so
@@ -9,7 +9,6 @@ that tokref aligns equal parts once.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
@@ -22,7 +21,7 @@ from tokfast.sentencepiece import SentencePieceNormalizer
 from tokfast.values import Cache, Piece, cover
 from tokref.alignment import AlignedText, Span
 from tokref.choices import Choices
-from tokref.normalization import normalize, strip_marks
+from tokref.normalization import normalize, strip_marks, unicode_form
 from tokref.values import Component
 
 __all__ = ["Normalizer"]
@@ -207,7 +206,7 @@ def _functions(component: Component, choices: Choices) -> list[Callable[[str], s
         return [_lower_plainly if choices.final_sigma == "plain" else str.lower]
     if component.type == "strip_accents":
         return [_each_character(partial(strip_marks, choices=choices))]
-    return [partial(unicodedata.normalize, component.type.upper())]  # type: ignore[arg-type]  # nfc, nfd, nfkc, nfkd
+    return [partial(unicode_form, component.type.upper())]  # type: ignore[arg-type]  # nfc, nfd, nfkc, nfkd
 
 
 def _bert_functions(
@@ -227,7 +226,7 @@ def _bert_functions(
             alone = Component("bert", off | {key: True})
             functions.append(_each_character(partial(normalize, normalizer=alone, choices=choices)))
     if lowercase if strip_accents is None else strip_accents:
-        functions.append(partial(unicodedata.normalize, "NFD"))
+        functions.append(partial(unicode_form, "NFD"))
         functions.append(_each_character(partial(strip_marks, choices=choices, categories="Mn")))
     return [*functions, *_functions(Component("lowercase"), choices)] if lowercase else functions
 
