@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tokspec.sessions.limits import MemoryWatch
+
 pytestmark = pytest.mark.slow
 
 TOKSPEC = [sys.executable, "-m", "tokspec", "run", "--select", "bpe-toy-encode-bug"]
@@ -42,6 +44,18 @@ if os.fork() == 0:
 while not os.path.exists("number"):
     os.sched_yield()
 sys.exit(3)
+"""
+
+#: Starts a process in a session of its own when it is told to, which takes 400 MB and then notes its number.
+GREEDY = """
+import os, pathlib, sys
+sys.stdin.readline()
+if os.fork() == 0:
+    os.setsid()
+    taken = b"x" * (400 << 20)
+    pathlib.Path("number.new").write_text(str(os.getpid()))
+    os.rename("number.new", "number")
+sys.stdin.read()
 """
 
 
@@ -83,3 +97,19 @@ def test_a_daemon_without_its_group_and_its_environment_is_found(tmp_path: Path)
     assert (finished.returncode, "cannot be asked: crash: exit status 3" in finished.stderr) == (2, True)
     assert has_ended(number_in(tmp_path), 0)
     assert os.path.exists(tmp_path / "number")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs sessions")
+def test_memory_that_goes_fast_is_looked_for_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokspec.sessions.limits.REST", 10**9)
+    command = [sys.executable, "-S", "-c", GREEDY]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, text=True) as program:
+        watch = MemoryWatch(program.pid, 300)
+        assert program.stdin is not None
+        assert not watch.is_exceeded()
+        program.stdin.write("go\n")
+        program.stdin.flush()
+        number = number_in(tmp_path)
+        assert watch.is_exceeded()
+        watch.kill()
+        assert has_ended(number, 60)

@@ -44,8 +44,10 @@ VARIABLE = "TOKSPEC_SESSION"
 #: How often to look for processes that are left: one that is being killed may just have started another.
 ROUNDS = 3
 
-#: Processes are looked for again after so many times the seconds that it took: it reads every process there is.
+#: Processes are looked for again after so many times the seconds that it took: it reads every process there is. It is
+#: done at once if so much of what they may use has gone from the memory that the machine has left.
 REST = 20
+GONE = 0.1
 
 _MEGABYTE = 1024 * 1024
 
@@ -81,6 +83,8 @@ class MemoryWatch:
         import psutil  # here, because it takes a while, and the reference in this process does not need it
 
         self._errors = psutil.Error
+        self._machine = psutil.virtual_memory
+        self._left = 0
         self._allowed = megabytes * _MEGABYTE
         self._others = others
         self._again_at = 0.0
@@ -106,9 +110,11 @@ class MemoryWatch:
                 continue
 
     def _look_for_processes(self) -> None:
-        if self._leader is None or time.monotonic() < self._again_at:
+        left = self._machine().available
+        has_time = time.monotonic() < self._again_at and left > self._left - GONE * self._allowed
+        if self._leader is None or has_time:
             return
-        start = time.monotonic()
+        start, self._left = time.monotonic(), left
         try:
             self._family = list({self._leader, *self._leader.children(recursive=True), *self._others()})
         except self._errors:
