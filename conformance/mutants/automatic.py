@@ -1,9 +1,9 @@
 """Mutants that nobody thought of: every small change of the reference that a tool makes, judged by the fixtures alone.
 
 The changes are those of Cosmic Ray's operators. Its own way, a file changed on the disk and a process started for each,
-takes hours; here they are made and judged in memory. A change is killed as soon as any case fails, under one of four
-sets of choices in which every option is taken once. What survives has to be in ``survivors/automatic.yaml`` with the
-reason, and nothing else may be there.
+takes hours; here they are made and judged in memory, by the cases that run the changed function. A change is killed as
+soon as any of them fails, under one of four sets of choices in which every option is taken once. What survives has to
+be in ``survivors/automatic.yaml`` with the reason, and nothing else may be there.
 
     python conformance/mutants/automatic.py [MODULE ...]
 """
@@ -14,18 +14,23 @@ import ast
 import difflib
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from itertools import count, takewhile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import count, pairwise, takewhile, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
+from types import CodeType
 
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
 from tokspec.base.errors import DataError
+from tokspec.judge.runner import run
 from tokspec.quality.mutants import Mutant
-from tokspec.quality.mutated import source
+from tokspec.quality.mutated import mutated, source
 from tokspec.quality.power import judged
+from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
@@ -54,23 +59,48 @@ Change = tuple[str, str, str]
 """A module, its lines as they were, and as they are; without those that stay."""
 
 
-def changes(module: str) -> list[tuple[Change, str]]:
-    """Return every change of a module once, with its whole source; what only an annotation shows is none."""
+@dataclass(frozen=True)
+class Made:
+    """A change, the whole source with it, and the first line that it changes, counted from 1."""
+
+    change: Change
+    text: str
+    line: int
+
+
+def changes(module: str) -> list[Made]:
+    """Return every change of a module once; what only an annotation shows is none."""
     text = source(module)
-    seen = {shape(text)}
     found = []
-    for name in operator_names():
-        if NOISE.search(name):
-            continue
-        for mutated in occurrences(text, name):
-            try:
-                new = shape(mutated)
-            except SyntaxError:
-                continue
-            if new not in seen and not orders_names(mutated):
-                seen.add(new)
-                found.append(((module, *difference(text, mutated)), mutated))
+    for before, part, behind in parts(text):
+        seen = {shape(part)}
+        for name in operator_names():
+            for other in () if NOISE.search(name) else occurrences(part, name):
+                try:
+                    new = shape(other)
+                except SyntaxError:
+                    continue
+                if new not in seen and not orders_names(other):
+                    seen.add(new)
+                    line = before.count("\n") + first_difference(part, other)
+                    found.append(Made((module, *difference(part, other)), before + other + behind, line))
     return found
+
+
+def parts(text: str) -> Iterator[tuple[str, str, str]]:
+    """Cut a source before each of its statements: what stands before, the statement, what stands behind.
+
+    Cosmic Ray parses a text for each change of it, so that short ones are much the faster.
+    """
+    lines = text.splitlines(keepends=True)
+    starts = [first_line(node) - 1 for node in ast.parse(text).body]
+    for begin, end in pairwise([*starts, len(lines)]):
+        yield "".join(lines[:begin]), "".join(lines[begin:end]), "".join(lines[end:])
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return where a statement begins, with what decorates it; so does its code object."""
+    return min(part.lineno for part in (node, *getattr(node, "decorator_list", ())))
 
 
 def occurrences(text: str, operator: str) -> Iterator[str]:
@@ -108,6 +138,12 @@ def difference(old: str, new: str) -> tuple[str, str]:
     return tuple("\n".join(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+")  # type: ignore[return-value]
 
 
+def first_difference(old: str, new: str) -> int:
+    """Return the first line, counted from 1, in which two texts differ."""
+    pairs = zip_longest(old.split("\n"), new.split("\n"))
+    return next(line for line, (was, is_now) in enumerate(pairs, 1) if was != is_now)
+
+
 def option_sets() -> list[dict[str, str]]:
     """Return as many sets of choices as the choice of most options has, so that every option is in one.
 
@@ -123,11 +159,60 @@ def option_sets() -> list[dict[str, str]]:
     ]
 
 
-WORK: dict[str, list[Case]] = {}
+def runs() -> Runs:
+    """Find out which cases run which functions of the reference, under each set of choices.
+
+    Each is asked in a session of its own, so that a model which others use too is loaded for each. Nothing in the
+    reference keeps results, so that a case which does not run a function is answered the same whatever stands in it.
+    """
+    cases = load_suite().cases.values()
+    found: Runs = []
+    for choices in option_sets():
+        adapter = mutated("errors", source("errors"), choices)
+        calls: dict[Function, set[str]] = {}
+        found.append(calls)
+        for case in cases:
+            for code in called(partial(run, InProcessSession(adapter), [case])):
+                if Path(code.co_filename).parent == REFERENCE:
+                    calls.setdefault((Path(code.co_filename).stem, code.co_firstlineno), set()).add(case.id)
+    return found
 
 
-def bounded() -> None:
-    """Let a change that fills the memory crash, where the system can."""
+def called(work: Callable[[], object]) -> set[CodeType]:
+    """Return the functions that run while something is done."""
+    ran: set[CodeType] = set()
+    sys.setprofile(lambda frame, event, _: ran.add(frame.f_code) if event == "call" else None)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return ran
+
+
+def function(made: Made) -> Function | None:
+    """Return the innermost function in whose body a change begins; None if it acts when the module is imported."""
+    module = made.change[0]
+    around = [
+        first_line(node)
+        for node in ast.walk(ast.parse(source(module)))
+        if isinstance(node, ast.FunctionDef) and node.body[0].lineno <= made.line <= (node.end_lineno or 0)
+    ]
+    return (module, max(around)) if around else None
+
+
+Function = tuple[str, int]
+"""A module of the reference, and the line in which a function of it begins."""
+
+Runs = list[dict[Function, set[str]]]
+"""For each set of choices, the cases that run a function."""
+
+CASES: list[Case] = []
+RUNS: Runs = []
+
+
+def begin(found: Runs) -> None:
+    """Make a process ready, and let a change that fills the memory crash, where the system can."""
+    CASES[:], RUNS[:] = load_suite().cases.values(), found
     try:
         import resource
     except ImportError:
@@ -135,24 +220,23 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def survives(change: tuple[Change, str]) -> Change | None:
-    """Judge a change; cases that killed another are asked first."""
-    (module, old, new), text = change
-    if not WORK:
-        WORK["cases"] = list(load_suite().cases.values())
-    cases = WORK["cases"]
-    for choices in option_sets():
-        mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), text, choices=choices)
+def survives(made: Made) -> Change | None:
+    """Judge a change by the cases that run it; those that killed another are asked first."""
+    module, old, new = made.change
+    place = function(made)
+    for choices, calls in zip(option_sets(), RUNS, strict=True):
+        cases = [case for case in CASES if place is None or case.id in calls.get(place, ())]
+        mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), made.text, choices=choices)
         try:
-            kills = judged(mutant, cases, seconds=SECONDS).kills
+            kills = judged(mutant, cases, seconds=SECONDS).kills if cases else ()
         except DataError:  # it cannot even be imported, or a name is not bound any more
             return None
         if kills:
             case = next(case for case in cases if case.id == kills[0].case)
-            cases.remove(case)
-            cases.insert(0, case)
+            CASES.remove(case)
+            CASES.insert(0, case)
             return None
-    return change[0]
+    return made.change
 
 
 def explained() -> Mapping[Change, str]:
@@ -170,7 +254,7 @@ def main() -> int:
         return 2
     known = {change: why for change, why in explained().items() if change[0] in modules}
     left: set[Change] = set()
-    with get_context("spawn").Pool(initializer=bounded) as pool:
+    with get_context("spawn").Pool(initializer=begin, initargs=(runs(),)) as pool:
         made = [change for found in pool.imap_unordered(changes, modules) for change in found]
         for change in filter(None, pool.imap_unordered(survives, made, chunksize=4)):
             left.add(change)
