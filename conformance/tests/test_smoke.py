@@ -25,15 +25,24 @@ CHOICES = load_specification().choices
 
 IMPOSSIBLE = "a model with a merge that makes a token which it does not have"
 
+GIVE = "give the tokens as they stand in the vocabulary, for unknown text the unknown token"
+
 RIGHT = {
     "hello": "mine 1.0 (Python)",
     "operations": "encode",
     "formats": "tokspec",
     "choices": f"0 declared; of {len(CHOICES)} others the defaults stand, and tokspec probe finds yours",
     "encode": '{"text": "bug"} → {"tokens": ["b", "ug"]}',
+    "unknown": '{"text": "x"} → an answer or a refusal of every model',
     "twice": "the same question gets the same answer",
     "contradiction": f"{IMPOSSIBLE} is refused as invalid_model",
 }
+
+
+def answer_of(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer with the unknown token, or with two tokens where the vocabulary has none."""
+    known = model.get("vocabulary") or [token for token, _ in model["tokens"]]
+    return {"tokens": [model["unknown_token"]] if model.get("unknown_token") in known else ["b", "ug"]}
 
 
 class Scripted:
@@ -41,7 +50,7 @@ class Scripted:
 
     def __init__(self, hello: Hello = HELLO, run: Callable[[str, Any, Mapping[str, Any]], Any] | None = None) -> None:
         self._hello = hello
-        self._run = run or (lambda operation, model, input: {"tokens": ["b", "ug"]})
+        self._run = run or (lambda operation, model, input: answer_of(model))
 
     def hello(self) -> Hello:
         return self._hello
@@ -73,7 +82,8 @@ def test_an_adapter_that_is_right() -> None:
 def test_the_reference_is_right_in_every_step() -> None:
     found = tried(ReferenceAdapter())
     offered = ReferenceAdapter().hello().operations
-    assert [step.name for step in found] == ["hello", "operations", "formats", "choices", *offered, "twice", "contradiction"]  # fmt: skip
+    about = [name for operation in offered for name in (operation, *["unknown"] * (operation == "encode"))]
+    assert [step.name for step in found] == ["hello", "operations", "formats", "choices", *about, "twice", "contradiction"]  # fmt: skip
     assert [step for step in found if not step.right] == []
 
 
@@ -92,7 +102,7 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
     nothing = expected(
         operations='none yet; offer encode next: {"op": "encode"} → {"tokens": […]}', twice="nothing to ask yet"
     )
-    assert tried(Scripted(replace(HELLO, operations=()))) == [step for step in nothing if step.name not in ("encode", "contradiction")]  # fmt: skip
+    assert tried(Scripted(replace(HELLO, operations=()))) == [step for step in nothing if step.name not in ("encode", "unknown", "contradiction")]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -186,7 +196,7 @@ def test_an_adapter_for_one_type_of_model_is_asked_about_that(kind: str, answer:
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         if model["type"] != kind:
             raise Unsupported(f"no {model['type']}")
-        return {"tokens": ["b", "ug"]}
+        return answer_of(model)
 
     assert tried(Scripted(run=run)) == expected(encode=answer)
 
@@ -195,7 +205,7 @@ def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         if model.get("pre_tokenizer") != {"type": "byte_level", "add_prefix_space": False, "use_regex": True}:
             raise Unsupported("knows bytes only")
-        return {"tokens": ["b", "ug"]}
+        return answer_of(model)
 
     kinds = ("bpe", "wordpiece", "unigram", "bpe of bytes without a pattern", "wordpiece as BERT has it")
     others = ", ".join(f"{kind} (knows bytes only)" for kind in (*kinds, "unigram behind ▁"))
@@ -204,14 +214,17 @@ def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pre_tokenizer", "input", "kind"),
-    [("bert", '{"text": "bug"}', "wordpiece as BERT has it"), ("metaspace", '{"text": "hug"}', "unigram behind ▁")],
+    ("pre_tokenizer", "answered", "kind"),
+    [
+        ("bert", '{"text": "bug"} → {"tokens": ["[UNK]"]}', "wordpiece as BERT has it"),
+        ("metaspace", '{"text": "hug"} → {"tokens": ["<unk>"]}', "unigram behind ▁"),
+    ],
 )
-def test_an_adapter_with_a_fixed_pipeline_is_asked_about_that(pre_tokenizer: str, input: str, kind: str) -> None:
+def test_an_adapter_with_a_fixed_pipeline_is_asked_about_that(pre_tokenizer: str, answered: str, kind: str) -> None:
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         if model.get("pre_tokenizer", {}).get("type") != pre_tokenizer:
             raise Unsupported("fixed")
-        return {"tokens": ["b", "ug"]}
+        return answer_of(model)
 
     kinds = (
         *("bpe", "wordpiece", "unigram", "bpe of bytes", "bpe of bytes without a pattern"),
@@ -219,7 +232,7 @@ def test_an_adapter_with_a_fixed_pipeline_is_asked_about_that(pre_tokenizer: str
     )
     others = ", ".join(f"{each} (fixed)" for each in kinds if each != kind)
     found = tried(Scripted(run=run))
-    assert found[4] == Step("encode", True, f'{input} → {{"tokens": ["b", "ug"]}}; unsupported: {others}')
+    assert found[4] == Step("encode", True, f"{answered}; unsupported: {others}")
     assert [step.name for step in found if not step.right] == []
 
 
@@ -234,7 +247,7 @@ def test_what_a_type_that_it_does_not_have_comes_to_is_told(error: Exception, no
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         if model["type"] == "unigram":
             raise error
-        return {"tokens": ["b", "ug"]}
+        return answer_of(model)
 
     (wrong,) = (step for step in tried(Scripted(run=run)) if not step.right)
     assert wrong.note.startswith(f'unigram: {{"text": "hug"}} → {note}')
@@ -245,7 +258,9 @@ def test_what_a_type_that_it_does_not_have_comes_to_is_told(error: Exception, no
 def test_an_adapter_that_answers_nothing_is_not_right() -> None:
     wrong = {"twice": "nothing was answered; answer one of the questions above"}
     found = expected(wrong, encode='{"text": "bug"} → refused as unsupported: not yet')
-    assert tried(Scripted(run=refuses("unsupported", "not yet"))) == found[:-1]
+    assert tried(Scripted(run=refuses("unsupported", "not yet"))) == [
+        step for step in found if step.name not in ("unknown", "contradiction")
+    ]
 
 
 def test_an_adapter_that_counts_its_requests() -> None:
@@ -253,13 +268,13 @@ def test_an_adapter_that_counts_its_requests() -> None:
 
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         asked.append(operation)
-        return {"tokens": [str(len(asked))]}
+        return {"tokens": answer_of(model)["tokens"] * len(asked)}
 
     wrong = {
         "twice": "encode gives a different answer the second time; keep no state between requests",
         "contradiction": "encode gives a different answer after an invalid model; keep models apart",
     }
-    assert tried(Scripted(run=run)) == expected(wrong, encode='{"text": "bug"} → {"tokens": ["1"]}')
+    assert tried(Scripted(run=run)) == expected(wrong, encode='{"text": "bug"} → {"tokens": ["b", "ug"]}')
 
 
 class Mixing(Scripted):
@@ -271,11 +286,18 @@ class Mixing(Scripted):
         self.model = content
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Any:
-        return {"tokens": ["b", "ug"] if "ug" in self.model.get("vocabulary", ["ug"]) else ["b", "u", "g"]}
+        return (
+            answer_of(self.model)
+            if "ug" in self.model.get("vocabulary", ["ug"]) or self.model["type"] != "bpe"
+            else {"tokens": ["b", "u", "g"]}
+        )
 
 
 def test_an_adapter_that_mixes_models_up() -> None:
-    wrong = {"contradiction": "encode gives a different answer after an invalid model; keep models apart"}
+    wrong = {
+        "unknown": f'wordpiece as BERT has it: {{"text": "x"}} → the token "<unk>" is not in the vocabulary; {GIVE}',
+        "contradiction": "encode gives a different answer after an invalid model; keep models apart",
+    }
     assert tried(Mixing()) == expected(wrong)
 
 
@@ -293,13 +315,60 @@ def test_a_model_that_cannot_be_may_come_to_anything_but_is_better_refused() -> 
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         if model["type"] == "bpe" and "ug" not in model["vocabulary"]:
             raise KeyError("ug")
-        return {"tokens": ["b", "ug"]}
+        return answer_of(model)
 
     (*others, last) = tried(Trusting(run=run))
     assert others == expected()[:-1]
     assert last.right
     assert last.note.startswith(f"{IMPOSSIBLE} comes to crash: KeyError: 'ug' (test_smoke.py:")
     assert last.note.endswith(f"; {better}")
+
+
+@pytest.mark.parametrize(
+    ("unknown", "note"),
+    [
+        ({"tokens": ["x"]}, f'the token "x" is not in the vocabulary; {GIVE}'),
+        ({"tokens": ["x"], "ids": [1]}, f'the token "x" has the id 1, which is that of "[UNK]"; {GIVE}'),
+        ({"tokens": ["[UNK]"], "ids": [7]}, f'the token "[UNK]" has the id 7, which is no token\'s; {GIVE}'),
+        ({"tokens": ["x"], "ids": [None]}, f'the token "x" is not in the vocabulary; {GIVE}'),
+        ({"tokens": ["[UNK]"], "ids": [1, 1]}, 'tokens ["[UNK]"], ids [1, 1]: there are not as many'),
+        ({"token": []}, "token: is an unknown key; did you mean tokens?; spec/10-protocol.md shows the result's shape"),
+    ],
+)
+def test_an_unknown_character_whose_token_and_id_do_not_belong_together(unknown: dict[str, Any], note: str) -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        is_bert = model.get("pre_tokenizer", {}).get("type") == "bert"
+        return unknown if input == {"text": "x"} and is_bert else answer_of(model)
+
+    bert = f'wordpiece as BERT has it: {{"text": "x"}} → {note}'
+    assert tried(Scripted(run=run)) == expected({"unknown": bert})
+
+
+def test_tokens_that_are_not_those_of_their_ids_are_wrong_in_the_first_question_too() -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        return {"tokens": ["b", "ug"], "ids": [4, 0]}
+
+    found = {step.name: step for step in tried(Scripted(run=run))}
+    note = f'{{"text": "bug"}} → the token "b" has the id 4, which is that of "ug"; {GIVE}'
+    assert found["encode"] == Step("encode", False, note)
+
+
+def test_a_tokenizer_that_crashes_at_an_unknown_character_is_told_and_not_wrong() -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        if model["type"] != "bpe":
+            raise Unsupported("no")
+        if input == {"text": "x"} and "pre_tokenizer" not in model:
+            raise KeyError("x")
+        return answer_of(model)
+
+    (step,) = (step for step in tried(Scripted(run=run)) if step.name == "unknown")
+    assert step.right
+    said = re.sub(r"(?<=\.py:)\d+", "{}", step.note)
+    crash = "crash of bpe: KeyError: 'x' (test_smoke.py:{} in run)"
+    assert (
+        said
+        == f'{{"text": "x"}} → {crash}; better refuse it as unknown_symbol, unless it is the tokenizer that crashes'
+    )
 
 
 MODULE = """
@@ -311,7 +380,8 @@ class Right:
     def load(self, format, content):
         return content
     def run(self, operation, model, input):
-        return {"tokens": ["b", "ug"]}
+        special = {"[UNK]", "<unk>"} & {*model.get("vocabulary", ()), *(token for token, _ in model.get("tokens", ()))}
+        return {"tokens": [*special] or ["b", "ug"]}
 
 class Wrong(Right):
     def hello(self):

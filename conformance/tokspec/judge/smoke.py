@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from tokspec.adapter import Hello
@@ -39,7 +39,10 @@ def try_adapter(session: Session) -> Iterator[Step]:
             asked = _asked(session, operation)
             if requests := [each.request for each in asked if isinstance(each.reply, Answer)]:
                 answered[operation] = requests[0]
-            yield _operation(hello, asked)
+            step = _operation(hello, asked)
+            yield step
+            if operation == "encode" and step.right:
+                yield from _unknown(session, asked)
     yield _twice(session, list(answered.values()))
     if "encode" in answered:
         yield _contradiction(session, answered["encode"])
@@ -137,6 +140,9 @@ _BY_HAND = (
 )
 
 
+_GIVE = "give the tokens as they stand in the vocabulary, for unknown text the unknown token"
+
+
 def _complaint(hello: Hello, asked: _Asked, answered: bool) -> str:
     """Say what is wrong with a reply, and what to do; ``answered`` is whether other kinds of models have answers."""
     reply = asked.reply
@@ -147,11 +153,12 @@ def _complaint(hello: Hello, asked: _Asked, answered: bool) -> str:
     if isinstance(reply, Refused):
         remedy = "it has an answer, and what you do not offer is unsupported"
         return "" if reply.reason == "unsupported" else f"refused as {reply.reason}: {_why(asked)}; {remedy}"
-    return next(_wrong(hello, asked.request.operation, reply), "")
+    return next(_wrong(hello, asked.request, reply), "")
 
 
-def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
-    """Say what is wrong with the shape of a result."""
+def _wrong(hello: Hello, request: Request, reply: Answer) -> Iterator[str]:
+    """Say what is wrong with a result whatever the tokenizer is: its shape, and ids that are not its tokens'."""
+    operation = request.operation
     for path, message in schema.errors(reply.result, f"operations/{operation}/result"):
         place = "/".join(map(str, path)) or "the result"
         yield f"{place}: {message}; spec/10-protocol.md shows the result's shape"
@@ -160,6 +167,42 @@ def _wrong(hello: Hello, operation: str, reply: Answer) -> Iterator[str]:
         yield "an empty text; decode tokens or ids, whichever is given, and refuse as unsupported what you cannot take"
     if lacking:
         yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all that encode_fields names"
+    if operation == "encode" and "tokens" in reply.result:
+        yield from _strangers(request.model, reply.result)
+
+
+def _strangers(model: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
+    """Say which tokens are not those of their ids; where nothing may be outside the vocabulary, which tokens are."""
+    known = model.get("vocabulary") or [token for token, _ in model["tokens"]]
+    tokens, ids = result["tokens"], result.get("ids", [None] * len(result["tokens"]))
+    if len(tokens) != len(ids):
+        yield f"tokens {compact(tokens)}, ids {compact(ids)}: there are not as many"
+    for token, number in zip(tokens, ids, strict=False):
+        owner = known[number] if number in range(len(known)) else None
+        whose = f"that of {compact(owner)}" if owner else "no token's"
+        if number is not None and owner != token and (owner or token in known):
+            yield f"the token {compact(token)} has the id {number}, which is {whose}; {_GIVE}"
+        elif token not in known and "unknown_token" in model:
+            yield f"the token {compact(token)} is not in the vocabulary; {_GIVE}"
+
+
+def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
+    """Ask the models that were answered about a character that none of them has; a tokenizer itself may crash."""
+    crashes = []
+    answered = [each for each in asked if isinstance(each.reply, Answer)]
+    for each in answered:
+        request = replace(each.request, input=_UNKNOWN)
+        again = _Asked(each.kind, request, _ask(session, request))
+        if isinstance(again.reply, Fault) and again.reply.kind == "crash":
+            crashes.append(f"{each.kind}: {again.reply.message}")
+        elif wrong := "" if isinstance(again.reply, Refused) else _complaint(session.hello, again, answered=False):
+            yield Step("unknown", False, f"{each.kind}: {compact(_UNKNOWN)} → {wrong}")
+            return
+    if crashes:
+        remedy = "better refuse it as unknown_symbol, unless it is the tokenizer that crashes"
+        yield Step("unknown", True, f"{compact(_UNKNOWN)} → crash of {'; '.join(crashes)}; {remedy}")
+    elif answered:
+        yield Step("unknown", True, f"{compact(_UNKNOWN)} → an answer or a refusal of every model")
 
 
 def _twice(session: Session, answered: Sequence[Request]) -> Step:
@@ -191,6 +234,9 @@ def _ask(session: Session, request: Request) -> Reply:
     ((_, reply),) = session.ask([request])
     return reply
 
+
+#: A text that has no character of any vocabulary below.
+_UNKNOWN: Mapping[str, Any] = {"text": "x"}
 
 Question: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 
