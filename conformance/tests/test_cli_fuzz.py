@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
@@ -553,3 +554,9 @@ def test_the_manual_shows_tests_that_pass(folder: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     assert "1 passed" in done.stdout, done.stdout
+
+
+def test_the_help_names_every_family() -> None:
+    said = " ".join(CliRunner().invoke(fuzz_command, ["--help"]).output.split())
+    *names, last = FAMILIES
+    assert f"{', '.join(names)} or {last}." in said

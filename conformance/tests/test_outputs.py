@@ -55,7 +55,7 @@ WRITERS = {
     "model -o": ("model", "toy-bpe", "--format", "tokenizer.json", "-o"),
     "report -o": ("report", "r.ndjson", "-o"),
     "report --html": ("report", "r.ndjson", "--html"),
-    "diff --junit": ("diff", "reference", "tokfast", *MODEL, "--no-cases", "--made", "1", "--junit"),
+    "diff --junit": ("diff", "reference", "tokfast", *MODEL, "--made", "1", "--junit"),
 }
 
 
@@ -80,7 +80,7 @@ def test_a_recording_and_a_report_by_its_ending_are_refused_likewise(here: Path,
     Path("a.ndjson").symlink_to(place)
     what = "Not a directory" if place == "r.ndjson/r" else NO_FILE[place]
     message = f"tokspec: a.ndjson: cannot be written: {what}\n"
-    compared = ("diff", "reference", "tokfast", *MODEL, "--no-cases", "--made", "1", "--report", "a.ndjson")
+    compared = ("diff", "reference", "tokfast", *MODEL, "--made", "1", "--report", "a.ndjson")
     assert run(*compared) == (2, "", message)
     if what == "Is a directory":
         message = "tokspec: a.ndjson: --output: is a folder; give the name of the recording in it\n"

@@ -210,9 +210,7 @@ def test_a_verb_that_is_gone_names_its_successor(run: Any, verb: str, successor:
 
 @pytest.mark.long
 def test_differences_are_grouped_and_shown_with_their_smallest_input(recorded: Any) -> None:
-    status, printed, _ = recorded(
-        "diff", "reference", "wrong:Wrong", "--model", "tokenizer.json", "--made", 0, "--no-cases"
-    )
+    status, printed, _ = recorded("diff", "reference", "wrong:Wrong", "--model", "tokenizer.json", "--made", 0)
     assert status == 1
     crash, tab, *_ = [block.splitlines() for block in printed.split("\n\n")[1:]]
     assert (crash[0], crash[2:4], crash[5:]) == (
@@ -230,7 +228,7 @@ def test_differences_are_grouped_and_shown_with_their_smallest_input(recorded: A
         '   B         tokens: "[UNK]"',
         "                     ^^^^^^^",
         '   from      texts/white_space:tab: "a\\tb\\t\\tc \\t d\\t e"',
-        "   rule      WP-ENC-1: B differs from the reference",
+        "   rule      PRE-BERT-1: B differs from the reference",
         '   model     {"type": "wordpiece", "vocabulary": ["[UNK]", "a"], "pre_tokenizer": {"type": "bert"}}',
     ]
     assert re.search(r"^decode +\d+ +\d+ +·$", printed, re.MULTILINE)
@@ -283,7 +281,7 @@ def test_models_are_compared(run: Any) -> None:
     vocab["a"], vocab["b"] = vocab["b"], vocab["a"]
     model["model"]["max_input_chars_per_word"] = 5
     Path("other.json").write_text(json.dumps(model))
-    models = ("--model", "tokenizer.json", "--model-b", "other.json", "--no-cases", "--made", 1)
+    models = ("--model", "tokenizer.json", "--model-b", "other.json", "--made", 1)
     status, printed, _ = run("diff", "tokenizers", "tokenizers", *models)
     assert status == 1
     assert printed.split("model:\n")[1].split("\n\n")[0].splitlines() == [
@@ -368,7 +366,7 @@ def test_a_model_that_a_side_refuses_ends_a_comparison_with_one_line(run: Any, s
 
 def test_an_implementation_in_another_environment_is_asked_there(run: Any) -> None:
     other = f"tokenizers@{sys.executable}"
-    status, printed, _ = run("diff", other, "tokenizers", "--model", "tokenizer.json", "--made", 1, "--no-cases")
+    status, printed, _ = run("diff", other, "tokenizers", "--model", "tokenizer.json", "--made", 1)
     assert status == 0
     assert re.fullmatch(rf"A  tokenizers \S+ \({re.escape(other)}\)", printed.splitlines()[0])
 

@@ -79,7 +79,6 @@ _MINIMIZED = 20
 @click.option("--model", type=FILE, metavar="FILE", help="The model of both sides; else a recording's own.")
 @click.option("--model-b", type=FILE, metavar="FILE", help="Another model for B.")
 @texts_options
-@click.option("--no-cases", is_flag=True, help="Leave out the suite's cases.")
 @click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="The share of texts of files.")
 @click.option("--jobs", type=PROCESSES, metavar="N", help="Units of files at once; else all processors.")
 @click.option("--engine", type=click.Choice(list(ENGINES)), default="local", show_default=True)
@@ -136,7 +135,6 @@ class _Diff:
     model_b: Path | None
     format: str | None
     made: int
-    no_cases: bool
     adds: bool
     kind: str | None
     field: str
@@ -285,14 +283,12 @@ class _Diff:
         for asker in (one, other):
             if isinstance(asker, Asker):
                 asker.check_model()
-        if a is not None and b is not None and not (one and other) and not self.no_cases:
+        if a is not None and b is not None and not (one and other):
             questions = (question for case in load_suite().cases.values() for question in case.questions)
             cases = [each for each in questions if self._is_wanted(f"{each.operation}/cases")]
             with ProgressBar("comparing cases", len(cases)) as advance:
                 tally.add(compare_cases(a, b, cases, advance))
         if one is None or other is None:
-            if self.no_cases:
-                raise click.UsageError("to compare texts give --model FILE, with a tokenizer.json of yours")
             return tally
         inputs: Iterator[Any] = iter(())
         if isinstance(one, Asker) and isinstance(other, Asker):

@@ -56,7 +56,11 @@ _OPTIONS = [
         help="End after so many examples: models with all that they are asked.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
-    click.option("--only", metavar="FAMILY", help="Draw models of this family alone."),
+    click.option(
+        "--only",
+        metavar="FAMILY",
+        help="Draw these models alone: stages, bpe, bpe-bytes, wordpiece, unigram, wordlevel, training or broken.",
+    ),
     click.option(
         "--against", metavar="IMPLEMENTATION", help="Compare with this one, named likewise, instead of the reference."
     ),
