@@ -1,28 +1,33 @@
-"""Record which case each implementation of adapters.yaml passes: what "implementations" in ``verified_by`` may claim.
+"""Record what each implementation of adapters.yaml does: the figures that change with every case.
 
     python conformance/adapters/record_passes.py
 
-runs all that are installed and built, and writes ``passes.json``: of each implementation its version, its family and a
-digest of the cases that it passed, and of each case those that passed it. An implementation that is not here keeps what
-was recorded of it. Implementations of one family, such as ports of another, are one piece of evidence.
+runs all that are installed and built, and writes ``passes.json``, what "implementations" in ``verified_by`` may claim:
+of each implementation its version, its family and a digest of the cases that it passed, and of each case those that
+passed it. An implementation that is not here keeps what was recorded of it. Implementations of one family, such as
+ports of another, are one piece of evidence. If all are here, it also writes the results of the README, those by
+chapter, and the table of components. That is for maintainers: who adds a case needs no library.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tokspec.judge.verdicts import Verdict
-from tokspec.report.matrix import matrix, read_list
+from tokspec.report.matrix import MatrixRow, markdown_matrix, matrix, read_list
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 
 HERE = Path(__file__).parent
 FILE = HERE / "passes.json"
+README = HERE.parent.parent / "README.md"
+RESULTS = HERE.parent.parent / "docs" / "results.md"
 
 #: The suite's own, which is no evidence for itself.
 OURS = "tokfast"
@@ -66,17 +71,13 @@ def digest(suite: Suite, names: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
-def record(suite: Suite, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Run what is here, and give the record."""
+def record(suite: Suite, before: Mapping[str, Any], rows: Iterable[MatrixRow]) -> dict[str, Any]:
+    """Give the record of what was run."""
     passed: dict[str, list[str]] = {}
     versions: dict[str, str] = {}
-    for row in matrix([one for one in read_list(HERE / "adapters.yaml") if one.impl != OURS], suite):
-        if row.run is None:
-            print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
-            continue
-        hello = row.run.hello
-        versions[hello.name] = hello.version
-        passed[hello.name] = [result.case.id for result in row.run.results if result.verdict is Verdict.PASS]
+    for run in (row.run for row in rows if row.run and row.listed.impl != OURS):
+        versions[run.hello.name] = run.hello.version
+        passed[run.hello.name] = [result.case.id for result in run.results if result.verdict is Verdict.PASS]
     for name, said in before.get("implementations", {}).items():
         if name not in passed:
             versions[name] = said["version"]
@@ -107,7 +108,29 @@ def written(record: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
+def figures(suite: Suite) -> dict[Path, str]:
+    """Run what is here; give the files that say what came of it, as they are to be."""
+    rows = list(matrix(read_list(HERE / "adapters.yaml"), suite))
+    new = {FILE: written(record(suite, json.loads(FILE.read_text("utf-8")), rows))}
+    for row in rows:
+        if not row.run:
+            print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
+    if all(row.run for row in rows):
+        lines = [*markdown_matrix(rows)]
+        cells = [line.strip("|").split("|") for line in lines]
+        new[RESULTS] = put(RESULTS, lines)
+        new[README] = put(README, [f"|{'|'.join([*row[:2], *row[-4:]])}|" for row in cells])
+    return new
+
+
+def put(page: Path, lines: Iterable[str]) -> str:
+    """Return a page with these lines between its marks."""
+    before, mark, rest = page.read_text("utf-8").partition("<!-- matrix -->\n")
+    _, end, behind = rest.partition("<!-- end of matrix -->")
+    return "".join([before, mark, *(f"{line}\n" for line in lines), end, behind])
+
+
 if __name__ == "__main__":
-    FILE.write_text(
-        written(record(load_suite(), json.loads(FILE.read_text("utf-8")) if FILE.exists() else {})), "utf-8"
-    )
+    for file, text in figures(load_suite()).items():
+        file.write_text(text, "utf-8")
+    subprocess.run([sys.executable, HERE.parent / "components" / "component_table.py"], check=True)

@@ -61,10 +61,13 @@ def test_what_was_passed_is_what_the_cases_ask_now(name: str) -> None:
 
 
 @pytest.mark.interop
-def test_the_record_is_that_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    now = record_passes.record(SUITE, RECORD)
+def test_the_figures_are_those_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """They change with every case, and are made anew for a release: python conformance/adapters/record_passes.py."""
+    made = record_passes.figures(SUITE)
     assert capsys.readouterr().err == ""  # all are here
-    assert record_passes.written(now) == (ADAPTERS / "passes.json").read_text("utf-8")
+    assert len(made) == 3
+    for file, text in made.items():
+        assert file.read_text("utf-8") == text
 
 
 # Clauses

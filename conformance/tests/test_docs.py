@@ -5,7 +5,6 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
-import subprocess
 import tomllib
 from pathlib import Path
 
@@ -40,13 +39,6 @@ def anchors(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def run(command: str, folder: Path) -> str:
-    words = shlex.split(command)
-    return subprocess.run(
-        words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
-    ).stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -108,13 +100,6 @@ def rows(text: str) -> list[str]:
 def test_the_results_of_the_readme_are_the_sums_of_those_by_chapter() -> None:
     whole = [row.strip("|").split("|") for row in rows((ROOT / "docs" / "results.md").read_text("utf-8"))]
     assert rows(README) == [f"|{'|'.join([*cells[:2], *cells[-4:]])}|" for cells in whole]
-
-
-@pytest.mark.interop
-def test_the_matrix_is_the_one_that_the_command_prints() -> None:
-    shown = rows((ROOT / "docs" / "results.md").read_text("utf-8"))
-    printed = run("tokspec matrix --format markdown", ROOT).splitlines()
-    assert [row for row in printed if row.startswith("|") and row not in shown] == []
 
 
 def test_every_command_is_documented() -> None:
