@@ -147,14 +147,22 @@ def first_difference(old: str, new: str) -> int:
 def option_sets() -> list[dict[str, str]]:
     """Return as many sets of choices as the choice of most options has, so that every option is in one.
 
-    Every other choice of two options changes half as often, so that those of neighbours meet in every combination.
+    A choice of two options changes in one of three ways, which take turns, so that any three choices in a row meet in
+    every combination of two: bpe_merge_order and bpe_pairs, say, between which is another.
     """
     choices = {name: list(choice.options) for name, choice in load_specification().choices.items()}
     del choices["offset_unit"]
     most = max(map(len, choices.values()))
-    turns = {name: 1 + (len(options) == 2 and index % 2) for index, (name, options) in enumerate(choices.items())}
+    ways: list[Callable[[int], int]] = [
+        lambda number: number,
+        lambda number: number // 2,
+        lambda number: number ^ number // 2,
+    ]
     return [
-        {name: options[number // turns[name] % len(options)] for name, options in choices.items()}
+        {
+            name: options[(ways[index % 3](number) if len(options) == 2 else number) % len(options)]
+            for index, (name, options) in enumerate(choices.items())
+        }
         for number in range(most)
     ]
 

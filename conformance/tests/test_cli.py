@@ -251,13 +251,16 @@ def test_what_is_wrong_with_hello_is_told(status_and_message: Call, folder: Path
     wrong = 'nameless:Letters: cannot be asked: protocol: the answer to hello is wrong: name: "" is shorter than 1 character'
     said = f"tokspec: {wrong}; try tokspec smoke --impl nameless:Letters\n"
     assert status_and_message("run", *ONE, "--impl", "nameless:Letters") == (2, "", said)
-    (folder / "more.py").write_text(LETTERS.replace('("encode",)', '("encode", "detrain", "\\x1b[2J")'), "utf-8")
+    more = '("encode", "detrain", "\\x1b[2J", "a1", "a2", "a3", *map(str, range(9994)))'
+    (folder / "more.py").write_text(LETTERS.replace('("encode",)', more), "utf-8")
     status, output, said = status_and_message("run", *ONE, "--impl", "more:Letters", "--show", "0")
-    assert (status, output.splitlines()[4:6], said) == (
+    lines = output.splitlines()
+    assert (status, [*lines[4:6], *lines[9:10]], said) == (
         1,
         [
             "hello offers 'detrain', which is no operation; did you mean train?",
             "hello offers '\\x1b[2J', which is no operation; spec/10-protocol.md lists them",
+            "hello offers 9994 others that are no operations",
         ],
         "",
     )
@@ -268,7 +271,7 @@ def test_a_long_run_says_now_and_then_how_far_it_is(
 ) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr("tokspec.cli.progress._may_be_seen", lambda: False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
     with ProgressBar("judging", 1000) as advance, ProgressBar("freezing", None) as uncounted:
         for second in range(1, 201):
             now = 100.0 + second
@@ -292,7 +295,7 @@ def test_a_long_run_of_known_duration_says_how_much_is_left(
 ) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr("tokspec.cli.progress._may_be_seen", lambda: False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
     with ProgressBar("verifying", 90, 154.0) as advance, ProgressBar("counting", 9, 4.0):
         for second in (1, 4, 6, 30):
             now = 100.0 + second
@@ -748,6 +751,15 @@ def test_an_adapter_that_ends_the_process_of_the_suite_is_no_pass(
     command = [*TOKSPEC, verb, *selected, "--impl", "ends:Ends", "--in-process"]
     done = subprocess.run(command, cwd=folder, env={**os.environ, "POINT": point}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (status, f"tokspec: {said}\n" if said else "")
+
+
+def test_a_report_that_cannot_be_shown_so_is_refused(status_and_message: Call, folder: Path) -> None:
+    Path("new.ndjson").write_text('{"tokspec_report":7}\n')
+    said = "tokspec: new.ndjson: is a report of form 7, and this suite reads 1; run again\n"
+    assert status_and_message("report", "new.ndjson") == (2, "", said)
+    said = "tokspec: --html: is of one report, and --compare prints; give one of the two\n"
+    compared = ("report", "--compare", "new.ndjson", "new.ndjson", "--html", "x.html")
+    assert status_and_message(*compared) == (2, "", said)
 
 
 def test_two_reports_are_not_compared_where_nothing_was_asked(status_and_message: Call, folder: Path) -> None:

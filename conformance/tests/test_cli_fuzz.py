@@ -118,6 +118,20 @@ def test_the_last_line_names_the_families_of_which_nothing_was_answered(folder: 
     )
 
 
+def test_another_implementation_that_dies_at_every_question_is_named(folder: Path) -> None:
+    dying = "import os\nfrom tokspec.adapters.reference import ReferenceAdapter\n\nclass Adapter(ReferenceAdapter):\n"
+    (folder / "dying.py").write_text(f"{dying}    def run(self, *asked):\n        os._exit(7)\n")
+    options = ("--against", "dying:Adapter", "--seed", "1", "--only", "bpe", "--examples", "4", "--no-database")
+    status, out, _ = fuzz(folder, *options)
+    dead = "tokref 0.1.0 (dying:Adapter): crash: exit status 7"
+    assert (status, out.splitlines()[-1]) == (
+        1,
+        f"no example was answered; {dead}; a run that shows nothing is not a pass",
+    )
+    said = "tokspec: --database: keeps findings, and --no-database keeps none; give one of the two\n"
+    assert fuzz(folder, "--database", "db", "--no-database", "--seed", "1") == (2, "", said)
+
+
 def test_a_run_in_which_nothing_was_answered_is_no_pass(folder: Path) -> None:
     (folder / "narrow.py").write_text(f"SUPPORTED = []\n{NARROW}")
     options = ("--impl", "narrow:Adapter", "--seed", "5", "--examples", "5", "--no-database", "--only", "bpe")

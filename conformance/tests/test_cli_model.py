@@ -109,7 +109,15 @@ def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
     listed = ", ".join(
         ["vocab.json+merges.txt", "tokenizer.json", "vocab.txt", "sentencepiece.model", "vocab.tiktoken", "tekken.json"]
     )
+    empty = write(tmp_path / "empty" / "vocab.txt", "")
+    ranks = "YQ== 0\nIA== 1\nIGE= 2\n"
+    negative, listed_beside = write(tmp_path / "neg.tiktoken", ranks), write(tmp_path / "list.tiktoken", ranks)
+    write(tmp_path / "neg.beside.json", '{"pattern": ".", "special_tokens": {"<|x|>": -5}}')
+    beside = write(tmp_path / "list.beside.json", "[]")
     expected = {
+        ("--read", empty): f"{empty}: is empty; a model has tokens",
+        ("--read", negative): f"{negative}: is invalid_model: -5 is not an integer from 0 to 2**53 - 1",
+        ("--read", listed_beside): f"{beside}: beside: is no object",
         (): f"give a CASE to write its model, or --read FILE to read one; {usage}",
         ("toy-bpe", "--read", broken): f"give a CASE to write its model, or --read FILE to read one; {usage}",
         ("--read", broken, "-o", broken): f"--read prints, and -o is for a CASE; {usage}",

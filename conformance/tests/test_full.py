@@ -141,7 +141,8 @@ def test_a_skip_is_a_failure_where_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(SKIPS)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(tmp_path)]
     said = []
-    for environment in ({}, {"TOKSPEC_NO_SKIPS": "1"}):
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    for value in ("", "1"):
+        environment = {**os.environ, "TOKSPEC_NO_SKIPS": value}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
         said.append((done.returncode, done.stdout.splitlines()[-1].partition(" in ")[0]))
     assert said == [(0, "1 passed, 1 skipped"), (1, "1 failed, 1 passed")]

@@ -16,7 +16,7 @@ from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.registry import open_session
 from tokspec.base.errors import AdapterFault, DataError, Refusal, Unsupported
-from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.campaign import Budget, Campaign, _Database
 from tokspec.fuzz.checker import AGAIN, Checker, Question, Side
 from tokspec.protocol.messages import Answer, Reply
 from tokspec.quality.mutants import load_mutants, mutants_folder
@@ -254,6 +254,20 @@ def test_what_is_kept_stays_where_a_replay_is_interrupted(tmp_path: Path) -> Non
     Campaign(Checker(side()), 1, Budget(), ("bpe",), interrupt, database=tmp_path).run()
     assert before
     assert sorted(file.name for file in tmp_path.rglob("*") if file.is_file()) == before
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"\xff\xfe", b'{"model": {"ty', b'{"input": 5, "model": [], "operation": {"a": 1}}', b"[]"]
+)
+def test_a_database_that_is_damaged_is_named(tmp_path: Path, damage: bytes) -> None:
+    kept = _Database(tmp_path)
+    kept.keep(Question({"type": "wordlevel"}, "normalize", {"text": "a"}), is_found=True)
+    assert kept.questions() == [Question({"type": "wordlevel"}, "normalize", {"text": "a"})]
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            file.write_bytes(damage)
+    with pytest.raises(DataError, match=f"^{re.escape(str(tmp_path))}: is damaged; remove it$"):
+        kept.questions()
 
 
 # Faults of every kind, each of which a property of its own once noticed without an oracle

@@ -256,6 +256,7 @@ ok     operations: encode
 ok     formats: tokspec
 ok     choices: 0 declared; of {CHOICES} others the defaults stand, and tokspec probe finds yours
 ok     encode: {{"text": "bug"}} → {{"tokens": ["b", "u", "g"]}}
+ok     unknown: {{"text": "x"}} → wordpiece as BERT has it: the token "x" is not in the vocabulary; better give the unknown token, unless the tokenizer does not
 ok     twice: the same question gets the same answer
 ok     contradiction: a model with a merge that makes a token which it does not have comes to an answer; better refuse it as invalid_model
 
@@ -333,6 +334,13 @@ def test_the_example_that_is_shown_can_be_enabled(language: str, adapters: Any) 
     assert run(commands(language)[-2], folder) == (0, said(ENCODE_OFFERED, language), "")
     status, output, _ = run(f"{commands(language)[-1]} {SELECTED}", folder)
     assert (status, output) == (1, VERDICTS)
+
+
+def test_a_folder_without_a_name_is_refused_and_one_that_looks_like_an_option_entered(tmp_path: Path) -> None:
+    said = "tokspec: FOLDER: needs a name; . is this folder\n"
+    assert run("tokspec init --lang go ''", tmp_path) == (2, "", said)
+    assert list(tmp_path.iterdir()) == []
+    assert "\ncd -- -rf\n" in run("tokspec init --lang c -- -rf", tmp_path)[1]
 
 
 class Program:

@@ -82,6 +82,13 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
     ]
 
 
+def test_two_ways_to_run_the_same_have_a_report_each(folder: Path) -> None:
+    (folder / "list.yaml").write_text("adapters: [{impl: reference}, {impl: reference}]", "utf-8")
+    assert matrix(folder, "--reports", "reports")[0] == 0
+    names = sorted(file.name for file in (folder / "reports").iterdir())
+    assert names == ["tokref-0.1.0-2.ndjson", "tokref-0.1.0.ndjson"]
+
+
 def test_a_list_of_which_nothing_is_here_is_no_pass(folder: Path) -> None:
     (folder / "list.yaml").write_text('adapters:\n  - command: "no-such-interpreter x"\n', "utf-8")
     status, lines, errors = matrix(folder)

@@ -25,7 +25,7 @@ CHOICES = load_specification().choices
 
 IMPOSSIBLE = "a model with a merge that makes a token which it does not have"
 
-GIVE = "give the tokens as they stand in the vocabulary, for unknown text the unknown token"
+UNLESS = "better give the unknown token, unless the tokenizer does not"
 
 RIGHT = {
     "hello": "mine 1.0 (Python)",
@@ -294,11 +294,9 @@ class Mixing(Scripted):
 
 
 def test_an_adapter_that_mixes_models_up() -> None:
-    wrong = {
-        "unknown": f'wordpiece as BERT has it: {{"text": "x"}} → the token "<unk>" is not in the vocabulary; {GIVE}',
-        "contradiction": "encode gives a different answer after an invalid model; keep models apart",
-    }
-    assert tried(Mixing()) == expected(wrong)
+    wrong = {"contradiction": "encode gives a different answer after an invalid model; keep models apart"}
+    note = f'{{"text": "x"}} → wordpiece as BERT has it: the token "<unk>" is not in the vocabulary; {UNLESS}'
+    assert tried(Mixing()) == expected(wrong, unknown=note)
 
 
 class Trusting(Scripted):
@@ -327,10 +325,14 @@ def test_a_model_that_cannot_be_may_come_to_anything_but_is_better_refused() -> 
 @pytest.mark.parametrize(
     ("unknown", "note"),
     [
-        ({"tokens": ["x"]}, f'the token "x" is not in the vocabulary; {GIVE}'),
-        ({"tokens": ["x"], "ids": [1]}, f'the token "x" has the id 1, which is that of "[UNK]"; {GIVE}'),
-        ({"tokens": ["[UNK]"], "ids": [7]}, f'the token "[UNK]" has the id 7, which is no token\'s; {GIVE}'),
-        ({"tokens": ["x"], "ids": [None]}, f'the token "x" is not in the vocabulary; {GIVE}'),
+        (
+            {"tokens": ["x"], "ids": [1]},
+            'the token "x" has the id 1, which is that of "[UNK]"; give the token of the id',
+        ),
+        (
+            {"tokens": ["[UNK]"], "ids": [7]},
+            'the token "[UNK]" has the id 7, which is no token\'s; give the token of the id',
+        ),
         ({"tokens": ["[UNK]"], "ids": [1, 1]}, 'tokens ["[UNK]"], ids [1, 1]: there are not as many'),
         ({"token": []}, "token: is an unknown key; did you mean tokens?; spec/10-protocol.md shows the result's shape"),
     ],
@@ -344,12 +346,20 @@ def test_an_unknown_character_whose_token_and_id_do_not_belong_together(unknown:
     assert tried(Scripted(run=run)) == expected({"unknown": bert})
 
 
+def test_a_tokenizer_that_gives_the_text_of_what_is_unknown_is_told_and_not_wrong() -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        return {"tokens": list(input["text"])}
+
+    note = f'{{"text": "x"}} → wordpiece as BERT has it: the token "x" is not in the vocabulary; {UNLESS}'
+    assert tried(Scripted(run=run)) == expected(unknown=note, encode='{"text": "bug"} → {"tokens": ["b", "u", "g"]}')
+
+
 def test_tokens_that_are_not_those_of_their_ids_are_wrong_in_the_first_question_too() -> None:
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         return {"tokens": ["b", "ug"], "ids": [4, 0]}
 
     found = {step.name: step for step in tried(Scripted(run=run))}
-    note = f'{{"text": "bug"}} → the token "b" has the id 4, which is that of "ug"; {GIVE}'
+    note = '{"text": "bug"} → the token "b" has the id 4, which is that of "ug"; give the token of the id'
     assert found["encode"] == Step("encode", False, note)
 
 
@@ -364,7 +374,7 @@ def test_a_tokenizer_that_crashes_at_an_unknown_character_is_told_and_not_wrong(
     (step,) = (step for step in tried(Scripted(run=run)) if step.name == "unknown")
     assert step.right
     said = re.sub(r"(?<=\.py:)\d+", "{}", step.note)
-    crash = "crash of bpe: KeyError: 'x' (test_smoke.py:{} in run)"
+    crash = "bpe: crash: KeyError: 'x' (test_smoke.py:{} in run)"
     assert (
         said
         == f'{{"text": "x"}} → {crash}; better refuse it as unknown_symbol, unless it is the tokenizer that crashes'

@@ -152,6 +152,10 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
             "none:Nothing: adds no special tokens of post-processors on request; leave out --add-special-tokens",
         ),
         (
+            ("record", "tokfast", "--model", "added.json", "-o", "p.ndjson", "--add-special-tokens"),
+            "tokfast: gets the model converted, and without its post-processor; leave out --add-special-tokens",
+        ),
+        (
             ("record", "reference", "--model", "m.ndjson", "-o", "m.ndjson"),
             "m.ndjson: --output: is what --model names, and would be replaced; give another",
         ),
@@ -188,6 +192,8 @@ def test_what_is_wrong_is_one_line(recorded: Any, arguments: tuple[str, ...], me
     model = json.loads(Path("tokenizer.json").read_text("utf-8"))
     model["pre_tokenizer"] = {"type": "FixedLength", "length": 3}
     Path("fixed.json").write_text(json.dumps(model))
+    template = {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}], "pair": []}
+    Path("added.json").write_text(json.dumps({**model, "post_processor": {**template, "special_tokens": {}}}))
     if "alone/a.ndjson" in arguments:
         Path("tokenizer.json").unlink()
     status, printed, noted = recorded(*arguments)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tokspec.base.display import visible
+
 __all__ = ["AdapterFault", "DataError", "MissingModule", "Refusal", "Unsupported"]
 
 
@@ -57,7 +59,7 @@ class AdapterFault(Exception):
 
 @dataclass(eq=False)
 class DataError(Exception):
-    """The suite's own data, or an option given to it, is wrong.
+    """The suite's own data, or an option given to it, is wrong. As text it is one line.
 
     ``line`` counts from 1; ``key`` is the path within the file. Both are absent where they mean nothing.
 
@@ -72,7 +74,7 @@ class DataError(Exception):
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file
-        return ": ".join(part for part in (place, self.key, self.message) if part)
+        return visible(": ".join(part for part in (place, self.key, self.message) if part))
 
 
 class MissingModule(DataError):

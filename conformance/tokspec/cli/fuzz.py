@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokspec.__main__ import INTERRUPTED
-from tokspec.base.display import did_you_mean, terminal_width, visible, wrap
+from tokspec.base.display import did_you_mean, shorten, terminal_width, visible, wrap
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.options import (
     COUNT,
@@ -233,6 +233,8 @@ class _Fuzzing:
 
     @property
     def _database(self) -> Path | None:
+        if self.no_database and self.database:
+            raise DataError("keeps findings, and --no-database keeps none; give one of the two", key="--database")
         return None if self.no_database else self.database or Path(".tokspec-fuzz")
 
     def _kept_in(self, name: str) -> Path | None:
@@ -302,6 +304,8 @@ class _Fuzzing:
         if campaign.tally.states["same"] or len(campaign.findings):
             return 1 if fresh else 0
         said = "no example was answered"
+        if campaign.checker.oracle.fault:
+            said += f"; {visible(shorten(campaign.checker.oracle.fault))}"
         if self.seconds == 0:
             said = "--seconds 0 asks only what --replay names or the database keeps, and there is nothing"
         click.echo(click.style(f"{said}; a run that shows nothing is not a pass", fg="red"))

@@ -12,7 +12,6 @@ import click
 
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
-from tokspec.cli.options import FILE
 from tokspec.templates import TEMPLATES, Template
 
 __all__ = ["init_command"]
@@ -20,15 +19,17 @@ __all__ = ["init_command"]
 
 @click.command("init", short_help="Begin an adapter in one of six languages.")
 @click.option("--lang", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter.")
-@click.argument("folder", default="tokspec-adapter", type=FILE)
-def init_command(lang: str, folder: Path) -> int:
+@click.argument("folder", default="tokspec-adapter")
+def init_command(lang: str, folder: str) -> int:
     """Begin an adapter in FOLDER (tokspec-adapter unless given): files that work as they are, and what to do next.
 
     Exit status: 0 if the files are written, 2 if they are not. No file is ever replaced.
     """
     template = TEMPLATES[lang]
-    _write(folder, template.contents())
-    click.echo("\n".join(["", *_next(folder, template), "", "See README.md there for the next steps."]))
+    if not folder.strip():
+        raise DataError("needs a name; . is this folder", key="FOLDER")
+    _write(Path(folder), template.contents())
+    click.echo("\n".join(["", *_next(Path(folder), template), "", "See README.md there for the next steps."]))
     return 0
 
 
@@ -68,7 +69,8 @@ def _remove(made: Sequence[Path]) -> None:
 
 def _next(folder: Path, template: Template) -> list[str]:
     """Return the commands to run next, each with what it does, as lines that a shell takes as they are."""
-    entered = [] if folder.resolve() == Path.cwd() else [(f"cd {_quote(str(folder))}", "")]
+    end_of_options = "-- " if str(folder).startswith("-") else ""
+    entered = [] if folder.resolve() == Path.cwd() else [(f"cd {end_of_options}{_quote(str(folder))}", "")]
     commands = [*entered, *template.commands()]
     width = max(len(command) for command, purpose in commands if purpose)
     return [f"{command:{width}}  # {purpose}" if purpose else command for command, purpose in commands]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -125,8 +126,11 @@ def _site() -> Callable[[Sequence[MatrixRow], Suite, Path, Sequence[Column]], in
 
 def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    names: Counter[str] = Counter()
     for row in rows:
         if row.run:
             came_from = origin("tokspec matrix", f"tokspec run --impl {row.listed.name!r}", fixtures)
             name = re.sub(r"[^\w.-]+", "-", f"{row.run.hello.name}-{row.run.hello.version}").strip("-")
+            names[name] += 1
+            name = f"{name}-{names[name]}" if names[name] > 1 else name  # two ways to run the same
             write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)))

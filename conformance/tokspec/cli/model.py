@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.display import compact
-from tokspec.base.errors import DataError, Unsupported
+from tokspec.base.errors import DataError, Refusal, Unsupported
 from tokspec.cli.options import FILE, files_of_fixtures, fixtures_option, refuse_outputs
 from tokspec.formats import FORMATS, READERS, read, write
-from tokspec.formats.on_disk import content_of, files_of, format_of, save
+from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, save
 from tokspec.protocol.json_values import encode_line
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
@@ -54,10 +55,19 @@ def _read(format: str | None, source: Path) -> dict[str, Any]:
     chosen = format or format_of(source)
     content = content_of(chosen, source)
     try:
-        return read(chosen, content)
+        model = read(chosen, content)
     except DataError as error:
         file = files_of(chosen, source).get(error.file or "", source)
+        told = beside_of(chosen, source)
+        file = told if told and error.key.partition(".")[0] == "beside" else file
         raise DataError(error.message, str(file), error.line, error.key) from None
+    try:
+        ReferenceAdapter().load("tokspec", model)
+    except Refusal as refusal:
+        raise DataError(f"is {refusal.reason}: {refusal.message}", str(source)) from None
+    if not model.get("vocabulary", True):
+        raise DataError("is empty; a model has tokens", str(source))
+    return model
 
 
 def _yaml(model: Mapping[str, Any]) -> Iterator[str]:

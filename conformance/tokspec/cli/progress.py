@@ -5,7 +5,6 @@ The lines begin when a run has taken longer than most, so that a short one stays
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from typing import TYPE_CHECKING, Self
@@ -22,9 +21,6 @@ __all__ = ["Bar", "ProgressBar"]
 #: Seconds until the first line where no bar is seen; each later one comes after twice as long, up to a minute more.
 FIRST_LINE = 5.0
 _LONGEST = 60.0
-
-#: Variables of the environment with which people make a terminal of what is none.
-_FORCING = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 class Bar:
@@ -43,7 +39,7 @@ class Bar:
         self._next_line = FIRST_LINE
         if expected is not None and expected >= FIRST_LINE:
             click.echo(f"{doing} takes about {_duration(expected)}", err=True)
-        if not _may_be_seen():
+        if not sys.stderr.isatty():  # FORCE_COLOR asks for colours, not for a cursor that moves in a file
             return
         from rich.console import Console  # here, because it takes a while, and no gate has a terminal
         from rich.progress import Progress
@@ -107,8 +103,3 @@ def _duration(seconds: float) -> str:
     ('7 s', '3 min')
     """
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-
-
-def _may_be_seen() -> bool:
-    """Whether standard error is a terminal, or is to be taken for one; ``rich`` decides which of the latter counts."""
-    return sys.stderr.isatty() or any(name in os.environ for name in _FORCING)

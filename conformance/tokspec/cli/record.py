@@ -99,14 +99,18 @@ def record_command(
         if adds and "add_special_tokens" not in session.hello.encode_options:
             message = "adds no special tokens of post-processors on request; leave out --add-special-tokens"
             raise DataError(message, key=side.name)
-        asker = Asker(session, read_user_model(model, format), adds=adds)
+        mine = read_user_model(model, format)
+        if adds and mine.has_post_processor and mine.rewritten_for(session.hello.formats) == CONVERTED:
+            message = f"gets {CONVERTED}, and without its post-processor; leave out --add-special-tokens"
+            raise DataError(message, key=side.name)
+        asker = Asker(session, mine, adds=adds)
         dropped = asker.drop_missing_stages()
         inputs = default_inputs(asker, made, vocabulary=not no_vocabulary)
-        mine = file_inputs(files, Reading(kind, field, largest=_LARGEST), bad)
+        texts = file_inputs(files, Reading(kind, field, largest=_LARGEST), bad)
         said = {"made": None if no_vocabulary else made, "files": [Path(file).name for file in files]}
         header = header_of(asker, "added" if adds else "not added", said)
         with ProgressBar("recording", None) as advance:
-            records = unanswered.watch(answer(asker, chain(inputs, mine), advance))
+            records = unanswered.watch(answer(asker, chain(inputs, texts), advance))
             written = write_recording(output, header, records)
     if (gets := asker.model.rewritten_for(session.hello.formats)) and gets != CONVERTED:
         click.echo(f"{header.who} gets {gets}")

@@ -49,6 +49,8 @@ def report_command(
     that was cut off is refused with 2.
     """
     refuse_outputs({"--output": output, "--html": html}, {"FILE": files})
+    if compare and html:
+        raise DataError("is of one report, and --compare prints; give one of the two", key="--html")
     reports = [read_report(file) for file in files]
     if compare:
         return _compare(reports, form, output)

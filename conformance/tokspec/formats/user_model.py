@@ -69,6 +69,11 @@ class UserModel(Mapping[str, Any]):
         """The formats whose loaders get the file itself, or nearly."""
         return _OBJECTS if self.format in _OBJECTS else (self.format,)
 
+    @property
+    def has_post_processor(self) -> bool:
+        """Whether it adds special tokens to an encoding; what is converted is without them."""
+        return self.format in _OBJECTS and bool(self.content.get("post_processor"))
+
     def rewritten_for(self, accepted: Sequence[str]) -> str:
         """Say what an implementation gets in place of the file; nothing if it gets the file as it is.
 

@@ -33,6 +33,7 @@ from tokspec.fuzz.findings import Findings, finding_of, origin_of
 from tokspec.fuzz.learning import TRIES, Learner
 from tokspec.fuzz.minimize import minimize
 from tokspec.fuzz.strategies import Example, examples, narrowed_examples
+from tokspec.suite import schema
 from tokspec.suite.schema import definitions
 
 __all__ = ["Budget", "Campaign", "Tally", "database_folder"]
@@ -113,7 +114,8 @@ class _Database(ExampleDatabase):
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        self._kept, self.is_set_aside, self.is_ended = DirectoryBasedExampleDatabase(folder), False, False
+        self._folder, self._kept = folder, DirectoryBasedExampleDatabase(folder)
+        self.is_set_aside = self.is_ended = False
 
     def fetch(self, key: bytes) -> Iterable[bytes]:
         """Return what is kept under a key."""
@@ -130,13 +132,35 @@ class _Database(ExampleDatabase):
             self._kept.delete(key, value)
 
     def questions(self) -> list[Question]:
-        """Return what was found by drawing that was narrowed, which only the same narrowing would draw again."""
-        return [Question(**json.loads(each)) for each in sorted(self._kept.fetch(_QUESTIONS))]
+        """Return what was found by drawing that was narrowed, which only the same narrowing would draw again.
+
+        Raises:
+            DataError: something in the folder is damaged, as a full disk leaves it; kept anew, it would stay so.
+        """
+        found = []
+        for written in sorted(self._kept.fetch(_QUESTIONS)):
+            question = _read_question(written)
+            if question is None:
+                raise DataError("is damaged; remove it", str(self._folder))
+            found.append(question)
+        return found
 
     def keep(self, question: Question, is_found: bool) -> None:
         """Keep such a question, or remove it."""
         written = json.dumps(vars(question), sort_keys=True).encode()
         (self._kept.save if is_found else self._kept.delete)(_QUESTIONS, written)
+
+
+def _read_question(written: bytes) -> Question | None:
+    try:
+        question = Question(**json.loads(written))
+        parts = {"model": question.model, f"operations/{question.operation}/input": question.input}
+        is_one = question.operation in schema.operations() and not any(
+            error for part, value in parts.items() for error in schema.errors(value, part)
+        )
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return question if is_one else None
 
 
 @dataclass

@@ -123,10 +123,11 @@ def open_side(implementation: Callable[[], Adapter] | str) -> Session:
 class Side:
     """A session that is opened anew before it holds too many models; ``open`` gives a new one.
 
-    ``who`` is what an oracle is called.
+    ``who`` is what an oracle is called, and ``fault`` the first of another implementation that is one.
     """
 
     who = "the reference"
+    fault = ""
 
     def __init__(self, open: Callable[[], Session], most: int = _MODELS) -> None:
         self._open, self.session = open, open()
@@ -372,6 +373,8 @@ class Rival(Side):
         return [[self._vote(model, *row) for row in rows]] * times
 
     def _vote(self, model: Mapping[str, Any], asked: Asked, right: Reply, their_right: Reply, given: Reply) -> Reply:
+        if isinstance(given, Fault) and not self.fault:
+            self.fault = f"{self.who}: {given.kind}: {given.message}"
         if isinstance(given, Fault) or is_unsupported(given) or _content(right) != _content(their_right):
             return right if isinstance(right, Fault) else _SAYS_NOTHING
         if isinstance(given, Answer) and model.get("type") == "unigram" and "tokens" not in given.result:

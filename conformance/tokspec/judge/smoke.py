@@ -140,9 +140,6 @@ _BY_HAND = (
 )
 
 
-_GIVE = "give the tokens as they stand in the vocabulary, for unknown text the unknown token"
-
-
 def _complaint(hello: Hello, asked: _Asked, answered: bool) -> str:
     """Say what is wrong with a reply, and what to do; ``answered`` is whether other kinds of models have answers."""
     reply = asked.reply
@@ -172,37 +169,50 @@ def _wrong(hello: Hello, request: Request, reply: Answer) -> Iterator[str]:
 
 
 def _strangers(model: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
-    """Say which tokens are not those of their ids; where nothing may be outside the vocabulary, which tokens are."""
-    known = model.get("vocabulary") or [token for token, _ in model["tokens"]]
+    """Say which tokens are not those of their ids."""
+    known = _vocabulary(model)
     tokens, ids = result["tokens"], result.get("ids", [None] * len(result["tokens"]))
     if len(tokens) != len(ids):
         yield f"tokens {compact(tokens)}, ids {compact(ids)}: there are not as many"
     for token, number in zip(tokens, ids, strict=False):
         owner = known[number] if number in range(len(known)) else None
-        whose = f"that of {compact(owner)}" if owner else "no token's"
         if number is not None and owner != token and (owner or token in known):
-            yield f"the token {compact(token)} has the id {number}, which is {whose}; {_GIVE}"
-        elif token not in known and "unknown_token" in model:
-            yield f"the token {compact(token)} is not in the vocabulary; {_GIVE}"
+            whose = f"that of {compact(owner)}" if owner else "no token's"
+            yield f"the token {compact(token)} has the id {number}, which is {whose}; give the token of the id"
+
+
+def _vocabulary(model: Mapping[str, Any]) -> Sequence[Any]:
+    return model.get("vocabulary") or [token for token, _ in model["tokens"]]
 
 
 def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
-    """Ask the models that were answered about a character that none of them has; a tokenizer itself may crash."""
-    crashes = []
+    """Ask the models that were answered about a character that none of them has.
+
+    A tokenizer itself may crash there, or give the text, so that both are told and not wrong.
+    """
+    told: dict[str, str] = {}
     answered = [each for each in asked if isinstance(each.reply, Answer)]
     for each in answered:
         request = replace(each.request, input=_UNKNOWN)
         again = _Asked(each.kind, request, _ask(session, request))
         if isinstance(again.reply, Fault) and again.reply.kind == "crash":
-            crashes.append(f"{each.kind}: {again.reply.message}")
+            remedy = "better refuse it as unknown_symbol, unless it is the tokenizer that crashes"
+            told.setdefault(remedy, f"{each.kind}: crash: {again.reply.message}")
         elif wrong := "" if isinstance(again.reply, Refused) else _complaint(session.hello, again, answered=False):
             yield Step("unknown", False, f"{each.kind}: {compact(_UNKNOWN)} → {wrong}")
             return
-    if crashes:
-        remedy = "better refuse it as unknown_symbol, unless it is the tokenizer that crashes"
-        yield Step("unknown", True, f"{compact(_UNKNOWN)} → crash of {'; '.join(crashes)}; {remedy}")
-    elif answered:
-        yield Step("unknown", True, f"{compact(_UNKNOWN)} → an answer or a refusal of every model")
+        elif isinstance(again.reply, Answer) and "unknown_token" in each.request.model:
+            known, remedy = (
+                _vocabulary(each.request.model),
+                "better give the unknown token, unless the tokenizer does not",
+            )
+            for token in (token for token in again.reply.result.get("tokens", ()) if token not in known):
+                told.setdefault(remedy, f"{each.kind}: the token {compact(token)} is not in the vocabulary")
+    if answered:
+        notes = [f"{what}; {remedy}" for remedy, what in told.items()]
+        yield Step(
+            "unknown", True, f"{compact(_UNKNOWN)} → {'; '.join(notes) or 'an answer or a refusal of every model'}"
+        )
 
 
 def _twice(session: Session, answered: Sequence[Request]) -> Step:

@@ -189,6 +189,9 @@ def read_report(file: Path, name: str = "") -> Report:
     lines = list(_read_lines(read_bounded(file, name, LARGEST, _TOO_LARGE), name))
     if not lines:
         raise DataError("is empty; tokspec run --report writes a report", name)
+    first = lines[0][1]
+    if isinstance(first, dict) and isinstance(form := first.get("tokspec_report"), int) and form != FORMAT:
+        raise DataError(f"is a report of form {form}, and this suite reads {FORMAT}; run again", name)
     _, header = _valid(lines[0], "header", name)
     if len(lines) == 1 or "counts" not in lines[-1][1]:
         what = f"after {len(lines) - 1} of {header['cases']} cases"

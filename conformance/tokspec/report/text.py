@@ -33,6 +33,9 @@ _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 #: How many causes that are not shown have a line.
 CAUSES = 20
 
+#: How many unknown operations have a line.
+UNKNOWN = 5
+
 
 def headline(run: Run) -> str:
     """Say in one line what was run, how it ended, how much was asked, and that the counts balance."""
@@ -157,7 +160,9 @@ def _notes(run: Run) -> Iterator[str]:
     in_part = Counter(result.detail for result in run.results if result.verdict is Verdict.PASS and result.detail)
     for detail, count in in_part.most_common():
         yield visible(f"{count} passed by the rest of the answer: {shorten(detail)}")
-    for name in run.hello.operations:
-        if name not in schema.operations():
-            near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
-            yield f"hello offers {quote(name)}, which is no operation; {near}"
+    unknown = [name for name in run.hello.operations if name not in schema.operations()]
+    for name in unknown[:UNKNOWN]:
+        near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
+        yield f"hello offers {quote(name)}, which is no operation; {near}"
+    if len(unknown) > UNKNOWN:
+        yield f"hello offers {len(unknown) - UNKNOWN} others that are no operations"
