@@ -265,6 +265,7 @@ def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pyt
     assert out.endswith(", interrupted\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_example_asks_something(folder: Path, family: str) -> None:
     status, out, _ = fuzz(folder, "--examples", "1", "--only", family, "--no-database")

@@ -314,6 +314,7 @@ BREAKS: Mapping[str, tuple[Change, str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_fault_of_every_kind_is_found(name: str) -> None:
     change, operation = BREAKS[name]

@@ -128,6 +128,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

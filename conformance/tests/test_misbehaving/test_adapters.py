@@ -92,6 +92,7 @@ def places() -> Mapping[str, int]:
     return {place: lines.index(text) + 1 for place, text in PLACES.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "verdicts", "detail", "limits"), ROWS, ids=[row[0] for row in ROWS])
 def test_adapters(
     judge: Callable[..., Any],

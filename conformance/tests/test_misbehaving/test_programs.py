@@ -196,6 +196,7 @@ def in_languages(rows: list[Any]) -> list[Any]:
     ]
 
 
+@pytest.mark.long
 @both
 @of(BOTH)
 def test_programs(judge: Callable[..., Any], language: str, row: Row) -> None:
