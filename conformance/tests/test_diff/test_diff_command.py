@@ -157,6 +157,10 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
             "tokfast: gets the model converted, and without its post-processor; leave out --add-special-tokens",
         ),
         (
+            ("record", "tokenizers", "--model", "deep.json", "-o", "p.ndjson"),
+            "deep.json: is nested more than 60 levels deep",
+        ),
+        (
             ("record", "reference", "--model", "m.ndjson", "-o", "m.ndjson"),
             "m.ndjson: --output: is what --model names, and would be replaced; give another",
         ),
@@ -193,6 +197,10 @@ def test_what_is_wrong_is_one_line(recorded: Any, arguments: tuple[str, ...], me
     model = json.loads(Path("tokenizer.json").read_text("utf-8"))
     model["pre_tokenizer"] = {"type": "FixedLength", "length": 3}
     Path("fixed.json").write_text(json.dumps(model))
+    deep: Any = {"type": "NFC"}
+    for _ in range(300):
+        deep = {"type": "Sequence", "normalizers": [deep]}
+    Path("deep.json").write_text(json.dumps({**model, "normalizer": deep}))
     template = {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}], "pair": []}
     Path("added.json").write_text(json.dumps({**model, "post_processor": {**template, "special_tokens": {}}}))
     if "alone/a.ndjson" in arguments:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.user_model import UserModel
+from tokspec.protocol.json_values import DEEPEST, deeper_than
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
@@ -104,6 +105,10 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
     return {"tokens": result["tokens"]} if "tokens" in result else None
 
 
+#: How deep a model may be nested: the message that has it, and the neutral form, are a few levels deeper.
+_DEEPEST_MODEL = DEEPEST - 4
+
+
 class Asker:
     """One implementation with one model.
 
@@ -111,9 +116,14 @@ class Asker:
         session: with the implementation.
         model: which the session loads when it is first asked.
         adds: whether encodings have what a post-processor adds, where the implementation takes that as an option.
+
+    Raises:
+        DataError: the model is nested deeper than a message may be.
     """
 
     def __init__(self, session: Session, model: UserModel, *, adds: bool = False) -> None:
+        if deeper_than(_DEEPEST_MODEL, model.content):
+            raise DataError(f"is nested more than {_DEEPEST_MODEL} levels deep", model.name)
         self._session = session
         self._timeouts = self._deaths = 0
         self.model = model

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, Unsupported
 
-__all__ = ["SURROGATE", "copy_json", "decode_line", "encode_line", "to_hex_form"]
+__all__ = ["DEEPEST", "SURROGATE", "copy_json", "decode_line", "deeper_than", "encode_line", "to_hex_form"]
 
 #: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
 DEEPEST = 64
@@ -107,7 +107,7 @@ def decode_line(line: bytes, values: float = VALUES, *, small: bool = False) -> 
         raise _too_deep(line) from None
     if not isinstance(value, dict):
         raise AdapterFault("protocol", f"a line is not an object: {quote(line)}")
-    if line.count(b"[") + line.count(b"{") > DEEPEST and _deeper_than(DEEPEST, value):
+    if line.count(b"[") + line.count(b"{") > DEEPEST and deeper_than(DEEPEST, value):
         raise _too_deep(line)
     return value
 
@@ -202,7 +202,12 @@ def _too_deep(line: bytes) -> AdapterFault:
     return AdapterFault("protocol", f"a line is nested more than {DEEPEST} levels deep: {quote(line)}")
 
 
-def _deeper_than(limit: int, value: Any) -> bool:
+def deeper_than(limit: int, value: Any) -> bool:
+    """Whether lists and objects are nested more than so many levels deep.
+
+    >>> deeper_than(2, {"a": [1]}), deeper_than(2, {"a": [[1]]})
+    (False, True)
+    """
     level = [value]
     for _ in range(limit):
         level = [
