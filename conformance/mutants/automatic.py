@@ -15,8 +15,8 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import count, pairwise, takewhile, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
@@ -55,6 +55,9 @@ NOISE = re.compile(
     r"|ReplaceUnaryOperator_\w+_Invert$|RemoveDecorator$|VariableReplacer$|VariableInserter$"
 )
 
+#: A line with a ceiling of the reference, beyond which it refuses what would fill the memory; no rule has one.
+CEILING = re.compile(r"\b(MOST|LONGEST|DEEPEST)(_[A-Z]+)?\b")
+
 Change = tuple[str, str, str]
 """A module, its lines as they were, and as they are; without those that stay."""
 
@@ -80,10 +83,11 @@ def changes(module: str) -> list[Made]:
                     new = shape(other)
                 except SyntaxError:
                     continue
-                if new not in seen and not orders_names(other):
+                change = module, *difference(part, other)
+                if new not in seen and not orders_names(other) and not CEILING.search(change[1]):
                     seen.add(new)
                     line = before.count("\n") + first_difference(part, other)
-                    found.append(Made((module, *difference(part, other)), before + other + behind, line))
+                    found.append(Made(change, before + other + behind, line))
     return found
 
 
@@ -172,29 +176,41 @@ def runs() -> Runs:
 
     Each is asked in a session of its own, so that a model which others use too is loaded for each. Nothing in the
     reference keeps results, so that a case which does not run a function is answered the same whatever stands in it.
+    What runs when the reference is made, every case runs.
     """
     cases = load_suite().cases.values()
     found: Runs = []
     for choices in option_sets():
-        adapter = mutated("errors", source("errors"), choices)
-        calls: dict[Function, set[str]] = {}
+        with calls_noted() as begun:
+            adapter = mutated("errors", source("errors"), choices)
+        calls = {function_of(code): {case.id for case in cases} for code in begun if is_of_reference(code)}
         found.append(calls)
         for case in cases:
-            for code in called(partial(run, InProcessSession(adapter), [case])):
-                if Path(code.co_filename).parent == REFERENCE:
-                    calls.setdefault((Path(code.co_filename).stem, code.co_firstlineno), set()).add(case.id)
+            with calls_noted() as ran:
+                run(InProcessSession(adapter), [case])
+            for code in ran:
+                if is_of_reference(code):
+                    calls.setdefault(function_of(code), set()).add(case.id)
     return found
 
 
-def called(work: Callable[[], object]) -> set[CodeType]:
-    """Return the functions that run while something is done."""
+def is_of_reference(code: CodeType) -> bool:
+    return Path(code.co_filename).parent == REFERENCE
+
+
+def function_of(code: CodeType) -> Function:
+    return Path(code.co_filename).stem, code.co_firstlineno
+
+
+@contextmanager
+def calls_noted() -> Iterator[set[CodeType]]:
+    """Give a set into which every function is put that runs inside."""
     ran: set[CodeType] = set()
     sys.setprofile(lambda frame, event, _: ran.add(frame.f_code) if event == "call" else None)
     try:
-        work()
+        yield ran
     finally:
         sys.setprofile(None)
-    return ran
 
 
 def function(made: Made) -> Function | None:
