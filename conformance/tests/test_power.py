@@ -299,7 +299,7 @@ def test_an_outcome_is_right_if_a_case_of_the_clause_fails() -> None:
 
 
 def test_every_explained_survivor_is_a_change_of_todays_reference() -> None:
-    """``automatic.py`` takes hours to notice an explanation of code that is gone."""
+    """``automatic.py`` takes long to notice an explanation of code that is gone."""
     survivors = Path(__file__).parents[1] / "mutants" / "survivors" / "automatic.yaml"
     groups = read_yaml(survivors).value
     rows = [row for group in groups for row in group["changes"]]
