@@ -185,6 +185,10 @@ def _vocabulary(model: Mapping[str, Any]) -> Sequence[Any]:
     return model.get("vocabulary") or [token for token, _ in model["tokens"]]
 
 
+_BETTER_REFUSE = "better refuse it as unknown_symbol, unless it is the tokenizer that crashes"
+_BETTER_GIVE = "better give the unknown token, unless the tokenizer does not"
+
+
 def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
     """Ask the models that were answered about a character that none of them has.
 
@@ -196,23 +200,17 @@ def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
         request = replace(each.request, input=_UNKNOWN)
         again = _Asked(each.kind, request, _ask(session, request))
         if isinstance(again.reply, Fault) and again.reply.kind == "crash":
-            remedy = "better refuse it as unknown_symbol, unless it is the tokenizer that crashes"
-            told.setdefault(remedy, f"{each.kind}: crash: {again.reply.message}")
+            told.setdefault(_BETTER_REFUSE, f"{each.kind}: crash: {again.reply.message}")
         elif wrong := "" if isinstance(again.reply, Refused) else _complaint(session.hello, again, answered=False):
             yield Step("unknown", False, f"{each.kind}: {compact(_UNKNOWN)} → {wrong}")
             return
         elif isinstance(again.reply, Answer) and "unknown_token" in each.request.model:
-            known, remedy = (
-                _vocabulary(each.request.model),
-                "better give the unknown token, unless the tokenizer does not",
-            )
+            known = _vocabulary(each.request.model)
             for token in (token for token in again.reply.result.get("tokens", ()) if token not in known):
-                told.setdefault(remedy, f"{each.kind}: the token {compact(token)} is not in the vocabulary")
+                told.setdefault(_BETTER_GIVE, f"{each.kind}: the token {compact(token)} is not in the vocabulary")
     if answered:
-        notes = [f"{what}; {remedy}" for remedy, what in told.items()]
-        yield Step(
-            "unknown", True, f"{compact(_UNKNOWN)} → {'; '.join(notes) or 'an answer or a refusal of every model'}"
-        )
+        notes = "; ".join(f"{what}; {remedy}" for remedy, what in told.items())
+        yield Step("unknown", True, f"{compact(_UNKNOWN)} → {notes or 'an answer or a refusal of every model'}")
 
 
 def _twice(session: Session, answered: Sequence[Request]) -> Step:
