@@ -196,6 +196,7 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
     assert FINDING in repeated
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "message"),
     [

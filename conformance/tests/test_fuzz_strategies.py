@@ -224,6 +224,7 @@ def test_what_the_reference_declares_is_what_it_is_held_to() -> None:
     assert reference_with(declared).hello.choices == declared
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("holds", "text", "size"),
     [

@@ -36,6 +36,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "language",
     ["python", pytest.param("node", marks=pytest.mark.skipif(NODE is None, reason="node is not installed"))],

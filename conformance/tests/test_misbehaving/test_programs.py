@@ -223,6 +223,7 @@ def test_exceptions_in_node(judge: Callable[..., Any], name: str) -> None:
     assert re.fullmatch(r"exit status 1; standard error ends '.*Node\.js v[0-9.]+'", seen.details[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("language", "line", "detail"), in_languages(LINES))
 def test_lines(judge: Callable[..., Any], language: str, line: bytes, detail: str) -> None:
     check(judge(command(language, "says", line.hex())), Row("says", "PPPPOPPP", detail))
