@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.runner import run
-from tokspec.judge.verdicts import Result
+from tokspec.judge.verdicts import Result, Verdict
 from tokspec.quality.mutants import Mutant
 from tokspec.quality.mutated import mutated
 from tokspec.sessions.in_process import InProcessSession
@@ -128,14 +128,14 @@ class _Asking:
                 self.kills.append(Kill(case.id, verdict, self.mutant.clause in case.clauses))
 
     def verdict(self, case: Case) -> str:
-        """Return how a case fails; an empty text if it passes."""
+        """Return how a case fails; an empty text if it passes. The reference supports every case."""
         try:
             with limited(self.seconds):
                 (result,) = run(self.session, [case]).results
         except TimeoutError:
             self.hung += 1
             return "timeout"
-        if result.verdict.conforms:
+        if result.verdict is Verdict.PASS:
             return ""
         for question in result.telling or (result,):
             if question.detail.startswith("TimeoutError"):
