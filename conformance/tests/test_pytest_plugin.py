@@ -429,11 +429,25 @@ def test_a_known_failure_of_no_case_is_a_usage_error(repository: pytest.Pytester
 
 @pytest.mark.parametrize("inside", [False, True], ids=["own process", "this process"])
 def test_an_adapter_in_python(repository: pytest.Pytester, inside: bool) -> None:
+    note = "import os, pathlib\n\ndef pytest_sessionstart():\n    pathlib.Path('session').write_text(str(os.getpid()))"
+    repository.makeconftest(note)
     option = ["--tokspec-in-process"] if inside else []
-    result = repository.runpytest("--tokspec", "my_adapter:Adapter", "-W", "error", *ENCODING[:2], *option)
+    result = repository.runpytest_subprocess("--tokspec", "my_adapter:Adapter", "-W", "error", *ENCODING[:2], *option)
     result.assert_outcomes(passed=1)
     assert "loud" not in result.stdout.str()
-    assert [process == os.getpid() for process in processes(repository)] == [inside]
+    session = int((repository.path / "session").read_text())
+    assert [process == session for process in processes(repository)] == [inside]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("point", ["import", "hello", "run"])
+def test_an_adapter_that_ends_the_process_of_pytest_is_no_pass(repository: pytest.Pytester, point: str) -> None:
+    ends = "import os\nfrom my_adapter import Adapter\n\nclass Ends(Adapter):\n"
+    method = f"    def {point}(self, *arguments):\n        os._exit(0)\n"
+    repository.makepyfile(ends="import os\nos._exit(0)\n" if point == "import" else ends + method)
+    result = repository.runpytest_subprocess("--tokspec", "ends:Ends", *ENCODING[:2], "--tokspec-in-process")
+    said = "the implementation ended the process with status 0, and nothing is judged; leave out --in-process"
+    assert (result.ret, result.errlines) == (2, [f"tokspec: {said}"])
 
 
 @pytest.mark.long

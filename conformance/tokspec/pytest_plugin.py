@@ -6,6 +6,7 @@ Nothing else of the suite is imported until one of the options is given, or the 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "pytest_addoption",
+    "pytest_cmdline_main",
     "pytest_make_collect_report",
     "pytest_runtest_protocol",
     "pytest_sessionstart",
@@ -51,6 +53,19 @@ def tokenizer_regression(request: pytest.FixtureRequest) -> TokenizerRegression:
     from tokspec.diff.regression import TokenizerRegression
 
     return TokenizerRegression(request)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Run all of it in a child if an adapter runs in this process, which it could end with status 0."""
+    option, is_worker = config.option, hasattr(config, "workerinput")  # xdist notices the end of its workers
+    if not option.tokspec_in_process or option.tokspec is None or is_worker or not hasattr(os, "fork"):
+        return None
+    from tokspec.cli import supervised
+
+    manager = config.pluginmanager
+    others = manager.subset_hook_caller("pytest_cmdline_main", [manager.get_plugin("tokspec")])
+    return supervised(lambda: int(others(config=config)))
 
 
 @pytest.hookimpl(tryfirst=True)

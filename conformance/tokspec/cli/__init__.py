@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, TextIO
@@ -151,11 +151,11 @@ def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int
             signal.signal(number, _end)
     gc.set_threshold(ALLOCATIONS)
     if owns_process and "--in-process" in arguments and hasattr(os, "fork"):
-        return _supervise(arguments)
+        return supervised(lambda: _status(arguments, owns_process=True))
     return _status(arguments, owns_process)
 
 
-def _supervise(arguments: list[str]) -> int:
+def supervised(command: Callable[[], int]) -> int:
     """Run a command in a child of this process, and return the status that it says at its end.
 
     An adapter that runs in a process can end it, with status 0 as well, before anything is judged or when all is.
@@ -164,15 +164,20 @@ def _supervise(arguments: list[str]) -> int:
     child = os.fork()
     if not child:
         os.close(reader)
-        status = _status(arguments, owns_process=True)
+        status = command()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
         os.write(writer, bytes([status]))
         os._exit(status)
     os.close(writer)
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}  # the child gets it too, from the terminal
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is _end:
-            signal.signal(number, lambda number, _: os.kill(child, number))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the child gets too, from the terminal
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, lambda number, _: os.kill(child, number))
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for number, handler in before.items():
+        signal.signal(number, handler)
     os.set_blocking(reader, False)  # what the adapter has started may hold the other end
     with suppress(BlockingIOError):
         if said := os.read(reader, 1):
