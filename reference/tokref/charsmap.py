@@ -82,7 +82,7 @@ def read_map(content: bytes) -> CharacterMap:
     if not content:
         return CharacterMap((), b"")
     size = int.from_bytes(content[:4], "little")
-    if len(content) < 4 or size % 4 or 4 + size > len(content):
+    if size % 4 or 4 + size > len(content):  # so is what is shorter than the size itself
         raise InputError("invalid_model", f"a character map of {len(content)} bytes says that its trie has {size}")
     trie = content[4 : 4 + size]
     units = tuple(int.from_bytes(trie[place : place + 4], "little") for place in range(0, size, 4))
