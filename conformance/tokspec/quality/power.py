@@ -142,7 +142,7 @@ class _Asking:
                 self.hung += 1
                 return "timeout"
             self.check(question)
-        return result.verdict.value
+        return str(result.verdict.value)
 
     def check(self, result: Result) -> None:
         if result.detail.startswith(_SLIPS):
