@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tokspec.base.errors import Unsupported
 from tokspec.formats import read, write
 from tokspec.formats.on_disk import content_of, save
 from tokspec.formats.tiktoken_ranks import from_bytes
@@ -33,7 +34,7 @@ def test_what_sentencepiece_trains_is_read(model_type: str, size: int, tmp_path:
     )
     trained = package.SentencePieceProcessor(model_file=f"{prefix}.model")
     model = read("sentencepiece.model", content_of("sentencepiece.model", Path(f"{prefix}.model")))
-    assert model["pre_tokenizer"]["type"] == "sequence"
+    assert model["normalizer"]["type"] == "sentencepiece"
     save("sentencepiece.model", write("sentencepiece.model", model), tmp_path / "again")
     again = package.SentencePieceProcessor(model_file=str(tmp_path / "again"))
     for text in ["This is a course about tokenization.", "xyz", "  two  spaces "]:
@@ -45,13 +46,17 @@ def test_what_tokenizers_saves_is_read() -> None:
     package = pytest.importorskip("tokenizers")
     models = {case.model.name: case.model.content for case in load_suite().cases.values()}
     for name, model in models.items():
-        if ":" not in name:
+        if ":" in name:
+            continue
+        try:
             written = write("tokenizer.json", model)
-            saved = package.Tokenizer.from_str(json.dumps(written)).to_str()
-            expected = read("tokenizer.json", written)
-            # The library reads a number to within its last bits.
-            tokens = [[token, pytest.approx(weight, rel=1e-15)] for token, weight in expected.get("tokens", [])]
-            assert read("tokenizer.json", json.loads(saved)) == ({**expected, "tokens": tokens} if tokens else expected)
+        except Unsupported:
+            continue
+        saved = package.Tokenizer.from_str(json.dumps(written)).to_str()
+        expected = read("tokenizer.json", written)
+        # The library reads a number to within its last bits.
+        tokens = [[token, pytest.approx(weight, rel=1e-15)] for token, weight in expected.get("tokens", [])]
+        assert read("tokenizer.json", json.loads(saved)) == ({**expected, "tokens": tokens} if tokens else expected)
 
 
 def test_tiktoken_reads_the_files_of_gpt2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 def ids(file, text):
     try:
-        return Tokenizer.from_file(file).encode(text, add_special_tokens=False).ids
+        return Tokenizer.from_file(file).encode(text).ids
     except Exception as error:  # the library has no other
         return repr(error)
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import struct
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 from zlib import decompress
@@ -186,11 +186,12 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(content: Any) -> dict[str, Any]:
-    """Read the file; merges are those that the order of its pieces implies.
+    """Read the file; where the score of every piece is its id, negative, merges are those that the order implies.
 
-    Reading back what the suite wrote gives the same model, but for this: frequencies are logarithms then, of 32 bits;
-    special tokens are in the order of their ids; a metaspace for the start of the input puts its mark always, and it
-    splits unless a token goes across a mark.
+    Reading back what the suite wrote gives the same model, but for this: frequencies are logarithms then, and scores of
+    32 bits; that unknown characters are fused, and that tokens of
+    bytes are pieces of their own type, is not said; a metaspace for the start of the input puts its mark always,
+    and it splits unless a token goes across a mark.
 
     Raises:
         DataError: with the key of what the specification does not cover; a package is missing.
@@ -214,24 +215,16 @@ def read(content: Any) -> dict[str, Any]:
         return {**found, **told, "normalizer": {**told.get("normalizer", {}), **found["normalizer"]}}
     for key, value in _unsaid(message):
         raise DataError(f"is {value}, which is not what is told beside the file", FORMAT, key=key)
-    return {**_model(message, "type" in told and "unknown_token" not in told), **_stages(message), **told}
+    model = _model(message, "type" in told and "unknown_token" not in told)
+    return {**model, **_types(message, {*told.get("special_tokens", ()), *BYTES}), **_stages(message), **told}
 
 
 def _as_it_is(message: Any, has_no_unknown: bool) -> dict[str, Any]:
     """Return the model that a file says, with SentencePiece's own normalizer, types of pieces, and decoder."""
-    types: dict[str, list[str]] = {key: [] for key in _PIECE_TYPES}
-    names = {value: key for key, value in _PIECE_TYPES.items()}
-    for piece in message.pieces:
-        kind = message.SentencePiece.Type.Name(piece.type)
-        if kind in names:
-            types[names[kind]].append(piece.piece)
-    model = _model(message, has_no_unknown)
-    model.pop("special_tokens", None)
+    model = {**_model(message, has_no_unknown), **_types(message)}
     if model["type"] == "bpe":
-        del model["merges"]
+        model.pop("merges", None)
         model.update(scores=[piece.score for piece in message.pieces][: len(model["vocabulary"])], fuse_unk=True)
-    if any(types.values()):
-        model["piece_types"] = {key: tokens for key, tokens in types.items() if tokens}
     said = {field.name: getattr(message.normalizer_spec, field.name) for field in fields(Spaces)[:3]}
     suffix = message.trainer_spec.treat_whitespace_as_suffix
     charsmap = b64encode(message.normalizer_spec.precompiled_charsmap).decode("ascii")
@@ -239,6 +232,17 @@ def _as_it_is(message: Any, has_no_unknown: bool) -> dict[str, Any]:
     decoder = {"type": "sentencepiece", **{key: said[key] for key in ("add_dummy_prefix", "remove_extra_whitespaces")}}
     surface = {"unk_surface": message.trainer_spec.unk_surface}
     return {**model, "normalizer": normalizer, "decoder": {**decoder, **surface}}
+
+
+def _types(message: Any, others: Set[str] = frozenset()) -> dict[str, Any]:
+    """Return the tokens of each type but normal and unknown, without others, which the model says elsewhere."""
+    types: dict[str, list[str]] = {key: [] for key in _PIECE_TYPES}
+    names = {value: key for key, value in _PIECE_TYPES.items()}
+    for piece in message.pieces:
+        kind = message.SentencePiece.Type.Name(piece.type)
+        if kind in names and piece.piece not in others:
+            types[names[kind]].append(piece.piece)
+    return {"piece_types": {key: tokens for key, tokens in types.items() if tokens}} if any(types.values()) else {}
 
 
 def _is_sentencepiece(normalizer: Mapping[str, Any] | None) -> bool:
@@ -251,10 +255,6 @@ def _unsaid(message: Any) -> Iterator[tuple[str, str]]:
         yield "trainer_spec.treat_whitespace_as_suffix", "true"
     if _has_map(message) and message.normalizer_spec.remove_extra_whitespaces:
         yield "normalizer_spec.precompiled_charsmap", "a character map, with runs of spaces made one"
-    for index, piece in enumerate(message.pieces):
-        kind = message.SentencePiece.Type.Name(piece.type)
-        if kind in ("CONTROL", "UNUSED"):
-            yield f"pieces[{index}].type", f"{kind} ({piece.piece!r})"
 
 
 def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
@@ -313,16 +313,15 @@ def _model(message: Any, has_no_unknown: bool) -> dict[str, Any]:
     model.update(_TOKENS[model["type"]](pieces))
     if message.trainer_spec.byte_fallback:
         model["byte_fallback"] = True
-    special = [piece.token for piece in pieces if piece.kind == "USER_DEFINED"]
-    if special:
-        model["special_tokens"] = special
     return {**model, "unknown_token": unknown[0]} if unknown else model
 
 
 def _bpe(pieces: list[Piece]) -> dict[str, Any]:
-    ordinary = sorted((piece for piece in pieces if piece.kind == "NORMAL"), key=lambda piece: -piece.score)
-    merges = [list(merge) for merge in merges_of([piece.token for piece in ordinary])]
-    return {"vocabulary": [piece.token for piece in pieces], "merges": merges}
+    vocabulary = [piece.token for piece in pieces]
+    if any(piece.score != -id for id, piece in enumerate(pieces) if piece.kind == "NORMAL"):
+        return {"vocabulary": vocabulary, "scores": [piece.score for piece in pieces]}
+    merges = [list(merge) for merge in merges_of([piece.token for piece in pieces if piece.kind == "NORMAL"])]
+    return {"vocabulary": vocabulary, "merges": merges}
 
 
 def _unigram(pieces: list[Piece]) -> dict[str, Any]:
