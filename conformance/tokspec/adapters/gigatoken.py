@@ -74,7 +74,7 @@ class GigatokenAdapter:
         """Perform one operation.
 
         Raises:
-            Refusal: ``unsupported`` with the reason.
+            Refusal: ``unsupported`` with the reason, and ``invalid_input`` for ids whose bytes are not UTF-8.
         """
         require_unicode(input)
         tokenizer, vocabulary, names = model
@@ -87,4 +87,4 @@ class GigatokenAdapter:
         try:
             return {"text": tokenizer.decode(list(known)).decode("utf-8")}
         except UnicodeDecodeError as error:
-            raise Unsupported("gives bytes, and these are not UTF-8") from error
+            raise Refusal("invalid_input", "gives bytes, and these are not UTF-8") from error
