@@ -244,8 +244,11 @@ def begin(found: Runs) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def survives(made: Made) -> Change | None:
-    """Judge a change by the cases that run it; those that killed another are asked first."""
+def killer(made: Made) -> tuple[Change, str]:
+    """Return what kills a change, judged by the cases that run it; an empty text if it survives.
+
+    Cases that killed another are asked first.
+    """
     module, old, new = made.change
     place = function(made)
     for choices, calls in zip(option_sets(), RUNS, strict=True):
@@ -253,14 +256,14 @@ def survives(made: Made) -> Change | None:
         mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), made.text, choices=choices)
         try:
             kills = judged(mutant, cases, seconds=SECONDS).kills if cases else ()
-        except DataError:  # it cannot even be imported, or a name is not bound any more
-            return None
+        except DataError as error:  # it cannot even be imported, or a name is not bound any more
+            return made.change, str(error)
         if kills:
             case = next(case for case in cases if case.id == kills[0].case)
             CASES.remove(case)
             CASES.insert(0, case)
-            return None
-    return made.change
+            return made.change, f"{kills[0].verdict} of {case.id}"
+    return made.change, ""
 
 
 def explained() -> Mapping[Change, str]:
@@ -277,15 +280,16 @@ def main() -> int:
         print(f"{', '.join(sorted(strange))}: no such module; give some of {', '.join(sorted(there))}", file=sys.stderr)
         return 2
     known = {change: why for change, why in explained().items() if change[0] in modules}
-    left: set[Change] = set()
+    by: dict[Change, str] = {}
     with get_context("spawn").Pool(initializer=begin, initargs=(runs(),)) as pool:
         made = [change for found in pool.imap_unordered(changes, modules) for change in found]
-        for change in filter(None, pool.imap_unordered(survives, made, chunksize=4)):
-            left.add(change)
-            if change not in known:
+        for change, killed_by in pool.imap_unordered(killer, made, chunksize=4):
+            by[change] = killed_by
+            if not killed_by and change not in known:
                 tell("SURVIVES", change)
+    left = {change for change, killed_by in by.items() if not killed_by}
     for change in sorted(known.keys() - left):
-        tell("KILLED, AND YET EXPLAINED", change)
+        tell(f"KILLED BY {by.get(change, 'nothing, for it is not made')}, AND YET EXPLAINED:", change)
     killed, known_left = len(made) - len(left), len(left & known.keys())
     print(f"{len(made)} changes: {killed} killed, {len(left)} survive, {known_left} of them explained")
     return 0 if left == known.keys() else 1

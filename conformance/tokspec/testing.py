@@ -69,8 +69,8 @@ def differences(
     for each model were answered in the end.
 
     Args:
-        adapter: a class or a function that makes one, asked in this process; or the name of an installed one,
-            ``module:Object`` or "PROGRAM ARGS", asked in a process of its own.
+        adapter: a class or a function that makes one, asked in this process, which it can end before anything is
+            told; or the name of an installed one, ``module:Object`` or "PROGRAM ARGS", asked in a process of its own.
         examples: how many models to draw, each with all that it is asked.
         seed: of the examples; the same finds the same.
         families: of models; the names of ``tokspec.fuzz.families.FAMILIES``.
@@ -161,7 +161,8 @@ class TokenizerTests:
     >>> TestReference().test_agrees_with_the_reference()
     """
 
-    #: A class or function that makes the adapter, a name, ``module:Object``, or a command.
+    #: A class or function that makes the adapter, a name, ``module:Object``, or a command. A class is asked in the
+    #: process of pytest, and a library that ends that process ends the tests; the others have a process of their own.
     adapter: ClassVar[Any] = None
 
     #: How many models to draw, and the seed: a test is to end the same way each time.
