@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.suite.fixtures import load_suite
-
 FOLDER = Path(__file__).parents[1] / "engines"
 
 spec = spec_from_file_location("engines_patterns", FOLDER / "patterns.py")
@@ -42,16 +40,6 @@ def programs() -> None:
 @pytest.mark.usefixtures("programs")
 def test_the_page_is_up_to_date() -> None:
     assert patterns.page() == PAGE, "run python conformance/engines/patterns.py"
-
-
-def test_every_case_with_a_regular_expression_has_a_row() -> None:
-    missing = [
-        case.id
-        for case in load_suite().cases.values()
-        if case.file.startswith("patterns/") and patterns.patterns_of(case.model.content["pre_tokenizer"])
-        if f"| [{case.id}](../fixtures/{case.file})" not in PAGE
-    ]
-    assert missing == []
 
 
 def test_its_examples() -> None:
