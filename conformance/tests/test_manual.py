@@ -159,7 +159,7 @@ def make_old_environment(folder: Path, packages: str) -> None:
 
 @pytest.mark.parametrize("page", parameters(COMMANDS))
 def test_a_page_says_what_happens(page: Path, folder: Path) -> None:
-    if Path(tokspec.__file__).is_relative_to(ROOT):
+    if Path(tokspec.__file__).is_relative_to(ROOT / "conformance"):
         pytest.skip("the suite is installed editable: tox run -e docs")
     make_old_environment(folder, sysconfig.get_path("purelib"))
     assert run_page(page, folder, Path(sys.executable).parent, network=False) == []
