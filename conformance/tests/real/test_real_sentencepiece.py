@@ -20,6 +20,7 @@ from published import model_file
 from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.formats import read, write
 from tokspec.formats.files import pack
+from tokspec.formats.tiktoken_ranks import merges_of
 
 pytestmark = pytest.mark.interop
 
@@ -45,7 +46,10 @@ def expressible() -> Mapping[str, Any]:
     del proto.pieces[:]
     proto.pieces.extend(kept)
     proto.trainer_spec.byte_fallback = False
-    return read(MODEL, pack({MODEL: proto.SerializeToString()}, {"decoder": {"type": "metaspace"}}))
+    model = read(MODEL, pack({MODEL: proto.SerializeToString()}, {"decoder": {"type": "metaspace"}}))
+    scores = dict(zip(model["vocabulary"], model.pop("scores"), strict=True))
+    ranked = sorted(model["vocabulary"][1:], key=scores.__getitem__, reverse=True)
+    return {**model, "merges": [list(merge) for merge in merges_of(ranked)]}
 
 
 @pytest.fixture(scope="module")
