@@ -86,6 +86,7 @@ MUTANTS = """\
 """
 
 MUTANTS_OF_THE_SUITE = load_mutants(mutants_folder() or Path())
+BLIND_MUTANTS = load_mutants((mutants_folder() or Path()) / "blind")
 
 KILLED = Mutant(
     "x", "WP-ENC-4", "x", "wordpiece", "length(piece.text, choices) > model.max_word_length", "False", place="x.yaml:3"
@@ -274,7 +275,7 @@ def test_the_reference_itself_stays_as_it_is() -> None:
 
 def test_every_mutant_fits_the_reference() -> None:
     misfits = []
-    for mutant in MUTANTS_OF_THE_SUITE:
+    for mutant in [*MUTANTS_OF_THE_SUITE, *BLIND_MUTANTS]:
         try:
             mutant.changed()
         except DataError as error:
