@@ -51,6 +51,9 @@ _RETYPED = re.compile(
 _HIDDEN = re.compile("[^ -~\n]")
 _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"}
 
+#: What libyaml says, from 0.2.6 on, of more than a thousand levels, which it meets before it tells of the first.
+_TOO_DEEP = "exceeded maximum nesting depth"
+
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -102,6 +105,8 @@ def parse_yaml(text: str, name: str) -> Document:
         value = _Reader(name, lines, spans, yaml.parse(text, Loader=_Loader)).document()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
+        if error.problem == _TOO_DEEP:
+            raise DataError(f"is nested more than {DEEPEST} deep", name, line) from None
         raise DataError(f"is not YAML: {error.problem}", name, line) from None
     except yaml.YAMLError as error:
         raise DataError(f"is not YAML: {error}", name) from None
