@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.judge.verdicts import Verdict
-from tokspec.report.matrix import MatrixRow, markdown_matrix, matrix, read_list
+from tokspec.laboratory.matrix.rows import MatrixRow, markdown_matrix, matrix, read_list
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 

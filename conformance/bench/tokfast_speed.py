@@ -188,7 +188,7 @@ def wordpiece_ids(text: str) -> Work:
 
 
 def legacy_ids(text: str) -> Work:
-    from tokspec.adapters.bert_legacy import BertLegacyAdapter
+    from tokspec.published.bert_legacy import BertLegacyAdapter
 
     normalizer = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     beside = {

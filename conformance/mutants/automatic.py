@@ -27,9 +27,9 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 from tokspec.base.errors import DataError
 from tokspec.judge.runner import run
-from tokspec.quality.mutants import Mutant
-from tokspec.quality.mutated import mutated, source
-from tokspec.quality.power import judged
+from tokspec.laboratory.quality.mutants import Mutant
+from tokspec.laboratory.quality.mutated import mutated, source
+from tokspec.laboratory.quality.power import judged
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite

@@ -8,9 +8,9 @@ import pytest
 import tokenizers
 
 from tokspec.adapter import Hello, Refusal, Unsupported
-from tokspec.adapters.huggingface import CHOICES, COMPONENTS, OTHER_TRAINERS, TokenizersAdapter
 from tokspec.formats import write
 from tokspec.protocol.messages import Refused, Request
+from tokspec.published.huggingface import CHOICES, COMPONENTS, OTHER_TRAINERS, TokenizersAdapter
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.specification import load_specification
 

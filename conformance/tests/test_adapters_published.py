@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from tokspec.adapter import Refusal
 from tokspec.adapters.registry import open_session
-from tokspec.adapters.tokie import TokieAdapter
 from tokspec.cli import tokspec as group
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
+from tokspec.published.tokie import TokieAdapter
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -317,8 +317,8 @@ def test_the_end_of_a_word() -> None:
 
 def test_a_character_map_of_sentencepiece() -> None:
     pytest.importorskip("sentencepiece")
-    from tokspec.adapters.sentencepiece import SentencePieceAdapter
     from tokspec.formats.sentencepiece_model import WHITE_SPACE
+    from tokspec.published.sentencepiece import SentencePieceAdapter
 
     adapter = SentencePieceAdapter()
     charsmap = b64encode(WHITE_SPACE).decode()

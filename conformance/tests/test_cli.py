@@ -330,20 +330,6 @@ no-word   encode  BPE-ENC-1, ERROR-1
     assert status_and_message("cases", *ONE, "no-*")[1] == "no-word  encode  BPE-ENC-1, ERROR-1\n1 case\n"
 
 
-@pytest.mark.parametrize(
-    ("verb", "successor"),
-    [
-        ("coverage", "dev coverage"),
-        ("list", "cases"),
-        ("power", "dev power"),
-        ("show", "cases NAME"),
-    ],
-)
-def test_a_verb_that_is_gone_names_its_successor(status_and_message: Call, verb: str, successor: str) -> None:
-    said = f"tokspec: tokspec {verb} is gone; use tokspec {successor}\n"
-    assert status_and_message(verb, "--whatever") == (2, "", said)
-
-
 def test_cases_by_source_show_what_each_prints(status_and_message: Call) -> None:
     assert status_and_message("cases", *ONE, "--source")[1] == f"""\
 {SOURCE} (unigram): 1 printed result, 0 of them errata, in 1 case
@@ -684,7 +670,7 @@ def test_what_comes_after_bye_is_looked_at(run: Run, folder: Path, said: str, fa
 def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder: Path) -> None:
     lines = ("import sys", "from tokspec.sessions.adapter_server import main", "main()", "sys.exit(7)")
     (folder / "ends.py").write_text("\n".join(lines), "utf-8")
-    command = f"{shlex.quote(sys.executable)} ends.py reference"
+    command = f"{shlex.quote(sys.executable)} ends.py tokspec.adapters.reference:ReferenceAdapter"
     found = run("run", *ONE, "--cmd", command)
     assert (found.returncode, found.stderr) == (1, b"")
     lines = found.stdout.decode().splitlines()

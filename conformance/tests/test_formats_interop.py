@@ -199,10 +199,10 @@ def known(file: str) -> set[str]:
     return set(read_known_failures(ADAPTERS / file).entries)
 
 
-TOKENIZERS = known("tokspec/adapters/huggingface.known-failures.yaml")
-SENTENCEPIECE = known("tokspec/adapters/sentencepiece.known-failures.yaml")
-TIKTOKEN = known("tokspec/adapters/tiktoken.known-failures.yaml")
-EDUCATIONAL = known("tokspec/adapters/tiktoken_educational.known-failures.yaml")
+TOKENIZERS = known("tokspec/published/huggingface.known-failures.yaml")
+SENTENCEPIECE = known("tokspec/published/sentencepiece.known-failures.yaml")
+TIKTOKEN = known("tokspec/published/tiktoken.known-failures.yaml")
+EDUCATIONAL = known("tokspec/published/tiktoken_educational.known-failures.yaml")
 LLAMA = known("adapters/node-llama-cpp/known-failures.yaml")
 #: Of the package for Node.js, which reads formats that the adapter in Rust is not given: it looks a whole piece up before
 #: it merges, splits at spaces whatever the file says, keeps a mark of white space alone, takes special tokens in their

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tokspec.fuzz.checker import AGAIN, Question
-from tokspec.fuzz.clauses import _ROWS, candidates
-from tokspec.fuzz.components import COMPONENTS
+from tokspec.laboratory.fuzz.checker import AGAIN, Question
+from tokspec.laboratory.fuzz.clauses import _ROWS, candidates
+from tokspec.laboratory.fuzz.components import COMPONENTS
 from tokspec.suite.schema import operations
 from tokspec.suite.specification import load_specification
 

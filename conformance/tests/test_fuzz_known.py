@@ -17,11 +17,11 @@ from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
 from tokspec.base.files import specification_folder
-from tokspec.fuzz.campaign import Budget, Campaign
-from tokspec.fuzz.checker import Checker, Question, Side, case_of
-from tokspec.fuzz.components import components_of
-from tokspec.fuzz.findings import Finding, Findings, KnownCause, known_causes, mark_known
 from tokspec.judge.verdicts import Result, Verdict
+from tokspec.laboratory.fuzz.campaign import Budget, Campaign
+from tokspec.laboratory.fuzz.checker import Checker, Question, Side, case_of
+from tokspec.laboratory.fuzz.components import components_of
+from tokspec.laboratory.fuzz.findings import Finding, Findings, KnownCause, known_causes, mark_known
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.testing import differences
 

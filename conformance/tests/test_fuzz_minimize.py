@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tokref.charsmap import read_map
-from tokspec.fuzz.characters import CHARACTER_MAPS
-from tokspec.fuzz.checker import Question
-from tokspec.fuzz.minimize import is_sound, minimize
+from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
+from tokspec.laboratory.fuzz.checker import Question
+from tokspec.laboratory.fuzz.minimize import is_sound, minimize
 
 BPE = {
     "type": "bpe",

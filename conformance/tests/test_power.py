@@ -15,10 +15,10 @@ import tokref
 from tokspec.adapters.reference import ReferenceAdapter, functions_by_clause
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec
-from tokspec.quality.coverage import coverage
-from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, selected
-from tokspec.quality.mutated import mutated, source
-from tokspec.quality.power import Kill, MutantOutcome, judged, power
+from tokspec.laboratory.quality.coverage import coverage
+from tokspec.laboratory.quality.mutants import Mutant, load_mutants, mutants_folder, selected
+from tokspec.laboratory.quality.mutated import mutated, source
+from tokspec.laboratory.quality.power import Kill, MutantOutcome, judged, power
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import read_yaml
 
@@ -228,7 +228,7 @@ def test_files_without_a_list_ids_used_twice_and_empty_folders_are_named(folder:
 
 
 def test_an_installed_suite_has_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokspec.cli.power.mutants_folder", lambda: None)
+    monkeypatch.setattr("tokspec.laboratory.cli.power.mutants_folder", lambda: None)
     result = CliRunner().invoke(tokspec, ["dev", "power"], standalone_mode=False)
     message = "--mutants: there are none here; run this in a checkout, or give its conformance/mutants"
     assert str(result.exception) == message

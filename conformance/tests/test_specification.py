@@ -13,7 +13,7 @@ import pytest
 from tokspec.adapters.reference import functions_by_clause
 from tokspec.base.errors import DataError
 from tokspec.base.files import specification_folder
-from tokspec.quality.coverage import coverage
+from tokspec.laboratory.quality.coverage import coverage
 from tokspec.suite import specification
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import Choice, Clause, Erratum, load_specification

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
-from tokspec.diff import vocabularies as module
-from tokspec.diff.vocabularies import Cell, Column, Vocabularies
-from tokspec.report.matrix import read_list
+from tokspec.laboratory.matrix import vocabularies as module
+from tokspec.laboratory.matrix.rows import read_list
+from tokspec.laboratory.matrix.vocabularies import Cell, Column, Vocabularies
+from tokspec.laboratory.texts import load_texts
 from tokspec.sessions.limits import Limits
-from tokspec.texts import load_texts
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,7 @@ import signal
 import sys
 from types import FrameType
 
-__all__ = ["INTERRUPTED", "main"]
-
-INTERRUPTED = 130
-"""The exit status after an interruption, as shells give it: 128 and the number of the signal."""
+from tokspec.base.errors import INTERRUPTED
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
-"""``pytest --tokspec IMPLEMENTATION``: every case of the suite as a test of its own; and ``tokenizer_regression``.
+"""``pytest --tokspec IMPLEMENTATION``: every case of the suite as a test of its own.
 
-Nothing else of the suite is imported until one of the options is given, or the fixture asked for.
+Nothing else of the suite is imported until one of the options is given.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import pytest
 
 if TYPE_CHECKING:
     from tokspec.cli.pytest_items import Cases
-    from tokspec.diff.regression import TokenizerRegression
 
 __all__ = [
     "pytest_addoption",
@@ -22,7 +21,6 @@ __all__ = [
     "pytest_make_collect_report",
     "pytest_runtest_protocol",
     "pytest_sessionstart",
-    "tokenizer_regression",
 ]
 
 #: The options that mean nothing unless an implementation is named.
@@ -45,14 +43,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="hold it to an option")
     group.addoption("--tokspec-fixtures-version", metavar="X.Y.Z", help="take the cases that stood in this version")
     group.addoption("--tokspec-known-failures", metavar="FILE", help="failures that do not count")
-
-
-@pytest.fixture
-def tokenizer_regression(request: pytest.FixtureRequest) -> TokenizerRegression:
-    """Hold a tokenizer to what it answered when it was recorded: ``tokenizer_regression.check(tokenizer)``."""
-    from tokspec.diff.regression import TokenizerRegression
-
-    return TokenizerRegression(request)
 
 
 @pytest.hookimpl(tryfirst=True)

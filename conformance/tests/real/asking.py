@@ -15,12 +15,12 @@ from tokspec.adapters.registry import find, open_session
 from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.base.errors import DataError
 from tokspec.formats.neutral import tokens_of
+from tokspec.laboratory.matrix.rows import Listed, read_list
+from tokspec.laboratory.texts import load_texts
 from tokspec.protocol.messages import Answer, Refused, Request
-from tokspec.report.matrix import Listed, read_list
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
-from tokspec.texts import load_texts
 
 __all__ = [
     "TEXTS",

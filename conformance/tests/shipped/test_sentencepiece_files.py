@@ -19,10 +19,10 @@ from test_shipped_files import TEXTS, file
 from tokfast import FastTokenizer
 from tokref import Choices, Token, Tokenizer, Unigram, from_mapping
 from tokref.unigram import nbest
-from tokspec.adapters.sentencepiece import CHOICES
 from tokspec.formats import read, write
 from tokspec.formats.files import pack
 from tokspec.formats.on_disk import content_of
+from tokspec.published.sentencepiece import CHOICES
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 

@@ -22,7 +22,7 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec as group
 from tokspec.formats import read, write
 from tokspec.formats.on_disk import content_of
-from tokspec.texts import load_texts
+from tokspec.laboratory.texts import load_texts
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -111,7 +111,7 @@ def answer(adapter: Any, model: Any, operation: str, input: Mapping[str, Any]) -
 
 @pytest.mark.parametrize("name", OBJECTS)
 def test_the_reference_gives_what_the_library_gives(name: str) -> None:
-    huggingface = pytest.importorskip("tokspec.adapters.huggingface")
+    huggingface = pytest.importorskip("tokspec.published.huggingface")
     library, reference = huggingface.TokenizersAdapter(), ReferenceAdapter(huggingface.CHOICES)
     content = content_of("tokenizer.json", file(name))
     theirs = library.load("tokenizer.json", content)

@@ -20,9 +20,9 @@ from test_shipped_files import OBJECTS, TEXTS, file
 import tokref
 from tokfast import FastTokenizer
 from tokref import Choices, EncodedToken, Encoding, InputError, Tokenizer
-from tokspec.adapters import huggingface
 from tokspec.formats import read
 from tokspec.formats.on_disk import content_of
+from tokspec.published import huggingface
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 

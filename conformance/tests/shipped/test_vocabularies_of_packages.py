@@ -8,8 +8,8 @@ import pytest
 from fetch import file_of
 from test_shipped_files import ROWS, file
 
-from tokspec.diff.vocabularies import Vocabularies
-from tokspec.report.matrix import read_list
+from tokspec.laboratory.matrix.rows import read_list
+from tokspec.laboratory.matrix.vocabularies import Vocabularies
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 

@@ -10,11 +10,11 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.diff.causes import compare_replies
-from tokspec.diff.minimize import Minimizer, Spent, minimize_sequence, narrow
-from tokspec.diff.saving import explain
-from tokspec.diff.tally import Tally
 from tokspec.formats.user_model import UserModel
+from tokspec.laboratory.diff.causes import compare_replies
+from tokspec.laboratory.diff.minimize import Minimizer, Spent, minimize_sequence, narrow
+from tokspec.laboratory.diff.saving import explain
+from tokspec.laboratory.diff.tally import Tally
 from tokspec.protocol.messages import Request
 from tokspec.sessions.in_process import InProcessSession
 

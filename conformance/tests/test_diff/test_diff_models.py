@@ -13,9 +13,9 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.diff.answers import Asker
-from tokspec.diff.models import compare_summaries, parts_of, summarize
 from tokspec.formats.user_model import read_user_model
+from tokspec.laboratory.diff.answers import Asker
+from tokspec.laboratory.diff.models import compare_summaries, parts_of, summarize
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.in_process import InProcessSession
 
@@ -138,7 +138,7 @@ def test_another_model_is_described(tmp_path: Path) -> None:
 
 
 def test_what_a_post_processor_adds_is_asked_for_or_not(tmp_path: Path) -> None:
-    from tokspec.adapters.huggingface import TokenizersAdapter
+    from tokspec.published.huggingface import TokenizersAdapter
 
     model = own(tmp_path, {**MODEL, "post_processor": TEMPLATE})
     found = []
@@ -151,7 +151,7 @@ def test_what_a_post_processor_adds_is_asked_for_or_not(tmp_path: Path) -> None:
 
 
 def test_stages_that_a_model_has_not_are_left_out(tmp_path: Path) -> None:
-    from tokspec.adapters.huggingface import TokenizersAdapter
+    from tokspec.published.huggingface import TokenizersAdapter
 
     with InProcessSession(TokenizersAdapter()) as session:
         asker = Asker(session, own(tmp_path, {**MODEL, "normalizer": None}))

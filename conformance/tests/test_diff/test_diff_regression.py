@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.diff import regression  # here, because pytester forgets what is first imported in a run
-from tokspec.texts import load_texts
+from tokspec.laboratory.diff import regression  # here, because pytester forgets what is first imported in a run
+from tokspec.laboratory.texts import load_texts
 
 pytestmark = pytest.mark.slow
 

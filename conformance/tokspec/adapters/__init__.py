@@ -1,1 +1,1 @@
-"""Adapters of implementations that can be loaded in Python; each is run in a process of its own."""
+"""The adapters of the reference and its fast sibling, and the registry that finds implementations by name."""

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 from tokspec.base.display import visible
 
-__all__ = ["AdapterFault", "DataError", "MissingModule", "Refusal", "Unsupported"]
+__all__ = ["INTERRUPTED", "AdapterFault", "DataError", "MissingModule", "Refusal", "Unsupported"]
+
+INTERRUPTED = 130
+"""The exit status after an interruption, as shells give it: 128 and the number of the signal."""
 
 
 @dataclass(eq=False)

@@ -8,17 +8,19 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from tokspec import __version__
-from tokspec.__main__ import INTERRUPTED
 from tokspec.base.display import shorten, visible
-from tokspec.base.errors import DataError
+from tokspec.base.errors import INTERRUPTED, DataError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 __all__ = ["main", "run_command_line", "tokspec"]
 
@@ -33,73 +35,56 @@ LONGEST = 4000
 ALLOCATIONS = 50_000
 
 
-#: For each command the module of this package in which it is, and its name there.
-_COMMANDS = {
-    "cases": ("cases", "cases_command"),
-    "diff": ("diff", "diff_command"),
-    "fuzz": ("fuzz", "fuzz_command"),
-    "init": ("init", "init_command"),
-    "matrix": ("matrix", "matrix_command"),
-    "model": ("model", "model_command"),
-    "probe": ("probe", "probe_command"),
-    "record": ("record", "record_command"),
-    "report": ("report", "report_command"),
-    "run": ("run", "run_command"),
-    "smoke": ("smoke", "smoke_command"),
-}
-_DEV_COMMANDS = {
-    "coverage": ("coverage", "coverage_command"),
-    "power": ("power", "power_command"),
-}
+#: The commands that judge, each in the module of this package that has its name.
+_COMMANDS = ("cases", "init", "model", "probe", "report", "run", "smoke")
 
-#: Commands of earlier versions, and what does their work now.
-_GONE = {
-    "check": "diff RECORDING IMPLEMENTATION",
-    "compare": "diff A B",
-    "coverage": "dev coverage",
-    "freeze": "record",
-    "list": "cases",
-    "power": "dev power",
-    "show": "cases NAME",
-    "sweep": "diff A B FILES",
-}
+#: The groups of entry points in which the laboratory announces its commands; nothing here imports it.
+_GROUP = "tokspec.commands"
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is wanted, so that none waits for what only another one needs."""
+    """Imports a command when it is wanted, so that none waits for what only another one needs.
 
-    def __init__(self, *, modules: Mapping[str, tuple[str, str]], gone: Mapping[str, str], **settings: Any) -> None:
+    ``own`` are the commands of this package, ``announced`` is the group of entry points that name the others.
+    """
+
+    def __init__(self, *, own: Sequence[str] = (), announced: str, **settings: Any) -> None:
         super().__init__(**settings)
-        self.modules = modules
-        self.gone = gone
+        self.own = own
+        self.announced = announced
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Name the commands."""
-        return sorted({*self.modules, *self.commands})
+        return sorted({*self.own, *self._points().names, *self.commands})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import a command."""
-        if name in self.modules and name not in self.commands:
-            module, command = self.modules[name]
-            self.add_command(getattr(import_module(f"tokspec.cli.{module}"), command), name)
+        if name not in self.commands:
+            if name in self.own:
+                self.add_command(getattr(import_module(f"tokspec.cli.{name}"), f"{name}_command"), name)
+            elif name in self._points().names:
+                self.add_command(self._points()[name].load(), name)
         return super().get_command(context, name)
+
+    def _points(self) -> EntryPoints:
+        from importlib.metadata import entry_points  # here, because it takes a while, and few commands need it
+
+        return entry_points(group=self.announced)
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant; for an unknown one all are imported, so that click names the nearest."""
-        if arguments[0] in self.gone:
-            raise DataError(f"tokspec {arguments[0]} is gone; use tokspec {self.gone[arguments[0]]}")
         if self.get_command(context, arguments[0]) is None:
-            for name in self.modules:
+            for name in self.list_commands(context):
                 self.get_command(context, name)
         return super().resolve_command(context, arguments)
 
 
 @click.group(
     cls=LazyGroup,
-    modules=_COMMANDS,
-    gone=_GONE,
+    own=_COMMANDS,
+    announced=_GROUP,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -118,8 +103,7 @@ def tokspec(context: click.Context) -> None:
 @tokspec.group(
     "dev",
     cls=LazyGroup,
-    modules=_DEV_COMMANDS,
-    gone={},
+    announced=f"{_GROUP}.dev",
     invoke_without_command=True,
     short_help="Judge the suite itself.",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.options import COUNT, FILE, refuse_outputs
 from tokspec.judge.diagnosis import group_failures
+from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.changes import REGRESSIONS, changes, lines
 from tokspec.report.failure import describe
@@ -22,6 +24,9 @@ from tokspec.report.ndjson import Report, read_report
 from tokspec.report.text import text
 
 __all__ = ["report_command"]
+
+#: The group of entry points in which the laboratory announces what writes the page of a run.
+_PAGES = "tokspec.pages"
 
 FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
 
@@ -65,11 +70,12 @@ def _page(reports: Sequence[Report]) -> str:
     if len(reports) != 1:
         raise DataError("shows one report; give one", key="--html")
     try:
-        from tokspec.site.build import run_page  # here, because it needs packages that judging does not
+        (point,) = entry_points(group=_PAGES)
+        page: Callable[[Run, str, str], str] = point.load()
     except ImportError as error:
         raise DataError(f"needs {error.name}: pip install jinja2 markdown-it-py", key="--html") from None
     report = reports[0]
-    return run_page(report.run, report.file, report.origin.again)
+    return page(report.run, report.file, report.origin.again)
 
 
 def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:

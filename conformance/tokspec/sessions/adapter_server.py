@@ -1,6 +1,6 @@
 """The server for adapters in Python: it calls an adapter with care, and makes a program of it that speaks the protocol.
 
-Start it by ``python -m tokspec.sessions.adapter_server NAME_OR_MODULE:OBJECT``; further arguments replace the path on
+Start it by ``python -m tokspec.sessions.adapter_server MODULE:OBJECT``; further arguments replace the path on
 which modules are searched. The suite runs adapters in it, so that one that hangs, exits or dies does so alone. It keeps
 the two streams of the protocol to itself: whatever the adapter, or a library below it, prints goes to standard error,
 and what it reads from standard input is empty. An exception is answered as ``crashed`` (PROTO-5), and the next request
@@ -209,7 +209,7 @@ class AdapterServer:
     def _hello(self, request: Mapping[str, Any]) -> Message:
         try:
             name, _, choices = self._spec.partition(" ")
-            adapter = make_adapter(_target(name), json.loads(choices) if choices else None)
+            adapter = make_adapter(name, json.loads(choices) if choices else None)
             self._caller = AdapterCaller(adapter, is_given=True)
         except DataError as error:
             return {"misuse": {"message": error.message, "key": error.key, "missing": isinstance(error, MissingModule)}}
@@ -240,15 +240,6 @@ def _unsupported(message: str) -> Message:
     return {"refused": {"reason": "unsupported", "message": message}}
 
 
-def _target(spec: str) -> str:
-    """Return the module and object behind a name; a server that is started by hand may be given one."""
-    if ":" in spec:
-        return spec
-    from tokspec.adapters.registry import find  # here, because it takes longer to import than all the rest
-
-    return find(spec).target
-
-
 def _line(id: object, message: Message) -> bytes:
     try:
         return encode_line({"id": id, **message})
@@ -276,7 +267,7 @@ def main() -> int:
     Choices to make it with may follow its name and a space, as JSON.
     """
     if len(sys.argv) < 2:
-        sys.stderr.write("usage: python -m tokspec.sessions.adapter_server NAME_OR_MODULE:OBJECT\n")
+        sys.stderr.write("usage: python -m tokspec.sessions.adapter_server MODULE:OBJECT\n")
         return 2
     spec, *path = sys.argv[1:]
     sys.path[:] = path or sys.path

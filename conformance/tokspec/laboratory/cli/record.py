@@ -1,0 +1,201 @@
+"""``tokspec record``: record what an implementation answers with a model of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from tokspec.base.display import shorten, visible
+from tokspec.base.errors import DataError
+from tokspec.cli.options import (
+    COUNT,
+    FILE,
+    Command,
+    add_options,
+    files_of_implementation,
+    limits_options,
+    refuse_outputs,
+)
+from tokspec.cli.progress import ProgressBar
+from tokspec.formats import READERS
+from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_model
+from tokspec.laboratory.diff.answers import Asker, Input, Record, answer
+from tokspec.laboratory.diff.compare import default_inputs
+from tokspec.laboratory.diff.inputs import FIELD, KINDS, BadText, Reading, files_of_texts, find_parts, read_part
+from tokspec.laboratory.diff.recording import Written, header_of, is_recording, write_recording
+from tokspec.laboratory.diff.report import count
+from tokspec.laboratory.diff.sides import open_side, parse_side
+from tokspec.laboratory.diff.tally import Tally
+from tokspec.laboratory.diff.texts import MADE
+from tokspec.protocol.messages import Fault
+from tokspec.sessions.limits import Limits
+
+__all__ = ["Unanswered", "file_inputs", "record_command", "texts_options"]
+
+#: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
+_LARGEST = 64 * 1024
+
+#: Bytes from which on a recording is better compressed, and reasons that are shown.
+_LARGE = 32 * 1024 * 1024
+_SHOWN = 8
+
+
+#: How a model and files are read, and what is asked about.
+_TEXTS = [
+    click.option("--format", type=click.Choice(list(READERS)), help="Of the model; its name says it unless given."),
+    click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given."),
+    click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet."),
+    click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens."),
+    click.option("--add-special-tokens", "adds", is_flag=True, help="Encode with what a post-processor adds."),
+]
+
+
+def texts_options(command: Command) -> Command:
+    """Add the options that say how a model and files are read, and what is asked about them."""
+    return add_options(command, _TEXTS)
+
+
+@click.command("record", short_help="Record what an implementation answers with your model.")
+@click.argument("implementation")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--model", type=FILE, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
+@texts_options
+@click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
+@limits_options
+@click.option("-o", "--output", type=FILE, required=True, metavar="FILE.ndjson", help="Compressed if it ends in .gz.")
+def record_command(
+    implementation: str,
+    files: tuple[str, ...],
+    model: Path,
+    format: str | None,
+    kind: str | None,
+    field: str,
+    made: int,
+    no_vocabulary: bool,
+    adds: bool,
+    limits: Limits,
+    output: Path,
+) -> int:
+    """Record what IMPLEMENTATION answers with a model of yours, to be compared with later by tokspec diff.
+
+    It is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS".
+
+    \b
+    tokspec record tokenizers --model tokenizer.json -o before.ndjson
+    tokspec record tokenizers texts.jsonl --field body --model tokenizer.json -o before.ndjson.gz
+
+    The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
+    bytes.
+
+    Exit status: 0 if all is recorded, 2 if it is not, not all of FILES could be read, or IMPLEMENTATION ends unasked.
+    """
+    _refuse_what_cannot_be(implementation, model, format, files, output)
+    side = parse_side(implementation)
+    bad, unanswered = Tally(), Unanswered()
+    with open_side(side, limits) as session:
+        if adds and "add_special_tokens" not in session.hello.encode_options:
+            message = "adds no special tokens of post-processors on request; leave out --add-special-tokens"
+            raise DataError(message, key=side.name)
+        mine = read_user_model(model, format)
+        if adds and mine.has_post_processor and mine.rewritten_for(session.hello.formats) == CONVERTED:
+            message = f"gets {CONVERTED}, and without its post-processor; leave out --add-special-tokens"
+            raise DataError(message, key=side.name)
+        asker = Asker(session, mine, adds=adds)
+        dropped = asker.drop_missing_stages()
+        inputs = default_inputs(asker, made, vocabulary=not no_vocabulary)
+        texts = file_inputs(files, Reading(kind, field, largest=_LARGEST), bad)
+        said = {"made": None if no_vocabulary else made, "files": [Path(file).name for file in files]}
+        header = header_of(asker, "added" if adds else "not added", said)
+        with ProgressBar("recording", None) as advance:
+            records = unanswered.watch(answer(asker, chain(inputs, texts), advance))
+            written = write_recording(output, header, records)
+    if (gets := asker.model.rewritten_for(session.hello.formats)) and gets != CONVERTED:
+        click.echo(f"{header.who} gets {gets}")
+    for operation, reason in dropped.items():
+        click.echo(visible(f"not asked: {operation}: {reason}"))
+    for line in unanswered.lines:
+        click.echo(visible(line), err=True)
+    _say(header.who, model.name, written, output)
+    ended = [f"not well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
+    for line in (*_bad_lines(bad), *ended):
+        click.echo(visible(line), err=True)
+    return 2 if bad.bad or ended else 0
+
+
+def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:
+    """Return the texts of files; their names say nothing of the machine, and have a number where two are the same."""
+    seen: dict[str, int] = {}
+    for file in files:
+        for part in find_parts(file, reading.kind, 1 << 62):
+            name = Path(part.path).name
+            seen[name] = seen.get(name, 0) + 1
+            called = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            for each in read_part(part, reading):
+                if isinstance(each, BadText):
+                    bad.note_bad(f"{called}:{each.number}", each.why)
+                else:
+                    yield Input(f"inputs/{called}", str(each.number), each.text)
+
+
+class Unanswered:
+    """Faults, which are recorded as such and are for somebody to look at: how often, with the first text."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def watch(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Pass records on, and count the faults in them."""
+        for record in records:
+            for operation, reply in record.replies.items():
+                if isinstance(reply, Fault):
+                    key = f"{operation}: {reply.kind}: {shorten(reply.message)}"
+                    times, first = self._found.get(key, (0, record.input.place))
+                    self._found[key] = (times + 1, first)
+            yield record
+
+    @property
+    def lines(self) -> list[str]:
+        """What there is to say of them, the commonest first."""
+        ordered = sorted(self._found.items(), key=lambda item: (-item[1][0], item[0]))
+        return [
+            f"not answered: {count(times, 'text')}, first {first}: {key}" for key, (times, first) in ordered[:_SHOWN]
+        ]
+
+
+def _bad_lines(bad: Tally) -> Iterator[str]:
+    for number, place, why in bad.bad.values():
+        yield f"left out: {count(number, 'record')} {'is' if number == 1 else 'are'} no text, first {place}: {why}"
+
+
+def _refuse_what_cannot_be(
+    implementation: str, model: Path, format: str | None, files: tuple[str, ...], output: Path
+) -> None:
+    """Refuse what would cost the user a file, or would be noticed only when all is done."""
+    if not implementation.strip():
+        raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
+    if output.is_dir():
+        raise DataError("is a folder; give the name of the recording in it", str(output), key="--output")
+    if not is_recording(implementation) and not output.name.removesuffix(".gz").endswith(".ndjson"):
+        raise DataError("needs a name that ends in .ndjson or .ndjson.gz", str(output), key="--output")
+    side = parse_side(implementation)
+    if side.recording is not None:
+        raise DataError("is a recording; name an implementation", implementation)
+    refuse_outputs(
+        {"--output": output},
+        {
+            "IMPLEMENTATION": files_of_implementation(implementation),
+            "--model": files_of_model(model, format),
+            "FILES": files_of_texts(files),
+        },
+    )
+
+
+def _say(who: str, model: str, written: Written, output: Path) -> None:
+    size = output.stat().st_size
+    texts = f"{count(written.records, 'text')}, {count(written.tokens, 'token')}"
+    click.echo(visible(f"{output}: {who} with {model}: {texts}; {size / 1e6:.1f} MB"))
+    if size > _LARGE and not output.name.endswith(".gz"):
+        click.echo(f"a name that ends in .gz makes it smaller: {output}.gz")

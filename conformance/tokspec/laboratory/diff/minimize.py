@@ -1,0 +1,435 @@
+"""From a difference on a real text and model to a case of ten lines: delta debugging of the input and of the model.
+
+An input is a sequence of characters or ids, a model a sequence of tokens, merges, stages and options: one function
+makes all of them small. The input is reduced first, with the user's own model, as long as the difference has the same
+cause. Then the model is reduced for that input: tokens that the text cannot touch at any stage are left out with their
+merges, and then every part without which both sides give the same answers as before. So a small model shows the
+difference that the whole model has, not one that looks like it. The result depends on the sides alone, unless time
+runs out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+from unicodedata import normalize
+
+from tokspec import formats
+from tokspec.base.errors import DataError, Unsupported
+from tokspec.formats.user_model import UserModel
+from tokspec.judge.verdicts import Verdict
+from tokspec.laboratory.diff.causes import Cause, Outcome, cause_of, compare_replies
+from tokspec.laboratory.diff.models import tokens_of
+from tokspec.laboratory.diff.tally import Group
+from tokspec.protocol.messages import Answer, Refused, Reply, Request
+from tokspec.protocol.replies import check_form
+from tokspec.sessions.session import Session
+
+__all__ = ["Minimizer", "Small", "minimize_sequence"]
+
+#: Candidates, and seconds, for one cause, and candidates where a side crashes; and those that are asked at once.
+_CANDIDATES = 1500
+_WITH_FAULTS = 100
+_SECONDS = 20.0
+_AT_ONCE = 16
+
+#: Parts of a model, or of an input, from which on one candidate is asked at a time; and those of the largest model that
+#: is small.
+_LARGE = 5000
+_SMALL = 300
+
+#: Characters of the longest text, or ids, for which a model is made small: it has as many parts as their square.
+_LONGEST = 200
+
+#: For each kind of character the one that stands for it in a simple text.
+_PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
+    (str.isspace, " "),
+    (str.isdecimal, "0"),
+    (str.isalpha, "a"),
+    (lambda character: not character.isalnum(), "."),
+)
+
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
+_LISTS = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
+
+_Sequence = TypeVar("_Sequence", str, list[Any])
+
+
+@dataclass(frozen=True)
+class Small:
+    """What is left of a difference. ``model`` is in the neutral form, None where it could not be made small.
+
+    ``why`` says why not.
+    """
+
+    cause: Cause
+    input: Mapping[str, Any]
+    outcome: Outcome
+    model: Mapping[str, Any] | None = None
+    why: str = ""
+
+
+class Spent(Exception):
+    """Nothing more is asked."""
+
+
+def minimize_sequence(items: _Sequence, shows: Callable[[list[_Sequence]], list[bool]]) -> _Sequence:
+    """Leave out stretches, from halves down to single items, until nothing can be left out.
+
+    Args:
+        items: which show a difference.
+        shows: says of candidates which of them do.
+
+    >>> minimize_sequence("one two Three four", lambda texts: ["T" in text and "o" in text for text in texts])
+    'oT'
+    """
+    size = max(1, len(items) // 2)
+    while True:
+        at, is_smaller = 0, False
+        while at < len(items):
+            at_once = _AT_ONCE if len(items) <= _LARGE else 1
+            starts = range(at, min(at + at_once * size, len(items)), size)
+            try:
+                shown = shows([items[:start] + items[start + size :] for start in starts])
+            except Spent:
+                return items
+            found = next((start for start, is_shown in zip(starts, shown, strict=True) if is_shown), None)
+            if found is None:
+                at += at_once * size
+            else:
+                items, at, is_smaller = items[:found] + items[found + size :], found, True
+        if size == 1 and not is_smaller:
+            return items
+        size = max(1, size // 2)
+
+
+def narrow(text: _Sequence, shows: Callable[[list[_Sequence]], list[bool]]) -> _Sequence:
+    """Cut off the end and the beginning of a long sequence, each by bisection.
+
+    >>> narrow("one two Three four", lambda texts: ["o T" in text for text in texts])
+    'o T'
+    """
+    end = _bisect(lambda place: shows([text[:place]])[0], len(text))
+    text = text[:end]
+    start = len(text) - _bisect(lambda length: shows([text[len(text) - length :]])[0], len(text))
+    return text[start:]
+
+
+def _bisect(shows: Callable[[int], bool], last: int) -> int:
+    """Return a length that shows something where the one before does not; ``last`` shows it, and 0 does not."""
+    first = 0
+    with suppress(Spent):
+        while last - first > 1:
+            middle = (first + last) // 2
+            if shows(middle):
+                last = middle
+            else:
+                first = middle
+    return last
+
+
+class Minimizer:
+    """Makes causes small by asking both sides.
+
+    Args:
+        sessions: with A and B.
+        models: of A and B.
+        units: in which their spans count.
+        options: that each takes with an operation.
+    """
+
+    def __init__(
+        self,
+        sessions: Sequence[Session],
+        models: Sequence[UserModel],
+        units: tuple[str, str],
+        options: Sequence[Mapping[str, Mapping[str, Any]]] = ({}, {}),
+    ) -> None:
+        self._sessions, self._models, self._units, self._options = sessions, models, units, options
+        self._outcome: Outcome | None = None
+        self._names = 0
+        self._left, self._until = 0, 0.0
+
+    def minimize(self, group: Group) -> Small | None:
+        """Make the example of a cause small, in its input and its model; None if it does not show the cause again."""
+        self._left, self._until, self._outcome = _CANDIDATES, time.monotonic() + _SECONDS, None
+        cause, input = group.cause, group.example.input
+        faults = [each["fault"] for each in (group.example.a, group.example.b) if each and "fault" in each]
+        if faults:  # each candidate that shows one may cost a process, or its time
+            self._left = 0 if "timeout" in faults else _WITH_FAULTS
+        ((field, value),) = [(name, input[name]) for name in ("text", "ids", "tokens") if name in input] or [("", "")]
+        if not field or not self._left or not self._shows(cause, [(None, {field: value})])[0]:
+            return None
+        value = self._minimize_input(cause, field, value)
+        if not self._shows(cause, [(None, {field: value})], exempt=True)[0] or self._outcome is None:
+            return None
+        small = Small(cause, {field: value}, self._outcome)
+        if self._models[0].sha256 != self._models[1].sha256:
+            return replace(small, why="the sides have different models")
+        if len(value) > _LONGEST:
+            return replace(small, why="the text is too long")
+        return self._minimize_all(small, field, value)
+
+    def _minimize_all(self, small: Small, field: str, value: Any) -> Small:
+        """Make the model small, and keep the input."""
+        try:
+            whole = self._models[0].neutral
+        except Unsupported as refusal:
+            return replace(small, why=refusal.message)
+        model = self._touched(small, whole, field, value)
+        if model is None:
+            return replace(small, why="the neutral form of the model does not show it")
+        value = _as_tokens(whole, field, value)
+        model = self._minimize_model(small, model, field, value)
+        if (left := len(_parts(model))) > _SMALL:
+            return replace(small, why=f"{left:,} parts of it are left after {_SECONDS:g} s")
+        input = _input(model, field, value)
+        if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
+            return replace(small, why="the difference does not stay")
+        return Small(small.cause, input, self._outcome, model)
+
+    def agree(self, model: Mapping[str, Any], texts: Sequence[str]) -> bool:
+        """Whether both sides encode texts in the same way with a small model, and neither fails to."""
+        asked = [(model, {"text": text}) for text in texts]
+        replies = [self._ask_models(index, "encode", asked) for index in (0, 1)]
+        return all(
+            isinstance(a, Answer)
+            and isinstance(b, Answer)
+            and compare_replies("encode", input, a, b, self._units).verdict is Verdict.PASS
+            for (_, input), a, b in zip(asked, *replies, strict=True)
+        )
+
+    def _touched(self, small: Small, whole: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any] | None:
+        """Leave out what the input cannot touch; if that is too much, take the whole model."""
+        if field != "text":
+            tokens = tokens_of(whole)
+            keep = {tokens.get(item, "") for item in value} if field == "ids" else set(value)
+            candidates = [_restrict(whole, keep, value), whole]
+        else:
+            keep = self._tokens_touched(small, whole, value)
+            candidates = [_restrict(whole, keep, value), whole]
+        wanted = _as_tokens(whole, field, value)
+        for model in candidates:
+            if self._shows(small.cause, [(model, _input(model, field, wanted))], small.outcome, exempt=True)[0]:
+                return model
+        return None
+
+    def _tokens_touched(self, small: Small, whole: Mapping[str, Any], text: str) -> set[str]:
+        """Return the tokens that can come of a text: parts of what any stage makes of it, and what was answered."""
+        forms, answered = {text}, set[str]()
+        for index in (0, 1):
+            current = text
+            for operation, key in (("normalize", "text"), ("pre_tokenize", "pieces")):
+                (reply,) = self._ask(index, None, operation, [{"text": current}])
+                if isinstance(reply, Answer):
+                    result = reply.result[key]
+                    current = result if key == "text" else "".join(piece[0] for piece in result)
+                    forms.add(current)
+            (reply,) = self._ask(index, None, "encode", [{"text": text}])
+            if isinstance(reply, Answer):
+                by_id = tokens_of(whole)
+                answered |= {by_id.get(id, "") for id in reply.result.get("ids", ()) if id is not None}
+                answered |= set(reply.result.get("tokens", ()))
+        forms |= {"".join(answered), *(form.replace(" ", mark) for form in set(forms) for mark in ("▁", "Ġ"))}
+        forms |= {f"▁{form}" for form in forms}
+        bytes_of = {f"<0x{byte:02X}>" for form in forms for byte in form.encode("utf-8", "surrogatepass")}
+        return {part for form in forms for part in _parts_of_text(form)} | answered | bytes_of
+
+    def _minimize_input(self, cause: Cause, field: str, value: Any) -> Any:
+        def shows(candidates: list[Any]) -> list[bool]:
+            return self._shows(cause, [(None, {field: each}) for each in candidates])
+
+        if len(value) > _AT_ONCE:
+            value = narrow(value, shows)
+        value = minimize_sequence(value, shows)
+        return _simplify(value, shows) if isinstance(value, str) else value
+
+    def _minimize_model(self, small: Small, model: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any]:
+        def shows(candidates: list[list[Any]]) -> list[bool]:
+            models = [_select(model, kept) for kept in candidates]
+            return self._shows(small.cause, [(each, _input(each, field, value)) for each in models], small.outcome)
+
+        return _select(model, minimize_sequence(_parts(model), shows))
+
+    def _shows(
+        self,
+        cause: Cause,
+        asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]],
+        like: Outcome | None = None,
+        *,
+        exempt: bool = False,
+    ) -> list[bool]:
+        """Say which models with inputs show a difference of the same cause, and give the answers of ``like``.
+
+        Raises:
+            Spent: the candidates or the seconds are used up, of which the first question and the last are exempt.
+        """
+        if not exempt and (self._left < len(asked) or time.monotonic() > self._until):
+            raise Spent
+        self._left -= len(asked)
+        replies = [self._ask_models(index, cause.operation, asked) for index in (0, 1)]
+        found = []
+        for (_, input), a, b in zip(asked, *replies, strict=True):
+            outcome = compare_replies(cause.operation, input, a, b, self._units)
+            is_same = outcome.differs and cause_of(outcome, str(input.get("text", ""))) == cause
+            is_same = is_same and (like is None or _answers(outcome) == _answers(like))
+            self._outcome = outcome if is_same else self._outcome
+            found.append(is_same)
+        return found
+
+    def _ask_models(
+        self, index: int, operation: str, asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]]
+    ) -> list[Reply]:
+        options = self._options[index].get(operation, {})
+        replies: list[Reply] = [Refused("unsupported", "cannot be written")] * len(asked)
+        requests, places = [], []
+        for place, (model, input) in enumerate(asked):
+            self._names += model is not None
+            name = "own" if model is None else f"small-{self._names}"
+            content = self._models[index] if model is None else self._write(index, model)
+            if content is not None:
+                requests.append(Request(operation, name, content, {**input, **options}))
+                places.append(place)
+        for number, reply in self._sessions[index].ask(requests):
+            replies[places[number]] = check_form(operation, reply)
+        return replies
+
+    def _write(self, index: int, model: Mapping[str, Any]) -> UserModel | None:
+        """Write a small model as the side gets the whole one; None if that is not possible."""
+        accepted = self._sessions[index].hello.formats
+        for format in self._models[index].ordered(accepted)[:1]:
+            try:
+                return UserModel(format, formats.write(format, model), "the small model", "")
+            except (Unsupported, DataError):
+                return None
+        return None
+
+    def _ask(
+        self, index: int, model: Mapping[str, Any] | None, operation: str, inputs: Sequence[Mapping[str, Any]]
+    ) -> list[Reply]:
+        return self._ask_models(index, operation, [(model, input) for input in inputs])
+
+
+def _answers(outcome: Outcome) -> list[Any]:
+    """Return of both replies what does not depend on the ids of a model; a refusal or a fault is in the cause."""
+    results = [reply.result if isinstance(reply, Answer) else {} for reply in (outcome.a, outcome.b)]
+    return [[result[name] for name in ("tokens", "pieces", "text") if name in result] for result in results]
+
+
+def _simplify(text: str, shows: Callable[[list[str]], list[bool]]) -> str:
+    """Put plain characters in the place of others, after what a normalizer makes of them, which is then not needed."""
+    with suppress(Spent):
+        for normal in (text.lower(), normalize("NFKC", text), normalize("NFKC", text.lower())):
+            if normal != text and shows([normal])[0]:
+                text = normal
+        for at, character in enumerate(text):
+            plain = next((plain for is_such, plain in _PLAIN if is_such(character)), character)
+            if plain != character and shows([candidate := text[:at] + plain + text[at + 1 :]])[0]:
+                text = candidate
+    return text
+
+
+def _parts_of_text(text: str) -> Iterator[str]:
+    return (text[start:end] for start in range(len(text)) for end in range(start + 1, len(text) + 1))
+
+
+# Models in the neutral form
+
+
+def _as_tokens(model: Mapping[str, Any], field: str, value: Any) -> Any:
+    """Return ids as the tokens that they are of, because the tokens of a smaller model have other ids."""
+    tokens = tokens_of(model) if field == "ids" else {}
+    return [tokens.get(id, id) for id in value] if field == "ids" else value
+
+
+def _input(model: Mapping[str, Any] | None, field: str, value: Any) -> dict[str, Any]:
+    if field != "ids" or model is None:
+        return {field: value}
+    ids = {token: id for id, token in tokens_of(model).items()}
+    return {"ids": [ids.get(item, len(ids)) if isinstance(item, str) else item for item in value]}
+
+
+def _token(row: Any) -> str:
+    return str(row if isinstance(row, str) else row["content"] if isinstance(row, Mapping) else row[0])
+
+
+def _restrict(model: Mapping[str, Any], tokens: Collection[str], text: Any) -> dict[str, Any]:
+    """Leave out tokens that are not among some, the merges that need them, and added tokens that are not in a text.
+
+    >>> model = {"type": "bpe", "vocabulary": ["a", "b", "c", "ab", "bc"], "merges": [["a", "b"], ["b", "c"]]}
+    >>> _restrict(model, {"a", "b", "ab"}, "ab")
+    {'type': 'bpe', 'vocabulary': ['a', 'b', 'ab'], 'merges': [['a', 'b']]}
+    """
+    prefix = model.get("continuing_prefix", "##" if model.get("type") == "wordpiece" else "")
+    unknown = model.get("unknown_token")
+    small = dict(model)
+    for key in ("special_tokens", "added_tokens"):
+        if key in model:
+            small[key] = [row for row in model[key] if _token(row) in text or _token(row) in tokens]
+    added = {_token(row) for key in ("special_tokens", "added_tokens") for row in small.get(key, ())}
+    for key in ("vocabulary", "tokens"):
+        if key in model:
+            small[key] = [
+                row
+                for row in model[key]
+                if (token := _token(row)) in tokens
+                or token.removeprefix(prefix) in tokens
+                or token in added
+                or token == unknown
+            ]
+    return _with_possible_merges(small)
+
+
+def _with_possible_merges(model: dict[str, Any]) -> dict[str, Any]:
+    if "merges" in model:
+        there, prefix = set(map(_token, model["vocabulary"])), model.get("continuing_prefix", "")
+        model["merges"] = [
+            merge for merge in model["merges"] if there.issuperset((*merge, merge[0] + merge[1].removeprefix(prefix)))
+        ]
+    return model
+
+
+def _parts(model: Mapping[str, Any]) -> list[Any]:
+    """Return what of a model can be left out: (key, index) of rows and members of stages, (key, None) of the rest."""
+    parts: list[Any] = []
+    for key, value in model.items():
+        if key in _LISTS:
+            parts += [(key, index) for index in range(len(value))]
+        elif key in _STAGES:
+            parts.append((key, None))
+            parts += [(key, index) for index in range(len(_members(value)[1]))]
+        elif key != "type":
+            parts.append((key, None))
+    return parts
+
+
+def _members(stage: Any) -> tuple[str, list[Any]]:
+    """Return the stages of which a sequence consists, and their key."""
+    if isinstance(stage, Mapping) and stage.get("type") == "sequence":
+        return next((key, value) for key, value in stage.items() if isinstance(value, list))
+    return "", []
+
+
+def _select(model: Mapping[str, Any], parts: Sequence[Any]) -> dict[str, Any]:
+    """Return a model with some of its parts.
+
+    >>> model = {"type": "bpe", "vocabulary": ["a", "b", "ab"], "merges": [["a", "b"]], "normalizer": {"type": "nfc"}}
+    >>> _select(model, [("vocabulary", 0), ("vocabulary", 2), ("merges", 0)])
+    {'type': 'bpe', 'vocabulary': ['a', 'ab'], 'merges': []}
+    """
+    kept = set(parts)
+    small: dict[str, Any] = {}
+    for key, value in model.items():
+        if key in _LISTS:
+            small[key] = [row for index, row in enumerate(value) if (key, index) in kept]
+        elif key == "type" or (key, None) in kept:
+            name, members = _members(value)
+            chosen = [member for index, member in enumerate(members) if (key, index) in kept]
+            small[key] = {**value, name: chosen} if name else value
+    for key in ("special_tokens", "added_tokens"):
+        if key in small and not small[key]:
+            del small[key]
+    return _with_possible_merges(small)

@@ -1,0 +1,256 @@
+"""``tokenizer_regression``: recordings as the snapshots of a test, by pytest-regressions.
+
+The first run writes a recording beside the test and fails; later ones compare; ``--force-regen`` writes it anew. A
+tokenizer may be an object in this process, which is asked as its user would ask it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import pytest
+
+from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.base.display import shorten
+from tokspec.base.errors import DataError
+from tokspec.formats.user_model import UserModel, read_user_model
+from tokspec.laboratory.cli.record import Unanswered, file_inputs
+from tokspec.laboratory.diff.answers import Asker, Input, answer
+from tokspec.laboratory.diff.compare import compare_records, default_inputs
+from tokspec.laboratory.diff.inputs import Reading
+from tokspec.laboratory.diff.recording import header_of, read_recording, write_recording
+from tokspec.laboratory.diff.report import Summary, describe_comparison
+from tokspec.laboratory.diff.sides import Side, open_side
+from tokspec.laboratory.diff.tally import Tally
+from tokspec.laboratory.diff.texts import MADE
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.limits import Limits
+from tokspec.sessions.session import Session
+
+__all__ = ["ObjectAdapter", "TokenizerRegression"]
+
+_Item = TypeVar("_Item")
+
+#: Causes that a failing test shows.
+_SHOWN = 10
+
+
+class TokenizerRegression:
+    """What the fixture ``tokenizer_regression`` gives a test."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request = request
+
+    def check(
+        self,
+        tokenizer: Any = None,
+        texts: Iterable[str] = (),
+        *,
+        impl: str | None = None,
+        command: str | None = None,
+        model: Path | str | None = None,
+        inputs: Iterable[Path | str] = (),
+        vocabulary: bool = False,
+        basename: str | None = None,
+        compressed: bool = False,
+    ) -> None:
+        """Compare what a tokenizer answers with the recording beside the test, or write that recording.
+
+        Args:
+            tokenizer: an object that encodes, and perhaps decodes; or a function from a text to ids or tokens.
+            texts: texts beside the suite's own.
+            impl: instead of an object, an implementation as ``tokspec record`` takes it.
+            command: or a program that speaks the protocol.
+            model: the file that ``impl`` or ``command`` is given.
+            inputs: files of texts.
+            vocabulary: whether texts are made of the model's vocabulary too.
+            basename: of the recording; that of the test unless given.
+            compressed: whether the recording is written as ``.ndjson.gz``.
+        """
+        from pytest_regressions.common import perform_regression_check  # here, because it may be missing
+
+        __tracebackhide__ = True  # what fails is the line of the test
+
+        texts, inputs = _items(texts, "texts", (str,)), _items(inputs, "inputs", (str, Path))
+        with _session(tokenizer, impl, command) as session:
+            asker = Asker(session, _model(tokenizer, model))
+            asker.drop_missing_stages()
+            own = [Input("inputs/test", str(number), text) for number, text in enumerate(texts, 1)]
+            files = [str(file) for file in inputs]
+
+            def write(file: Path) -> None:  # again where the file is written anew
+                made = default_inputs(asker, MADE, vocabulary=vocabulary)
+                _write(file, asker, chain(made, file_inputs(files, Reading(), Tally()), own))
+
+            perform_regression_check(
+                datadir=self._request.getfixturevalue("datadir"),
+                original_datadir=self._request.getfixturevalue("original_datadir"),
+                request=self._request,
+                check_fn=_compare,
+                dump_fn=write,
+                extension=".ndjson.gz" if compressed else ".ndjson",
+                basename=basename,
+            )
+
+
+def _items(given: Iterable[_Item], key: str, kinds: tuple[type, ...]) -> list[_Item]:
+    if isinstance(given, str):
+        raise DataError(f"{given!r} is one text; give a list of {key}, such as [{given!r}]", key=key)
+    items = list(given)
+    for number, item in enumerate(items):
+        if not isinstance(item, kinds):
+            raise DataError(f"holds {shorten(repr(item))} at place {number}; give a list of {key}", key=key)
+    return items
+
+
+def _model(tokenizer: Any, model: Path | str | None) -> UserModel:
+    if tokenizer is not None:
+        if model is not None:
+            raise DataError("an object has its model; leave out model=")
+        return model_of(tokenizer)
+    if model is None:
+        raise DataError("an implementation needs a model: model=FILE")
+    return read_user_model(Path(model))
+
+
+@contextmanager
+def _session(tokenizer: Any, impl: str | None, command: str | None) -> Iterator[Session]:
+    if sum(each is not None for each in (tokenizer, impl, command)) != 1:
+        raise DataError("give one tokenizer: an object, impl= or command=")
+    side = Side(impl=impl, command=command)
+    limits = Limits(case_seconds=60.0, start_seconds=120.0)
+    with InProcessSession(ObjectAdapter(tokenizer)) if tokenizer is not None else open_side(side, limits) as session:
+        yield session
+
+
+def _write(file: Path, asker: Asker, inputs: Iterable[Input]) -> None:
+    unanswered = Unanswered()
+    header = header_of(asker, "as called", {})
+    write_recording(file, header, unanswered.watch(answer(asker, inputs)))
+    for line in unanswered.lines:
+        print(line)  # pytest shows it where the test fails
+
+
+def _compare(obtained: Path, expected: Path) -> None:
+    """Fail, with causes, if what was obtained is not what is expected."""
+    __tracebackhide__ = True
+    before, after = read_recording(expected, expected.name), read_recording(obtained, obtained.name)
+    tally = compare_records(before, after, ())
+    if tally.different or tally.left:
+        summary = Summary((f"{before.header.who} as recorded in {before.name}", after.header.who), tally)
+        lines = [*describe_comparison(summary, _SHOWN), "to record what is answered now: pytest --force-regen"]
+        raise AssertionError(click.unstyle("\n".join(lines)))
+
+
+#: The format that stands for an object that needs no loading.
+_FORMAT = "object"
+
+
+class ObjectAdapter:
+    """Calls ``encode`` and ``decode`` of an object, or the object itself, with nothing but a text or ids.
+
+    ``encode`` may return ids, tokens, or what Hugging Face tokenizers return. Stages are asked of an object that has
+    them as ``normalizer`` and ``pre_tokenizer``.
+
+    >>> adapter = ObjectAdapter(lambda text: text.split())
+    >>> adapter.run("encode", None, {"text": "a bug"})
+    {'tokens': ['a', 'bug']}
+    >>> adapter.hello().operations
+    ('encode',)
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def hello(self) -> Hello:
+        """Describe the object by its type, and by the package that it comes from."""
+        kind = type(self._tokenizer)
+        offered = tuple(name for name, find in _FINDERS.items() if find(self._tokenizer) is not None)
+        try:
+            release = version(kind.__module__.partition(".")[0])
+        except PackageNotFoundError:
+            release = ""
+        fields = ("tokens", "ids", "spans")
+        return Hello(_name(self._tokenizer), release, "Python", offered, (_FORMAT,), encode_fields=fields)
+
+    def load(self, format: str, content: Any) -> None:
+        """Do nothing: the object is there."""
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Perform an operation.
+
+        Raises:
+            Unsupported: the object has no such stage, or takes nothing of that kind.
+        """
+        require_unicode(input)
+        call = _FINDERS[operation](self._tokenizer)
+        if call is None:
+            raise Unsupported(f"{_name(self._tokenizer)} has nothing for {operation}")
+        return _RESULTS[operation](call, input)
+
+
+def model_of(tokenizer: Any) -> UserModel:
+    """Return what stands for the object's model: its hash is of what the object says of itself, if it says anything.
+
+    >>> model_of(lambda text: text.split()).name
+    '<lambda>'
+    """
+    said = ""
+    for name in ("to_str", "get_vocab"):
+        if callable(method := getattr(tokenizer, name, None)):
+            said = json.dumps(method(), sort_keys=True, default=repr)
+            break
+    return UserModel(_FORMAT, {}, _name(tokenizer), hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def _name(tokenizer: Any) -> str:
+    kind = type(tokenizer)
+    return getattr(tokenizer, "__name__", "") or f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+
+
+def _encode_of(tokenizer: Any) -> Any:
+    return getattr(tokenizer, "encode", None) or (tokenizer if callable(tokenizer) else None)
+
+
+def _stage(stage: str, method: str) -> Callable[[Any], Any]:
+    return lambda tokenizer: getattr(getattr(tokenizer, stage, None), method, None)
+
+
+_FINDERS: Mapping[str, Callable[[Any], Any]] = {
+    "normalize": _stage("normalizer", "normalize_str"),
+    "pre_tokenize": _stage("pre_tokenizer", "pre_tokenize_str"),
+    "encode": _encode_of,
+    "decode": lambda tokenizer: getattr(tokenizer, "decode", None),
+}
+
+
+def _encoded(call: Callable[[str], Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    found = call(input["text"])
+    if hasattr(found, "ids") and hasattr(found, "tokens") and hasattr(found, "offsets"):
+        return {"tokens": list(found.tokens), "ids": list(found.ids), "spans": list(found.offsets)}
+    found = list(found)
+    if all(isinstance(each, str) for each in found):
+        return {"tokens": found}
+    return {"ids": [int(each) for each in found]}
+
+
+def _decoded(call: Callable[[Any], Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    if "ids" not in input:
+        raise Unsupported("decodes ids")
+    return {"text": call(input["ids"])}
+
+
+_RESULTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]] = {
+    "normalize": lambda call, input: {"text": call(input["text"])},
+    "pre_tokenize": lambda call, input: {"pieces": [(piece, *span) for piece, span in call(input["text"])]},
+    "encode": _encoded,
+    "decode": _decoded,
+}

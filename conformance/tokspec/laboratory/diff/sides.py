@@ -1,0 +1,273 @@
+"""The sides of a comparison: how one is named, opened, and asked to encode millions of texts.
+
+A side is an implementation (``NAME``, ``NAME@ENVIRONMENT``, ``module:object``), a program (``"PROGRAM ARGS"``) or a
+recording (a file). An adapter of this environment is asked directly where a worker encodes a corpus, by its method
+``encoder`` if it has one: ``encoder(model)`` returns a function from a text to its ids. Everything else is asked by the
+protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from tokspec.adapter import Adapter, Hello
+from tokspec.adapters.registry import find, names_program, open_session
+from tokspec.adapters.tokfast import WITH_CHOICES
+from tokspec.base.errors import AdapterFault, DataError, Refusal
+from tokspec.formats.user_model import UserModel
+from tokspec.judge.verdicts import effective_choices
+from tokspec.laboratory.diff.models import Loaded, digest, parts_of, write_for
+from tokspec.laboratory.diff.recording import Recording, is_recording, read_recording
+from tokspec.protocol.json_values import copy_json
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
+from tokspec.protocol.replies import check_form
+from tokspec.sessions.adapter_server import describe_exception
+from tokspec.sessions.limits import Limits
+from tokspec.sessions.session import Session
+
+__all__ = ["Encoder", "Outcome", "Side", "describe_sides", "open_encoder", "open_side", "parse_side"]
+
+#: Bytes of the largest reply of a program, and characters of the longest text that it is asked: the tokens, ids and
+#: spans of a text are many values, of which a line has a bound.
+_REPLY_BYTES = 64 * 1024**2
+_LONGEST_ASKED = 80_000
+
+
+@dataclass(frozen=True)
+class Side:
+    """A side as it is named; exactly one of the three is given.
+
+    ``choices`` are options that an implementation of the suite takes, which takes any.
+    """
+
+    impl: str | None = None
+    command: str | None = None
+    recording: Recording | None = None
+    choices: Mapping[str, str] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the user wrote."""
+        return self.impl or self.command or (self.recording.name if self.recording else "")
+
+
+def parse_side(word: str) -> Side:
+    """Read a word of the command line; a recording is looked through.
+
+    Raises:
+        DataError: it names a file that is no recording.
+
+    >>> parse_side("reference").impl, parse_side("node adapter.mjs").command
+    ('reference', 'node adapter.mjs')
+    """
+    if is_recording(word):
+        return Side(recording=read_recording(Path(word)))
+    return Side(command=word) if names_program(word) else Side(impl=word)
+
+
+def open_side(side: Side, limits: Limits) -> Session:
+    """Start an implementation or a program that is to be given a user's file.
+
+    Raises:
+        DataError: it cannot be found or started, or did not say ``hello`` properly.
+    """
+    limits = replace(limits, reply_bytes=_REPLY_BYTES)  # the longest line is the answer to the longest text
+    try:
+        found = None if side.impl is None else find(side.impl)
+        if side.choices is not None and found is not None and found.is_ours:
+            found = replace(found, choices=side.choices)
+        return open_session(found, side.command, limits=limits, confined=True)
+    except AdapterFault as fault:
+        raise DataError(f"cannot be asked: {fault}", key=side.name) from None
+
+
+def describe_sides(
+    sides: Sequence[Side], models: Sequence[UserModel], limits: Limits, choices: Mapping[str, str], *, adds: bool
+) -> tuple[list[dict[str, Any]], list[Loaded], str]:
+    """Return a description of each side, what each loads, and the field of an encoding that is compared.
+
+    The suite's own implementations take the choices of the other side.
+
+    Args:
+        sides: implementations or programs.
+        models: of each.
+        limits: of their processes.
+        choices: to which they are held, whatever they declare.
+        adds: whether encodings have what a post-processor adds, where that can be asked for.
+
+    Raises:
+        DataError: one cannot be started or cannot take its model, or nothing that both give can be compared.
+    """
+    hellos = [_hello_of(side, limits) for side in sides]
+    described, loaded = [], []
+    for side, model, hello, other in zip(sides, models, hellos, reversed(hellos), strict=True):
+        if "encode" not in hello.operations:
+            raise DataError("does not offer encode", key=hello.name)
+        format, content = write_for(model, hello.formats, hello.name)
+        taken = choices_for(side, other, choices)
+        who = {"impl": side.impl, "command": side.command, "name": hello.name, "version": hello.version}
+        described.append({**who, "format": format, "model": digest(content), "choices": taken, "adds": adds})
+        loaded.append(Loaded(content, parts_of(model).vocabulary))
+    return described, loaded, _field_of([hello.encode_fields for hello in hellos])
+
+
+def choices_for(side: Side, other: Hello, choices: Mapping[str, str]) -> dict[str, str]:
+    """Return the choices that a side takes because the other one declares them."""
+    if side.impl not in WITH_CHOICES:
+        return {}
+    declared = effective_choices(other, choices)
+    return {name: option for name, option in declared.items() if name != "offset_unit"}
+
+
+def _hello_of(side: Side, limits: Limits) -> Hello:
+    with open_side(side, limits) as session:
+        return session.hello
+
+
+def _field_of(fields: Sequence[Sequence[str]]) -> str:
+    """Return what is compared: ids if both give them, else tokens.
+
+    >>> _field_of([("tokens", "ids"), ("ids",)]), _field_of([("tokens", "ids"), ("tokens",)])
+    ('ids', 'tokens')
+    """
+    for field in ("ids", "tokens"):
+        if all(field in each for each in fields):
+            return field
+    raise DataError("one gives ids alone and the other tokens alone; there is nothing to compare")
+
+
+# Encoding a corpus
+
+Outcome: TypeAlias = list[Any] | Refused | Fault
+"""Ids, or whatever the side replied instead."""
+
+
+class Encoder(Protocol):
+    """A side with its model in a worker. ``seconds`` is the limit for a text, None where the side has its own."""
+
+    seconds: float | None
+
+    def encode(self, texts: Sequence[str]) -> list[Outcome]: ...
+
+    def answer(self, text: str) -> Reply: ...
+
+    def close(self) -> None: ...
+
+
+def open_encoder(described: Mapping[str, Any], content: Any, field: str, limits: Limits) -> Encoder:
+    """Start a side as :func:`describe_sides` described it, and have it load its model.
+
+    Raises:
+        DataError: it cannot be started or is another than described, or does not load the model.
+    """
+    if described["command"] or find(described["impl"]).python:
+        return _SessionEncoder(described, content, field, limits)
+    return _AdapterEncoder(described, content, field, limits)
+
+
+def _refuse_other(described: Mapping[str, Any], hello: Hello) -> None:
+    if (hello.name, hello.version) != (described["name"], described["version"]):
+        planned, found = f"{described['name']} {described['version']}", f"{hello.name} {hello.version}"
+        raise DataError(f"was {planned} when the comparison began, and is {found}; give another folder with --output")
+
+
+class _AdapterEncoder:
+    """An adapter in this process."""
+
+    def __init__(self, described: Mapping[str, Any], content: Any, field: str, limits: Limits) -> None:
+        self.seconds: float | None = limits.case_seconds
+        self._adapter = _make_adapter(described)
+        hello, format = self._adapter.hello(), described["format"]
+        _refuse_other(described, hello)
+        try:
+            self._model = self._adapter.load(format, content)
+        except BaseException as error:
+            said = str(error) if isinstance(error, Refusal) else describe_exception(error)
+            raise DataError(f"does not load the model as {format}: {said}", key=described["name"]) from None
+        takes_option = "add_special_tokens" in hello.encode_options
+        self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
+        quick: Callable[[Any], Callable[[str], Outcome]] | None = getattr(self._adapter, "encoder", None)
+        if quick is not None and field == "ids" and not described["adds"]:
+            self._encode = quick(self._model)
+        else:
+            self._encode = lambda text: _field_in(self._run(text), field)
+
+    def _run(self, text: str) -> Reply:
+        result = self._adapter.run("encode", self._model, {"text": text, **self._options})
+        return check_form("encode", Answer(copy_json(result)))
+
+    def answer(self, text: str) -> Reply:
+        try:
+            return self._run(text)
+        except BaseException as error:
+            return _reply_of(error)
+
+    def encode(self, texts: Sequence[str]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        encode, append = self._encode, outcomes.append
+        for text in texts:
+            try:
+                append(encode(text))
+            except BaseException as error:  # a panic of an extension and SystemExit are no Exception
+                append(_reply_of(error))
+        return outcomes
+
+    def close(self) -> None:
+        """Nothing has to be ended."""
+
+
+def _field_in(reply: Reply, field: str) -> Outcome:
+    if not isinstance(reply, Answer):
+        return reply
+    return list(reply.result[field]) if field in reply.result else Fault("protocol", f"gives no {field}")
+
+
+def _make_adapter(described: Mapping[str, Any]) -> Adapter:
+    found = find(described["impl"])
+    if found.is_ours:
+        return WITH_CHOICES[described["impl"]](described["choices"])
+    return found.make()
+
+
+def _reply_of(error: BaseException) -> Refused | Fault:
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if isinstance(error, Refusal):
+        return Refused(error.reason, error.message)
+    if isinstance(error, AdapterFault):
+        return Fault(error.kind, error.message)
+    return Fault("crash", describe_exception(error))
+
+
+class _SessionEncoder:
+    """A program, or an adapter in another environment: many requests in flight, with limits of their own."""
+
+    seconds: float | None = None
+
+    def __init__(self, described: Mapping[str, Any], content: Any, field: str, limits: Limits) -> None:
+        self._field = field
+        self._model = UserModel(described["format"], content, "the model", described["model"])
+        self._session = open_side(Side(described["impl"], described["command"]), limits)
+        _refuse_other(described, self._session.hello)
+        takes_option = "add_special_tokens" in self._session.hello.encode_options
+        self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
+
+    def encode(self, texts: Sequence[str]) -> list[Outcome]:
+        return [_field_in(reply, self._field) for reply in self._ask(texts)]
+
+    def answer(self, text: str) -> Reply:
+        return self._ask([text])[0]
+
+    def _ask(self, texts: Sequence[str]) -> list[Reply]:
+        replies: list[Reply] = [Refused("unsupported", "the text is longer than a reply may be")] * len(texts)
+        asked = [index for index, text in enumerate(texts) if len(text) < _LONGEST_ASKED]
+        requests = [Request("encode", "own", self._model, {"text": texts[index], **self._options}) for index in asked]
+        for index, reply in self._session.ask(requests):
+            replies[asked[index]] = check_form("encode", reply)
+        return replies
+
+    def close(self) -> None:
+        self._session.close()

@@ -1,0 +1,123 @@
+"""The adapter for ``fastokens``, written for version 0.3.5.
+
+The library loads ``tokenizer.json`` and refuses what it does not know of it. It gives ids, and no offsets; a token is
+the entry of the vocabulary that an id names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.published.tokie import ids_in
+
+__all__ = ["FastokensAdapter", "names_in"]
+
+#: The options that the library takes, measured with version 0.3.5.
+CHOICES = {
+    "bpe_merge_order": "lowest_rank",
+    "bpe_pairs": "listed",
+    "bpe_unknown_without_token": "dropped_after_merging",
+    "join_without_decoder": "nothing",
+    "unknown_id": "skipped",
+    "final_sigma": "plain",
+}
+
+#: What the library reads of a model; of what it does not know it says so.
+COMPONENTS = ("added_tokens", "normalizer", "pre_tokenizer", "model", "post_processor", "decoder", "vocabulary_ids")
+
+
+class FastokensAdapter:
+    """``fastokens``: the encoding of ``tokenizer.json``, in Rust."""
+
+    def __init__(self) -> None:
+        self._library: Any = import_module("fastokens")
+
+    def hello(self) -> Hello:
+        """Describe the library."""
+        return Hello(
+            name="fastokens",
+            version=version("fastokens"),
+            language="Rust",
+            operations=("encode", "encode_batch", "decode"),
+            formats=("tokenizer.json",),
+            choices=CHOICES,
+            encode_fields=("tokens", "ids", "type_ids", "attention_mask", "special_tokens_mask"),
+            encode_options=("add_special_tokens",),
+            decode_options=("skip_special_tokens",),
+            components=COMPONENTS,
+        )
+
+    def load(self, format: str, content: Any) -> tuple[Any, Mapping[int, str]]:
+        """Load a ``tokenizer.json``.
+
+        Raises:
+            Refusal: ``unsupported``, for what the library does not know, and ``invalid_model``.
+        """
+        try:
+            tokenizer = self._library.Tokenizer.from_json_str(json.dumps(content))
+        except ValueError as error:
+            if "error building added-tokens" in str(error):
+                raise Refusal("invalid_model", str(error)) from error
+            if "unsupported" not in str(error):
+                raise
+            raise Unsupported(str(error)) from error
+        return tokenizer, names_in(content)
+
+    def encoder(self, model: tuple[Any, Mapping[int, str]]) -> Callable[[str], list[int]]:
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
+        encode = model[0].encode
+        return lambda text: encode(text).ids
+
+    def run(self, operation: str, model: tuple[Any, Mapping[int, str]], input: Mapping[str, Any]) -> dict[str, Any]:
+        """Perform one operation.
+
+        Raises:
+            Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
+        """
+        require_unicode(input)
+        tokenizer, names = model
+        try:
+            if operation == "decode":
+                return {"text": _decode(tokenizer, input)}
+            adds = input.get("add_special_tokens", True)
+            if operation == "encode":
+                return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds), names)
+            texts = [each["text"] for each in input["inputs"]]
+            found = tokenizer.encode_batch(texts, add_special_tokens=adds)
+            return {"encodings": [_encoding(each, names) for each in found]}
+        except ValueError as error:
+            if "in vocabulary" in str(error):
+                raise Refusal("unknown_symbol", str(error)) from error
+            raise
+
+
+def names_in(content: Mapping[str, Any]) -> Mapping[int, str]:
+    """Return the tokens of the ids of a ``tokenizer.json``, those that its template puts in too."""
+    put_in = (content.get("post_processor") or {}).get("special_tokens") or {}
+    named = {id: token for each in put_in.values() for id, token in zip(each["ids"], each["tokens"], strict=False)}
+    return {**named, **{id: token for token, id in ids_in(content).items()}}
+
+
+def _decode(tokenizer: Any, input: Mapping[str, Any]) -> str:
+    skips = input.get("skip_special_tokens", False)
+    if "tokens" in input:
+        if skips:
+            raise Unsupported("decodes ids where special tokens are skipped, and no tokens")
+        return str(tokenizer.decode_tokens(input["tokens"]))
+    if any(id >= 2**32 for id in input["ids"]):
+        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
+    return str(tokenizer.decode(input["ids"], skip_special_tokens=skips))
+
+
+def _encoding(encoding: Any, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "tokens": [names.get(id, "") for id in encoding.ids],
+        **{
+            name: list(getattr(encoding, name)) for name in ("ids", "type_ids", "attention_mask", "special_tokens_mask")
+        },
+    }

@@ -1,0 +1,134 @@
+"""The adapter for ``splintr-rs``, written for version 0.22.0.
+
+The library loads ``tokenizer.json`` and refuses what it does not know of it. It gives ids; a token is the entry of the
+vocabulary that an id names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, TypeAlias
+
+from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.published.fastokens import names_in
+from tokspec.published.tokie import ids_in
+
+__all__ = ["SplintrAdapter"]
+
+#: The options that the library takes, measured with version 0.22.0.
+CHOICES = {
+    "bpe_merge_order": "lowest_rank",
+    "bpe_pairs": "listed",
+    "bpe_unknown_without_token": "dropped_after_merging",
+    "merge_outside_vocabulary": "ignored",
+    "duplicate_token": "last_place",
+    "unigram_tie": "earliest_start",
+    "unigram_unknown": "run",
+    "unigram_unknown_without_token": "dropped",
+    "join_without_decoder": "nothing",
+    "metaspace_leading_space": "removed",
+    "unknown_id": "skipped",
+    "final_sigma": "plain",
+}
+
+#: What the library does something about. It passes over what is not among them: whether an added token is found in
+#: normalized text, or as a word of its own; the pre-tokenizer and the bytes of Unigram.
+COMPONENTS = (
+    *("added_tokens/content", "added_tokens/id", "added_tokens/special", "added_tokens/lstrip", "added_tokens/rstrip"),
+    *("normalizer", "pre_tokenizer", "model/bpe", "post_processor", "decoder", "vocabulary_ids"),
+)
+
+
+#: A file, the ids of its tokens, and the tokens of ids.
+_Model: TypeAlias = tuple[bytes, Mapping[str, int], Mapping[int, str]]
+
+
+#: What it says of a model that contradicts itself, as it thinks.
+_INVALID = ("could not determine the unk token id", "is listed in model.vocab with id")
+
+
+class SplintrAdapter:
+    """``splintr``: BPE, WordPiece and Unigram, in Rust."""
+
+    def __init__(self) -> None:
+        # each of its tokenizers holds megabytes; those of a suite together would fill the memory
+        self._made = lru_cache(8)(import_module("splintr").from_json_bytes)
+
+    def hello(self) -> Hello:
+        """Describe the library."""
+        return Hello(
+            name="splintr",
+            version=version("splintr-rs"),
+            language="Rust",
+            operations=("encode", "encode_batch", "decode"),
+            formats=("tokenizer.json",),
+            choices=CHOICES,
+            encode_fields=("tokens", "ids"),
+            encode_options=("add_special_tokens",),
+            decode_options=("skip_special_tokens",),
+            components=COMPONENTS,
+        )
+
+    def load(self, format: str, content: Any) -> _Model:
+        """Load a ``tokenizer.json``.
+
+        Raises:
+            Refusal: ``unsupported``, for what the library does not know, and ``invalid_model``.
+        """
+        try:
+            file = json.dumps(content).encode()
+            self._made(file)
+        except ValueError as error:
+            if any(said in str(error) for said in _INVALID):
+                raise Refusal("invalid_model", str(error)) from error
+            if "unsupported" not in str(error):
+                raise
+            raise Unsupported(str(error)) from error
+        return file, ids_in(content), names_in(content)
+
+    def encoder(self, model: _Model) -> Callable[[str], list[int]]:
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
+        encode: Callable[[str], list[int]] = self._made(model[0]).encode_raw
+        return encode
+
+    def run(self, operation: str, model: _Model, input: Mapping[str, Any]) -> dict[str, Any]:
+        """Perform one operation.
+
+        Raises:
+            Refusal: ``unknown_id``, and ``unsupported`` with the reason.
+        """
+        require_unicode(input)
+        tokenizer, vocabulary, names = self._made(model[0]), *model[1:]
+        try:
+            if operation == "decode":
+                return {"text": _decode(tokenizer, vocabulary, input)}
+            adds = input.get("add_special_tokens", True)
+            if operation == "encode":
+                encode = tokenizer.encode if adds else tokenizer.encode_raw
+                return _encoding(encode(input["text"]), names)
+            if not adds:
+                raise Unsupported("encodes batches with what its post-processor adds, and not without")
+            found = tokenizer.encode_batch([each["text"] for each in input["inputs"]])
+            return {"encodings": [_encoding(ids, names) for ids in found]}
+        except ValueError as error:
+            if "out of range" in str(error):
+                raise Refusal("unknown_id", str(error)) from error
+            raise
+
+
+def _decode(tokenizer: Any, vocabulary: Mapping[str, int], input: Mapping[str, Any]) -> str:
+    ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
+    if None in ids:
+        raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
+    if any(id is not None and id >= 2**32 for id in ids):
+        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
+    skips = input.get("skip_special_tokens", False)
+    return str((tokenizer.decode if skips else tokenizer.decode_with_special)(ids))
+
+
+def _encoding(ids: list[int], names: Mapping[int, str]) -> dict[str, Any]:
+    return {"tokens": [names.get(id, "") for id in ids], "ids": ids}
