@@ -22,6 +22,7 @@ from tokspec.formats.tokenizer_json.fields import NOTHING, Component
 from tokspec.formats.tokenizer_json.models import ADDED_TOKEN, MODELS
 from tokspec.laboratory.quality.mutants import load_mutants
 from tokspec.suite.cases import Case
+from tokspec.suite.components import TABLE
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
@@ -30,13 +31,7 @@ FILE = HERE / "README.md"
 CRATE: Mapping[str, Any] = json.loads((HERE / "crate.json").read_text("utf-8"))
 PASSES: Mapping[str, Any] = json.loads((HERE.parent / "adapters" / "passes.json").read_text("utf-8"))
 
-KINDS = {
-    "normalizer": parts.NORMALIZERS,
-    "pre_tokenizer": parts.PRE_TOKENIZERS,
-    "model": MODELS,
-    "post_processor": parts.POST_PROCESSORS,
-    "decoder": parts.DECODERS,
-}
+KINDS = {**parts.KINDS, "model": MODELS}
 OTHERS = {"added_tokens": ADDED_TOKEN, "truncation": parts.TRUNCATION, "padding": parts.PADDING}
 
 #: Fields of which only the value is covered with which they say nothing.
@@ -44,46 +39,9 @@ UNCOVERED = {"model/bpe/dropout": "above 0 it chooses merges at random"}
 
 #: How the ids of a component's clauses begin.
 CLAUSES = {
-    **dict.fromkeys(("normalizer/nfc", "normalizer/nfd", "normalizer/nfkc", "normalizer/nfkd"), "NORM-UNICODE"),
-    "normalizer/lowercase": "NORM-LOWERCASE",
-    "normalizer/strip_accents": "NORM-ACCENTS",
-    "normalizer/bert": "NORM-BERT",
-    "normalizer/replace": "NORM-REPLACE",
-    "normalizer/prepend": "NORM-PREPEND",
-    "normalizer/strip": "NORM-STRIP",
-    "normalizer/precompiled": "NORM-MAP",
-    "normalizer/sequence": "NORM-SEQUENCE",
-    "pre_tokenizer/bert": "PRE-BERT",
-    "pre_tokenizer/byte_level": "PRE-BYTE",
-    "pre_tokenizer/metaspace": "PRE-META",
-    "pre_tokenizer/whitespace": "PRE-WORDS",
-    "pre_tokenizer/whitespace_split": "PRE-SPACE",
-    "pre_tokenizer/char_delimiter_split": "PRE-DELIMITER",
-    "pre_tokenizer/digits": "PRE-DIGITS",
-    "pre_tokenizer/punctuation": "PRE-PUNCT",
-    "pre_tokenizer/split": "PRE-SPLIT",
-    "pre_tokenizer/sequence": "PRE-SEQUENCE",
-    "model/bpe": "BPE",
-    "model/wordpiece": "WP",
-    "model/wordlevel": "WL",
-    "model/unigram": "UNI",
-    "post_processor/template": "POST-TEMPLATE",
-    "post_processor/bert": "POST-BERT",
-    "post_processor/roberta": "POST-ROBERTA",
-    "post_processor/byte_level": "POST-BYTE",
-    "post_processor/sequence": "POST-SEQUENCE",
-    "decoder/byte_level": "DEC-BYTE",
-    "decoder/metaspace": "DEC-META",
-    "decoder/wordpiece": "DEC-WP",
-    "decoder/bpe": "DEC-BPE",
-    "decoder/byte_fallback": "DEC-FALLBACK",
-    "decoder/fuse": "DEC-FUSE",
-    "decoder/strip": "DEC-STRIP",
-    "decoder/replace": "DEC-REPLACE",
-    "decoder/sequence": "DEC-SEQUENCE",
-    "added_tokens": "ADDED",
-    "truncation": "TRUNC",
-    "padding": "PAD",
+    {"added_token": "added_tokens"}.get(row.name, row.name): row.clauses.split()[0].rpartition("-")[0]
+    for row in TABLE
+    if row.theirs or not row.type
 }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.suite.components import covers, needed_components
+from tokspec.suite.components import covers, members_of, needed_components, row_of
 
 __all__ = [
     "added_tokens_of",
@@ -33,51 +33,7 @@ __all__ = [
     "tokens_of",
 ]
 
-#: The defaults of the tables of the specification. A parameter that a part got later, and whose default is what the
-#: part did before, is left out instead: whoever knows the part without it loads the model as ever.
-_NORMALIZERS: Mapping[str, Mapping[str, Any]] = {
-    "bert": {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
-    "strip": {"left": True, "right": True},
-    "sentencepiece": {
-        "charsmap": "",
-        "add_dummy_prefix": True,
-        "remove_extra_whitespaces": True,
-        "escape_whitespaces": True,
-        "treat_whitespace_as_suffix": False,
-    },
-}
-_PRE_TOKENIZERS: Mapping[str, Mapping[str, Any]] = {
-    "byte_level": {"add_prefix_space": False, "use_regex": True},
-    "metaspace": {"replacement": "▁", "prepend_scheme": "always", "split": True},
-    "split": {"invert": False},
-    "digits": {"individual_digits": False},
-    "punctuation": {"behavior": "isolated"},
-}
-_POST_PROCESSORS: Mapping[str, Mapping[str, Any]] = {
-    "roberta": {"trim_offsets": True, "add_prefix_space": True},
-    "byte_level": {"add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-}
-_DECODERS: Mapping[str, Mapping[str, Any]] = {
-    "metaspace": {"replacement": "▁"},
-    "wordpiece": {"prefix": "##"},
-    "sentencepiece": {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "unk_surface": " ⁇ "},
-}
-#: The defaults that ``spec/05-wordpiece.md`` gives in its prose, and the documents' kind of weights.
-_MODELS: Mapping[str, Mapping[str, Any]] = {
-    "wordpiece": {"unknown_token": "[UNK]", "continuing_prefix": "##", "max_word_length": 100},
-    "unigram": {"weights": "frequency"},
-    "wordlevel": {"unknown_token": "<unk>"},
-}
-_ADDED_TOKEN = {"special": True, "normalized": False, "lstrip": False, "rstrip": False, "single_word": False}
-_TRUNCATION = {"strategy": "longest_first", "stride": 0, "direction": "right"}
-_PADDING = {"strategy": "batch_longest", "direction": "right", "id": 0, "type_id": 0, "token": "[PAD]"}
-#: The stages, and the member that a ``sequence`` of each has.
-_STAGES = (
-    ("normalizer", _NORMALIZERS, "normalizers"),
-    ("pre_tokenizer", _PRE_TOKENIZERS, "pre_tokenizers"),
-    ("post_processor", _POST_PROCESSORS, "post_processors"),
-    ("decoder", _DECODERS, "decoders"),
-)
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
 def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,16 +44,16 @@ def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     {'type': 'wordpiece', 'unknown_token': '[UNK]', 'continuing_prefix': '##', 'max_word_length': 100,
      'decoder': {'type': 'wordpiece', 'prefix': '##'}}
     """
-    model = _with_defaults(content, _MODELS)
+    model = _with_defaults("model", content)
     model.pop("about", None)
-    for stage, table, members in _STAGES:
+    for stage in _STAGES:
         if stage in model:
-            model[stage] = _filled(model[stage], table, members)
-    for part, defaults in (("truncation", _TRUNCATION), ("padding", _PADDING)):
+            model[stage] = _filled(stage, model[stage])
+    for part in ("truncation", "padding"):
         if part in model:
-            model[part] = {**defaults, **model[part]}
+            model[part] = _with_defaults(part, model[part])
     if "added_tokens" in model:
-        model["added_tokens"] = [{**_ADDED_TOKEN, **token} for token in model["added_tokens"]]
+        model["added_tokens"] = [_with_defaults("added_token", token) for token in model["added_tokens"]]
     return {key: _copied(value) for key, value in model.items()}
 
 
@@ -126,20 +82,20 @@ def _copied(value: Any) -> Any:
     )
 
 
-def _filled(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any]], members: str) -> dict[str, Any]:
-    filled = _with_defaults(part, table)
+def _filled(stage: str, part: Mapping[str, Any]) -> dict[str, Any]:
+    filled, members = _with_defaults(stage, part), members_of(stage)
     if members in filled:
-        filled[members] = [_filled(member, table, members) for member in filled[members]]
+        filled[members] = [_filled(stage, member) for member in filled[members]]
     for template in ("single", "pair"):
         if template in filled:
             filled[template] = [{"type_id": 0, **item} for item in filled[template]]
     return filled
 
 
-def _with_defaults(part: Mapping[str, Any], table: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _with_defaults(stage: str, part: Mapping[str, Any]) -> dict[str, Any]:
     """Put the defaults of the part's type behind its ``type`` and what the part itself says over them."""
     kind = {"type": part["type"]} if "type" in part else {}
-    return {**kind, **table.get(part.get("type", ""), {}), **part}
+    return {**kind, **row_of(stage, part.get("type", "")).defaults, **part}
 
 
 def ids_of(model: Mapping[str, Any]) -> dict[str, int]:
@@ -189,7 +145,8 @@ def added_tokens_of(model: Mapping[str, Any]) -> list[dict[str, Any]]:
     special = model.get("special_tokens", [])
     ids = ids_of(model) or {token: position for position, token in enumerate(special)}
     listed = [*({"content": token} for token in special), *model.get("added_tokens", [])]
-    return [{**_ADDED_TOKEN, **token, "id": token.get("id", ids.get(token["content"]))} for token in listed]
+    flags = row_of("added_token").defaults
+    return [{**flags, **token, "id": token.get("id", ids.get(token["content"]))} for token in listed]
 
 
 def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None:

@@ -34,19 +34,13 @@ token if it is Unigram.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from tokspec.base.errors import Unsupported
 from tokspec.formats.files import refuse_surrogates
 from tokspec.formats.neutral import fill_defaults
-from tokspec.formats.tokenizer_json.components import (
-    DECODERS,
-    NORMALIZERS,
-    PADDING,
-    POST_PROCESSORS,
-    PRE_TOKENIZERS,
-    TRUNCATION,
-)
+from tokspec.formats.tokenizer_json.components import KINDS, PADDING, TRUNCATION
 from tokspec.formats.tokenizer_json.fields import Form, at, object_at, object_of, optional, part, show, wrong
 from tokspec.formats.tokenizer_json.models import read_added_tokens, read_model, write_added_tokens, write_model
 
@@ -59,10 +53,7 @@ Part: TypeAlias = Mapping[str, Any]
 _PARTS: Mapping[str, Form] = {
     "truncation": optional(object_of(TRUNCATION)),
     "padding": optional(object_of(PADDING)),
-    "normalizer": optional(part(lambda: NORMALIZERS)),
-    "pre_tokenizer": optional(part(lambda: PRE_TOKENIZERS)),
-    "post_processor": optional(part(lambda: POST_PROCESSORS)),
-    "decoder": optional(part(lambda: DECODERS)),
+    **{stage: optional(part(partial(KINDS.__getitem__, stage))) for stage in KINDS},
 }
 _OTHERS = ("version", "added_tokens", "model")
 

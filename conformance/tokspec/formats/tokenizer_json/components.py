@@ -1,12 +1,12 @@
-"""The components of a ``tokenizer.json``: each row is read and written by the same table.
+"""The components of a ``tokenizer.json``, read and written by the table of components.
 
-The names are those of the enums of tokenizers; what of them is not covered stands at the end of its table, with the
-reason. Where versions before 0.15 wrote another key, it is read too.
+The names are those of the enums of tokenizers. Here is what the file has beyond the table: how each form is written,
+keys that say nothing, what is not covered, with the reason, and what versions before 0.15 wrote otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from tokspec.formats.tokenizer_json.fields import (
     CHARACTER,
     COUNT,
     ID,
+    NOTHING,
     PATTERN,
     TEXT,
     TOKEN,
@@ -31,55 +32,34 @@ from tokspec.formats.tokenizer_json.fields import (
     optional,
     part,
     read_component,
-    same,
     show,
     single,
     write_component,
     wrong,
 )
-
-__all__ = ["DECODERS", "NORMALIZERS", "PADDING", "POST_PROCESSORS", "PRE_TOKENIZERS", "TRUNCATION"]
-
-_BEHAVIORS = one_of(
-    {
-        "Removed": "removed",
-        "Isolated": "isolated",
-        "MergedWithPrevious": "merged_with_previous",
-        "MergedWithNext": "merged_with_next",
-        "Contiguous": "contiguous",
-    }
+from tokspec.suite.components import (
+    BEHAVIOR,
+    CUTTING,
+    DIRECTION,
+    NO_DEFAULT,
+    SCHEME,
+    Parameter,
+    members_of,
+    row_of,
+    rows_of,
 )
-_DIRECTIONS = one_of({"Right": "right", "Left": "left"})
-_REPLACE = (Field("pattern", "pattern", PATTERN), Field("content", "content", TEXT))
+from tokspec.suite.components import Component as Row
 
-NORMALIZERS: Kinds = Kinds(
-    (
-        Component("NFC", "nfc"),
-        Component("NFD", "nfd"),
-        Component("NFKC", "nfkc"),
-        Component("NFKD", "nfkd"),
-        Component("Lowercase", "lowercase"),
-        Component("StripAccents", "strip_accents"),
-        Component(
-            "BertNormalizer",
-            "bert",
-            (
-                *same(("clean_text", "handle_chinese_chars"), BOOLEAN),
-                Field("strip_accents", "strip_accents", optional(BOOLEAN), absent=None),
-                Field("lowercase", "lowercase", BOOLEAN),
-            ),
-        ),
-        Component("Replace", "replace", _REPLACE),
-        Component("Prepend", "prepend", (Field("prepend", "prefix", TEXT),)),
-        Component("Strip", "strip", (Field("strip_left", "left", BOOLEAN), Field("strip_right", "right", BOOLEAN))),
-        Component("Precompiled", "precompiled", (Field("precompiled_charsmap", "charsmap", BASE64),)),
-        Component("Sequence", "sequence", (Field("normalizers", "normalizers", list_of(part(lambda: NORMALIZERS))),)),
-    ),
-    {
-        "Nmt": "no published file has it by itself; the maps of Precompiled hold what it does",
-        "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
-    },
-)
+__all__ = ["KINDS", "PADDING", "TRUNCATION"]
+
+
+def _names(options: Sequence[str]) -> Form:
+    """Make the form of names that the file writes in camel case.
+
+    >>> _names(("merged_with_next",)).read("MergedWithNext", "behavior")
+    'merged_with_next'
+    """
+    return one_of({"".join(map(str.capitalize, name.split("_"))): name for name in options})
 
 
 def _finish_metaspace(part: Mapping[str, Any], found: dict[str, Any], key: str) -> dict[str, Any]:
@@ -94,105 +74,6 @@ def _finish_metaspace(part: Mapping[str, Any], found: dict[str, Any], key: str) 
     if not before and part["prepend_scheme"] != "never":
         raise wrong(f"is false, and prepend_scheme is {show(part['prepend_scheme'])}", at(key, "add_prefix_space"))
     return found
-
-
-_METASPACE_LEGACY = ("add_prefix_space", "str_rep")
-_SCHEMES = one_of({"always": "always", "first": "first", "never": "never"})
-
-#: To decode, it matters only whether there is a scheme, so that is all that is read.
-_SCHEMES_TO_DECODE = replace(one_of({"always": "always", "first": "always", "never": "never"}), write=_SCHEMES.write)
-
-PRE_TOKENIZERS: Kinds = Kinds(
-    (
-        Component("BertPreTokenizer", "bert"),
-        Component(
-            "ByteLevel",
-            "byte_level",
-            (
-                Field("add_prefix_space", "add_prefix_space", BOOLEAN),
-                Field("use_regex", "use_regex", BOOLEAN, absent=True),
-            ),
-            # The trimming of offsets belongs to the post-processor of this name.
-            silent={"trim_offsets": False},
-        ),
-        Component(
-            "Metaspace",
-            "metaspace",
-            (
-                Field("replacement", "replacement", CHARACTER),
-                Field("prepend_scheme", "prepend_scheme", _SCHEMES, absent="always"),
-                Field("split", "split", BOOLEAN, absent=True),
-            ),
-            ignored=_METASPACE_LEGACY,
-            finish=_finish_metaspace,
-        ),
-        Component("Whitespace", "whitespace"),
-        Component("WhitespaceSplit", "whitespace_split"),
-        Component("CharDelimiterSplit", "char_delimiter_split", (Field("delimiter", "delimiter", CHARACTER),)),
-        Component("Digits", "digits", (Field("individual_digits", "individual_digits", BOOLEAN),)),
-        Component("Punctuation", "punctuation", (Field("behavior", "behavior", _BEHAVIORS, absent="isolated"),)),
-        Component(
-            "Split",
-            "split",
-            (
-                Field("pattern", "pattern", PATTERN),
-                Field("behavior", "behavior", _BEHAVIORS),
-                Field("invert", "invert", BOOLEAN),
-            ),
-        ),
-        Component(
-            "Sequence",
-            "sequence",
-            (Field("pretokenizers", "pre_tokenizers", list_of(part(lambda: PRE_TOKENIZERS))),),
-        ),
-    ),
-    {
-        "FixedLength": "no published file has it, and one implementation alone",
-        "UnicodeScripts": "it follows a table of scripts of its own, older than Unicode's",
-    },
-)
-
-DECODERS: Kinds = Kinds(
-    (
-        # What a decoder of this name does depends on none of its keys.
-        Component(
-            "ByteLevel", "byte_level", silent={"add_prefix_space": False, "trim_offsets": False, "use_regex": True}
-        ),
-        Component(
-            "Metaspace",
-            "metaspace",
-            (
-                Field("replacement", "replacement", CHARACTER),
-                Field(
-                    "prepend_scheme",
-                    "prepend_scheme",
-                    _SCHEMES_TO_DECODE,
-                    absent="always",
-                    unsaid="always",
-                ),
-            ),
-            silent={"split": True},
-            ignored=_METASPACE_LEGACY,
-            finish=lambda part, found, key: _finish_metaspace_decoder(part, found, key),
-        ),
-        Component(
-            "WordPiece",
-            "wordpiece",
-            (Field("prefix", "prefix", TEXT), Field("cleanup", "cleanup", BOOLEAN, unsaid=False)),
-        ),
-        Component("BPEDecoder", "bpe", (Field("suffix", "suffix", TEXT),)),
-        Component("ByteFallback", "byte_fallback"),
-        Component("Fuse", "fuse"),
-        Component(
-            "Strip",
-            "strip",
-            (Field("content", "content", CHARACTER), Field("start", "start", COUNT), Field("stop", "stop", COUNT)),
-        ),
-        Component("Replace", "replace", _REPLACE),
-        Component("Sequence", "sequence", (Field("decoders", "decoders", list_of(part(lambda: DECODERS))),)),
-    ),
-    {"CTC": "it decodes what a model of speech puts out, and not what a tokenizer does"},
-)
 
 
 def _finish_metaspace_decoder(part: Mapping[str, Any], found: dict[str, Any], key: str) -> dict[str, Any]:
@@ -263,50 +144,6 @@ def _finish_template(part: Mapping[str, Any], found: dict[str, Any], key: str) -
     return found
 
 
-_ENDS = (Field("sep", "sep", TOKEN), Field("cls", "cls", TOKEN))
-_TRIMMED = same(("add_prefix_space", "trim_offsets"), BOOLEAN)
-
-POST_PROCESSORS: Kinds = Kinds(
-    (
-        Component(
-            "TemplateProcessing",
-            "template",
-            (
-                Field("single", "single", _ITEMS),
-                Field("pair", "pair", _ITEMS),
-                Field("special_tokens", "special_tokens", Form(_read_inserted, _write_inserted)),
-            ),
-            # A published file, whose processor was a ByteLevel once, still has the keys of that.
-            ignored=("add_prefix_space", "trim_offsets", "use_regex"),
-            finish=_finish_template,
-        ),
-        Component("BertProcessing", "bert", _ENDS),
-        Component("RobertaProcessing", "roberta", (*_ENDS, *_TRIMMED)),
-        Component("ByteLevel", "byte_level", (*_TRIMMED, Field("use_regex", "use_regex", BOOLEAN, absent=True))),
-        Component(
-            "Sequence",
-            "sequence",
-            (Field("processors", "post_processors", list_of(part(lambda: POST_PROCESSORS))),),
-        ),
-    )
-)
-
-TRUNCATION = Component(
-    "",
-    "",
-    (
-        Field("max_length", "max_length", COUNT),
-        Field(
-            "strategy",
-            "strategy",
-            one_of({"LongestFirst": "longest_first", "OnlyFirst": "only_first", "OnlySecond": "only_second"}),
-        ),
-        Field("stride", "stride", COUNT),
-        Field("direction", "direction", _DIRECTIONS, absent="right"),
-    ),
-)
-
-
 def _read_strategy(value: Any, key: str) -> Any:
     if isinstance(value, str) and value != "BatchLongest":
         raise wrong(f"is {show(value)}, which is not BatchLongest or an object with the key Fixed", key)
@@ -318,24 +155,113 @@ def _write_strategy(value: Any) -> Any:
 
 
 _FIXED = single([("Fixed", "fixed", COUNT)])
-_STRATEGIES = {"BatchLongest": "batch_longest", "Fixed": "fixed"}
 
-PADDING = Component(
-    "",
-    "",
-    (
-        Field("strategy", "strategy", Form(_read_strategy, _write_strategy, _STRATEGIES)),
-        Field("direction", "direction", _DIRECTIONS),
-        # A multiple of 0 is none.
-        Field(
-            "pad_to_multiple_of",
-            "pad_to_multiple_of",
-            Form(lambda value, key: optional(COUNT).read(value, key) or None),
-            absent=None,
-            unsaid=None,
-        ),
-        Field("pad_id", "id", ID),
-        Field("pad_type_id", "type_id", ID),
-        Field("pad_token", "token", TEXT),
+
+_SCHEMES = one_of({name: name for name in SCHEME.options})
+
+#: How the forms of the table of components are written in the file.
+_FORMS: Mapping[str, Form] = {
+    "flag": BOOLEAN,
+    "flag_or_null": optional(BOOLEAN),
+    "text": TEXT,
+    "word": TEXT,
+    "character": CHARACTER,
+    "character_map": BASE64,
+    "text_or_pattern": PATTERN,
+    "behavior": _names(BEHAVIOR.options),
+    "scheme": _SCHEMES,
+    "direction": _names(DIRECTION.options),
+    "cutting": _names(CUTTING.options),
+    "filling": Form(_read_strategy, _write_strategy, {"BatchLongest": "batch_longest", "Fixed": "fixed"}),
+    "count": COUNT,
+    "id": ID,
+    "token_and_id": TOKEN,
+    "template": _ITEMS,
+    "inserted": Form(_read_inserted, _write_inserted),
+}
+
+#: Parameters whose form in the file is another than that of their kind.
+_ODD_FORMS: Mapping[str, Form] = {
+    # To decode, it matters only whether there is a scheme, so that is all that is read.
+    "decoder/metaspace/prepend_scheme": replace(
+        one_of({"always": "always", "first": "always", "never": "never"}), write=_SCHEMES.write
     ),
-)
+    # A multiple of 0 is none.
+    "padding/pad_to_multiple_of": Form(lambda value, key: optional(COUNT).read(value, key) or None),
+}
+
+#: What a file means that does not have a key, because versions that wrote it did not know it.
+_ABSENT: Mapping[str, Any] = {
+    "normalizer/bert/strip_accents": None,
+    "pre_tokenizer/byte_level/use_regex": True,
+    "pre_tokenizer/metaspace/prepend_scheme": "always",
+    "pre_tokenizer/metaspace/split": True,
+    "pre_tokenizer/punctuation/behavior": "isolated",
+    "decoder/metaspace/prepend_scheme": "always",
+    "post_processor/byte_level/use_regex": True,
+    "truncation/direction": "right",
+    "padding/pad_to_multiple_of": None,
+}
+
+_METASPACE_LEGACY = ("add_prefix_space", "str_rep")
+
+#: What the file has of a component beyond its parameters.
+_ODD: Mapping[str, Mapping[str, Any]] = {
+    # The trimming of offsets belongs to the post-processor of this name.
+    "pre_tokenizer/byte_level": {"silent": {"trim_offsets": False}},
+    "pre_tokenizer/metaspace": {"ignored": _METASPACE_LEGACY, "finish": _finish_metaspace},
+    # What a decoder of this name does depends on none of its keys.
+    "decoder/byte_level": {"silent": {"add_prefix_space": False, "trim_offsets": False, "use_regex": True}},
+    "decoder/metaspace": {
+        "silent": {"split": True},
+        "ignored": _METASPACE_LEGACY,
+        "finish": _finish_metaspace_decoder,
+    },
+    "post_processor/template": {
+        # A published file, whose processor was a ByteLevel once, still has the keys of that.
+        "ignored": ("add_prefix_space", "trim_offsets", "use_regex"),
+        "finish": _finish_template,
+    },
+}
+
+
+def _component(row: Row) -> Component:
+    return Component(
+        row.theirs, row.type, tuple(_field(row, each) for each in row.parameters), **_ODD.get(row.name, {})
+    )
+
+
+def _field(row: Row, parameter: Parameter) -> Field:
+    name = f"{row.name}/{parameter.name}"
+    if parameter.name == members_of(row.stage):
+        form = list_of(part(lambda: KINDS[row.stage]))
+    else:
+        form = _ODD_FORMS.get(name) or _FORMS[parameter.form.name]
+    unsaid = NOTHING
+    if parameter.default is NO_DEFAULT:
+        unsaid = None
+    elif parameter.beyond:
+        unsaid = parameter.default
+    return Field(parameter.key, parameter.name, form, _ABSENT.get(name, NOTHING), unsaid)
+
+
+#: Components of tokenizers that the specification does not cover, with the reason.
+_UNCOVERED: Mapping[str, Mapping[str, str]] = {
+    "normalizer": {
+        "Nmt": "no published file has it by itself; the maps of Precompiled hold what it does",
+        "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
+    },
+    "pre_tokenizer": {
+        "FixedLength": "no published file has it, and one implementation alone",
+        "UnicodeScripts": "it follows a table of scripts of its own, older than Unicode's",
+    },
+    "decoder": {"CTC": "it decodes what a model of speech puts out, and not what a tokenizer does"},
+}
+
+#: What can stand in each stage.
+KINDS: Mapping[str, Kinds] = {
+    stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs), _UNCOVERED.get(stage, {}))
+    for stage in ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+}
+TRUNCATION = _component(row_of("truncation"))
+PADDING = _component(row_of("padding"))
