@@ -25,7 +25,12 @@ def load(name: str) -> ModuleType:
     return module
 
 
-table = load("component_table")
+table, generate = load("component_table"), load("generate")
+
+
+def test_schema_and_specification_follow_from_the_table() -> None:
+    stale = [str(file) for file, text in generate.written().items() if file.read_text("utf-8") != text]
+    assert stale == [], "run python conformance/components/generate.py"
 
 
 @pytest.mark.interop

@@ -8,7 +8,7 @@ import pytest
 
 from tokspec.laboratory.fuzz.checker import AGAIN, Question
 from tokspec.laboratory.fuzz.clauses import _ROWS, candidates
-from tokspec.laboratory.fuzz.components import COMPONENTS
+from tokspec.suite.components import TABLE
 from tokspec.suite.schema import operations
 from tokspec.suite.specification import load_specification
 
@@ -81,7 +81,7 @@ def test_what_is_left_of_an_example_names_the_clause(
 
 def test_every_pattern_names_clauses_of_the_specification() -> None:
     clauses = load_specification().clauses
-    patterns = [pattern for each in (*_ROWS, *COMPONENTS) for pattern in each.clauses.split()]
+    patterns = [pattern for each in (*_ROWS, *TABLE) for pattern in each.clauses.split()]
     named = [
         [id for id in clauses if id == pattern or (pattern[-1] == "*" and id.startswith(pattern[:-1]))]
         for pattern in patterns

@@ -1,7 +1,7 @@
 """The table of components: what a model may have around its vocabulary, a row each.
 
 All that knows components takes them from here: the schema and the tables of the specification, which
-``conformance/components/make.py`` writes, the defaults of the neutral form, ``tokenizer.json``, fuzzing, and what a
+``conformance/components/generate.py`` writes, the defaults of the neutral form, ``tokenizer.json``, fuzzing, and what a
 model needs that ``hello`` has to declare. A test holds the functions of the reference to it.
 
 The base is what every implementation is asked about: a vocabulary as a list, ``special_tokens``, and the rows that are

@@ -15,7 +15,8 @@ from typing import Any
 
 from tokspec.laboratory.fuzz.characters import is_recent
 from tokspec.laboratory.fuzz.checker import AGAIN, Question
-from tokspec.laboratory.fuzz.components import COMPONENTS, components_of
+from tokspec.laboratory.fuzz.components import components_of
+from tokspec.suite.components import rows_of
 from tokspec.suite.specification import load_specification
 
 __all__ = ["candidates"]
@@ -153,9 +154,9 @@ def _candidates(question: Question, kind: str) -> Iterator[str]:
 
 def _of_components(operation: str, has: frozenset[str]) -> Iterator[str]:
     """Return the clauses of the components of the stage that an operation shows, those of sequences last."""
-    shown = [each for each in COMPONENTS if each.name in has and each.stage == _SHOWN.get(operation)]
-    for component in sorted(shown, key=lambda each: bool(each.members)):
-        yield from _matching(component.clauses)
+    shown = [row for row in rows_of(_SHOWN.get(operation, "")) if row.name in has]
+    for row in sorted(shown, key=lambda row: row.type == "sequence"):
+        yield from _matching(row.clauses)
 
 
 def _texts(input: Mapping[str, Any]) -> str:

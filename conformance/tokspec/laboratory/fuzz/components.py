@@ -1,13 +1,12 @@
-"""The stages around a model: one table of components, from which stages are drawn, named and given their clauses.
+"""The stages around a model, drawn from the table of components, and the values of its parameters that are worth it.
 
-A new normalizer, pre-tokenizer or decoder is an entry of ``COMPONENTS``.
+A new component needs nothing here if the forms of its parameters say which values they can have.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -15,8 +14,9 @@ from hypothesis import strategies as st
 
 from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
 from tokspec.laboratory.fuzz.drawing import Draw, chance, coded, codes, maybe, number, pick
+from tokspec.suite.components import NEEDED, Component, Parameter, members_of, row_of, rows_of
 
-__all__ = ["COMPONENTS", "STAGES", "Component", "added_tokens", "components_of", "special_tokens", "stages"]
+__all__ = ["STAGES", "added_tokens", "components_of", "special_tokens", "stages"]
 
 _BOTH = (True, False)
 
@@ -49,10 +49,6 @@ _PATTERNS = (
 
 #: What patterns are replaced by; the later ones are what languages take for a match, a group or an escape.
 _CONTENTS = ("", "b", "▁", " ", "aa", "a", "$0", "$1", "$&", "$$", "${0}", r"\1", r"\g<0>", "\\", r"\\", r"\n", "&")
-_REPLACING = {"pattern": _PATTERNS, "content": _CONTENTS}
-_STRATEGIES = (*("longest_first",) * 3, "only_first", "only_second")
-_BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
-
 #: What post-processors add: a token before and some after, with ids that no vocabulary need have.
 _NAMED = tuple(
     [{"name": "<s>", "ids": [0], "tokens": ["<s>"]}, {"name": "</s>", "ids": list(ids), "tokens": list(tokens)}]
@@ -64,7 +60,6 @@ _NAMED = tuple(
         ((2**32 - 1,), ("",)),
     )
 )
-_ENDS = {"sep": (["</s>", 1], ["a", 0]), "cls": (["<s>", 0],)}
 
 
 def _template(written: str) -> list[dict[str, Any]]:
@@ -83,188 +78,79 @@ def _template(written: str) -> list[dict[str, Any]]:
     return items
 
 
-@dataclass(frozen=True)
-class Component:
-    """A type of a stage.
+#: How often a component is drawn beside the others of its stage, where that is not once.
+_SHARES: Mapping[str, int] = {
+    "normalizer/bert": 4,
+    "normalizer/replace": 2,
+    "normalizer/sentencepiece": 2,
+    "pre_tokenizer/bert": 2,
+    "pre_tokenizer/metaspace": 3,
+    "pre_tokenizer/byte_level": 4,
+    "pre_tokenizer/split": 5,
+    "decoder/byte_level": 2,
+    "decoder/metaspace": 2,
+    "decoder/wordpiece": 2,
+    "decoder/sentencepiece": 2,
+    "post_processor/template": 3,
+    "post_processor/byte_level": 2,
+    "truncation": 3,
+}
 
-    ``required`` are the values that each key has, ``parameters`` those of keys that may be left out. Without a type the
-    stage is of one kind. ``members`` is the key of a sequence's parts. ``clauses`` are patterns of the ids of the
-    clauses that it is about; ``share`` is how often it is drawn beside others.
+#: The values of each form that are worth drawing; a listed one that comes twice is twice as likely.
+_OF_FORM: Mapping[str, tuple[Any, ...]] = {
+    "flag": _BOTH,
+    "flag_or_null": (None, True, False),
+    "character_map": CHARACTER_MAPS,
+    "text_or_pattern": _PATTERNS,
+    "token_and_id": (["</s>", 1], ["a", 0]),
+    "inserted": _NAMED,
+}
+
+#: Those of parameters whose form alone does not tell them.
+_VALUES: Mapping[str, tuple[Any, ...]] = {
+    "normalizer/replace/content": _CONTENTS,
+    "normalizer/prepend/prefix": ("▁", "a", "ab", "$"),
+    "normalizer/sentencepiece/charsmap": CHARACTER_MAPS[:4],
+    "pre_tokenizer/metaspace/replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
+    "pre_tokenizer/metaspace/prepend_scheme": ("first", "always", "first", "never"),
+    "pre_tokenizer/byte_level/add_prefix_space": (False, True),
+    "pre_tokenizer/char_delimiter_split/delimiter": _SIGNS,
+    "decoder/metaspace/replacement": ("▁", "_", "a", "."),
+    "decoder/wordpiece/prefix": ("##", "@", "a", "#", ""),
+    "decoder/strip/content": ("a", " ", "▁", "\U0001f600"),
+    "decoder/strip/start": (0, 1, 2),
+    "decoder/strip/stop": (0, 1, 2),
+    "decoder/replace/content": _CONTENTS,
+    "decoder/bpe/suffix": ("</w>", "a", "", "."),
+    "decoder/sentencepiece/unk_surface": (" ⁇ ", "", "▁a"),
+    "post_processor/template/single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>", "AA1", "<", "A>>"))),
+    "post_processor/template/pair": tuple(
+        map(_template, ("AB", "<A>B>", "<A>>B1>1", "BA", "A1B", "<A1B>", "ABA", "AB1B"))
+    ),
+    "post_processor/bert/cls": (["<s>", 0],),
+    "post_processor/roberta/cls": (["<s>", 0],),
+    "truncation/max_length": (4, 2, 3, 6, 5, 8, 4, 2, 3, 6, 5, 8, 1, 0),
+    "truncation/strategy": (*("longest_first",) * 3, "only_first", "only_second"),
+    "truncation/stride": (0, 1, 1),
+    "truncation/direction": ("right", "left"),
+    "padding/strategy": ("batch_longest", {"fixed": 3}, {"fixed": 6}, {"fixed": 0}),
+    "padding/direction": ("right", "left"),
+    "padding/pad_to_multiple_of": (2, 3, 4, 1, 0),
+    "padding/id": (0, 7, 2**32 - 1),
+    "padding/type_id": (0, 1),
+    "padding/token": ("<pad>", "a", ""),
+}
+
+
+def _values(row: Component, parameter: Parameter) -> tuple[Any, ...]:
+    """Return the values of a parameter that are worth drawing.
+
+    Raises:
+        KeyError: nobody has said them, and its form is not one of a few names.
     """
+    name = f"{row.name}/{parameter.name}"
+    return _VALUES.get(name) or parameter.form.options or _OF_FORM[parameter.form.name]
 
-    stage: str
-    type: str
-    clauses: str
-    share: int = 1
-    parameters: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    required: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    members: str = ""
-
-    @property
-    def name(self) -> str:
-        """What it is called in ``components_of``.
-
-        >>> Component("normalizer", "nfc", "NORM-UNICODE-2").name
-        'normalizer/nfc'
-        """
-        return f"{self.stage}/{self.type}" if self.type else self.stage
-
-
-def _flags(names: str) -> dict[str, tuple[Any, ...]]:
-    """Return parameters that are true or false.
-
-    >>> _flags("left right")
-    {'left': (True, False), 'right': (True, False)}
-    """
-    return dict.fromkeys(names.split(), _BOTH)
-
-
-#: Of each stage the simplest component comes first.
-COMPONENTS: tuple[Component, ...] = (
-    Component("normalizer", "lowercase", "NORM-LOWERCASE-*"),
-    Component("normalizer", "nfc", "NORM-UNICODE-2"),
-    Component("normalizer", "nfd", "NORM-UNICODE-1"),
-    Component("normalizer", "nfkc", "NORM-UNICODE-4"),
-    Component("normalizer", "nfkd", "NORM-UNICODE-3"),
-    Component("normalizer", "strip_accents", "NORM-ACCENTS-*"),
-    Component(
-        "normalizer",
-        "bert",
-        "NORM-BERT-* NORM-LOWERCASE-2",
-        share=4,
-        parameters=_flags("clean_text handle_chinese_chars lowercase") | {"strip_accents": (None, True, False)},
-    ),
-    Component("normalizer", "sequence", "NORM-SEQUENCE-*", members="normalizers"),
-    Component(
-        "normalizer",
-        "replace",
-        "NORM-REPLACE-* PATTERN-*",
-        share=2,
-        required={"pattern": _PATTERNS, "content": _CONTENTS},
-    ),
-    Component("normalizer", "prepend", "NORM-PREPEND-*", required={"prefix": ("▁", "a", "ab", "$")}),
-    Component("normalizer", "precompiled", "NORM-MAP-*", required={"charsmap": CHARACTER_MAPS}),
-    Component(
-        "normalizer",
-        "sentencepiece",
-        "SP-NORM-* NORM-MAP-*",
-        share=2,
-        parameters={"charsmap": CHARACTER_MAPS[:4]}
-        | _flags("add_dummy_prefix remove_extra_whitespaces escape_whitespaces treat_whitespace_as_suffix"),
-    ),
-    Component("normalizer", "strip", "NORM-STRIP-*", parameters=_flags("left right")),
-    Component("pre_tokenizer", "whitespace_split", "PRE-SPACE-*"),
-    Component("pre_tokenizer", "bert", "PRE-BERT-*", share=2),
-    Component(
-        "pre_tokenizer",
-        "metaspace",
-        "PRE-META-*",
-        share=3,
-        parameters={
-            "replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
-            "split": _BOTH,
-            "prepend_scheme": ("first", "always", "first", "never"),
-        },
-    ),
-    Component(
-        "pre_tokenizer",
-        "byte_level",
-        "PRE-BYTE-*",
-        share=4,
-        parameters={"add_prefix_space": (False, True), "use_regex": _BOTH},
-    ),
-    Component("pre_tokenizer", "sequence", "PRE-SEQUENCE-*", members="pre_tokenizers"),
-    Component(
-        "pre_tokenizer",
-        "split",
-        "PRE-SPLIT-* PATTERN-*",
-        share=5,
-        parameters={"invert": (True, False)},
-        required={"pattern": _PATTERNS, "behavior": _BEHAVIORS},
-    ),
-    Component("pre_tokenizer", "digits", "PRE-DIGITS-*", parameters={"individual_digits": _BOTH}),
-    Component("pre_tokenizer", "punctuation", "PRE-PUNCT-*", parameters={"behavior": _BEHAVIORS}),
-    Component("pre_tokenizer", "whitespace", "PRE-WORDS-*"),
-    Component("pre_tokenizer", "char_delimiter_split", "PRE-DELIMITER-*", required={"delimiter": _SIGNS}),
-    Component("decoder", "byte_level", "DEC-BYTE-*", share=2),
-    Component(
-        "decoder",
-        "metaspace",
-        "DEC-META-*",
-        share=2,
-        parameters={"replacement": ("▁", "_", "a", "."), "prepend_scheme": ("always", "first", "never")},
-    ),
-    Component(
-        "decoder", "wordpiece", "DEC-WP-*", share=2, parameters={"prefix": ("##", "@", "a", "#", ""), "cleanup": _BOTH}
-    ),
-    Component("decoder", "byte_fallback", "DEC-FALLBACK-*"),
-    Component("decoder", "fuse", "DEC-FUSE-*"),
-    Component(
-        "decoder",
-        "strip",
-        "DEC-STRIP-*",
-        required={"content": ("a", " ", "▁", "\U0001f600"), "start": (0, 1, 2), "stop": (0, 1, 2)},
-    ),
-    Component("decoder", "replace", "DEC-REPLACE-* PATTERN-*", required=_REPLACING),
-    Component("decoder", "bpe", "DEC-BPE-*", required={"suffix": ("</w>", "a", "", ".")}),
-    Component(
-        "decoder",
-        "sentencepiece",
-        "SP-DEC-*",
-        parameters={"add_dummy_prefix": _BOTH, "remove_extra_whitespaces": _BOTH, "unk_surface": (" ⁇ ", "", "▁a")},
-        share=2,
-    ),
-    Component("decoder", "sequence", "DEC-SEQUENCE-*", members="decoders"),
-    Component(
-        "post_processor",
-        "template",
-        "POST-TEMPLATE-*",
-        share=3,
-        required={
-            "single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>", "AA1", "<", "A>>"))),
-            "pair": tuple(map(_template, ("AB", "<A>B>", "<A>>B1>1", "BA", "A1B", "<A1B>", "ABA", "AB1B"))),
-            "special_tokens": _NAMED,
-        },
-    ),
-    Component("post_processor", "bert", "POST-BERT-*", required=_ENDS),
-    Component(
-        "post_processor",
-        "roberta",
-        "POST-ROBERTA-*",
-        required=_ENDS,
-        parameters=_flags("trim_offsets add_prefix_space"),
-    ),
-    Component(
-        "post_processor",
-        "byte_level",
-        "POST-BYTE-*",
-        share=2,
-        parameters=_flags("trim_offsets add_prefix_space use_regex"),
-    ),
-    Component("post_processor", "sequence", "POST-SEQUENCE-*", members="post_processors"),
-    Component(
-        "truncation",
-        "",
-        "TRUNC-*",
-        share=3,
-        required={"max_length": (4, 2, 3, 6, 5, 8), "strategy": _STRATEGIES},
-        parameters={"stride": (0, 1, 1), "direction": ("right", "left")},
-    ),
-    Component("truncation", "", "TRUNC-*", required={"max_length": (1, 0), "strategy": _STRATEGIES}),
-    Component(
-        "padding",
-        "",
-        "PAD-*",
-        required={"strategy": ("batch_longest", {"fixed": 3}, {"fixed": 6}, {"fixed": 0})},
-        parameters={
-            "direction": ("right", "left"),
-            "pad_to_multiple_of": (2, 3, 4, 1, 0),
-            "id": (0, 7, 2**32 - 1),
-            "type_id": (0, 1),
-            "token": ("<pad>", "a", ""),
-        },
-    ),
-)
 
 #: The stages, and the last value of the branch by which each may be left out: with 1 it is there half of the time.
 STAGES: Mapping[str, int] = {
@@ -297,18 +183,18 @@ def _draw_stages(draw: Draw) -> dict[str, Any]:
 
 @cache
 def _stage(stage: str, depth: int = 2) -> st.SearchStrategy[dict[str, Any]]:
-    return _draw_component(tuple(each for each in COMPONENTS if each.stage == stage for _ in range(each.share)), depth)
+    return _draw_component(tuple(row for row in rows_of(stage) for _ in range(_SHARES.get(row.name, 1))), depth)
 
 
 @st.composite
 def _draw_component(draw: Draw, components: tuple[Component, ...], depth: int) -> dict[str, Any]:
-    component = pick(draw, components)
-    part: dict[str, Any] = {"type": component.type} if component.type else {}
-    if component.members:
-        members = draw(st.lists(_stage(component.stage, depth - 1), max_size=3)) if depth else []
-        part[component.members] = _fitting(members) if component.stage == "post_processor" else members
-    ways = [*component.required.items()]
-    ways += [(key, (_ABSENT, *values)) for key, values in component.parameters.items()]
+    row = pick(draw, components)
+    part: dict[str, Any] = {"type": row.type} if row.type else {}
+    if row.type == "sequence":
+        members = draw(st.lists(_stage(row.stage, depth - 1), max_size=3)) if depth else []
+        return {**part, members_of(row.stage): _fitting(members) if row.stage == "post_processor" else members}
+    ways = [(each.name, _values(row, each)) for each in row.parameters if each.default is NEEDED]
+    ways += [(each.name, (_ABSENT, *_values(row, each))) for each in row.parameters if each.default is not NEEDED]
     size = 1
     for _, values in ways:
         size *= len(values)
@@ -356,7 +242,7 @@ def special_tokens(draw: Draw, ascii_only: bool) -> list[str]:
     return [token for token in tokens if token.isascii() or not ascii_only] or ["<s>"]
 
 
-_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
+_FLAGS = tuple(row_of("added_token").defaults)
 
 
 @st.composite

@@ -19,13 +19,13 @@ from typing import Any, TypeAlias
 from tokspec.adapter import Hello
 from tokspec.formats.files import without
 from tokspec.formats.tiktoken_ranks import merges_of
-from tokspec.laboratory.fuzz.components import COMPONENTS, STAGES
+from tokspec.laboratory.fuzz.components import STAGES
 from tokspec.laboratory.fuzz.families import BROKEN, tokens_of
 from tokspec.laboratory.fuzz.pipelines import starts
 from tokspec.laboratory.fuzz.traits import Traits, operation_trait
 from tokspec.protocol.messages import Refused, Request
 from tokspec.sessions.session import refuse_unoffered, write_model
-from tokspec.suite.components import covers, needed_components
+from tokspec.suite.components import NEEDED, TABLE, component_names, covers, members_of, needed_components
 from tokspec.suite.schema import operations
 
 __all__ = ["TRIES", "Asked", "Learner", "Narrowing"]
@@ -177,8 +177,7 @@ _USUAL_PAIRS = tuple(
     if stage != "decoder"
 )
 _CORE = ("type", "vocabulary", "merges", "tokens", "weights", *_LOSSES[2:])
-_MEMBERS = {component.stage: component.members for component in COMPONENTS if component.members}
-_OPTIONAL = {component.name: component.parameters for component in COMPONENTS}
+_OPTIONAL = {row.name: [each.name for each in row.parameters if each.default is not NEEDED] for row in TABLE}
 
 
 def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
@@ -189,9 +188,9 @@ def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
         for key in _OPTIONAL.get(f"{stage}/{part['type']}" if "type" in part else stage, ()):
             if key in part:
                 yield {**model, stage: without(part, key)}
-        members = part.get(_MEMBERS.get(stage, ""), ())
+        members = part.get(members_of(stage), ())
         for place in range(len(members)):
-            yield {**model, stage: {**part, _MEMBERS[stage]: [*members[:place], *members[place + 1 :]]}}
+            yield {**model, stage: {**part, members_of(stage): [*members[:place], *members[place + 1 :]]}}
     yield from (without(model, key) for key in _LOSSES if key in model)
     yield from (without(model, stage) for stage in present)
     if any(not isinstance(entry, str) for entry in model.get("vocabulary", ())):
@@ -416,7 +415,4 @@ class Learner:
 
 def _declares_all(hello: Hello) -> bool:
     """Whether nothing that is drawn can be ruled out: every model can be sent, with every option."""
-    named = {"truncation", "padding", "vocabulary_ids", *(component.name for component in COMPONENTS)}
-    return hello.formats[:1] == ("tokspec",) and all(
-        covers(hello.components, name) for name in (*named, "added_tokens", "model")
-    )
+    return hello.formats[:1] == ("tokspec",) and all(covers(hello.components, name) for name in component_names())
