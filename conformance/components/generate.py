@@ -1,8 +1,9 @@
-"""Write what follows from the table of components: sections of the schema, and tables of the specification.
+"""Write what follows from the tables of components and operations: sections of the schema, tables of the specification.
 
     python conformance/components/generate.py
 
-The table is ``conformance/tokspec/suite/components.py``; tests compare what is written here with the files.
+The tables are ``components`` and ``operations`` of ``conformance/tokspec/suite``; tests compare what is written here
+with the files.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.suite.components import NEEDED, TABLE, Component, Parameter, component_names, rows_of
+from tokspec.suite.operations import OPERATIONS
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "fixtures" / "schema.json"
@@ -36,7 +38,7 @@ def written() -> dict[Path, str]:
     """Return the files as they have to be."""
     text = SCHEMA.read_text("utf-8")
     for name, definition in definitions().items():
-        start = text.index(f'    "{name}": {{\n')
+        start = text.index(f'\n    "{name}": {{\n') + 1
         end = re.compile(r"^    \},?$", re.MULTILINE).search(text, start)
         assert end is not None
         value = "\n".join(lines(definition, 4, len(name) + 4))
@@ -46,7 +48,10 @@ def written() -> dict[Path, str]:
         table = [*(["| none | |"] if stage in HAVE_NONE else ()), *map(row, rows_of(stage))]
         found[SPECIFICATION / chapter] = with_table(SPECIFICATION / chapter, "| type | parameters (defaults) |", table)
     protocol = SPECIFICATION / "10-protocol.md"
-    found[protocol] = with_table(protocol, "| component | a model needs it that has |", [*needs()])
+    text = with_table(protocol, "| component | a model needs it that has |", [*needs()])
+    said = [(operation.name, *row) for operation in OPERATIONS for row in operation.rows]
+    rows = [f"| `{name}` | {models} | {takes}{' ' if takes else ''}| {gives} |" for name, models, takes, gives in said]
+    found[protocol] = with_table(protocol, "| operation | model | input | result |", rows, text)
     return found
 
 
@@ -57,7 +62,12 @@ def definitions() -> dict[str, Any]:
         (one,) = rows_of(stage)
         found[stage] = {"type": "object", **of_parameters(one)}
     says = "What a model may need beyond the base; a name covers every name that begins with it and a slash."
-    return {**found, "component": {"description": says, "enum": list(component_names())}}
+    return {
+        **found,
+        "component": {"description": says, "enum": list(component_names())},
+        "operation": {"enum": [operation.name for operation in OPERATIONS]},
+        "operations": {operation.name: operation.schema for operation in OPERATIONS},
+    }
 
 
 def of_stage(stage: str) -> dict[str, Any]:
@@ -117,9 +127,10 @@ def _filled(words: list[str], inner: str) -> Iterator[str]:
     yield line.rstrip()
 
 
-def with_table(file: Path, head: str, rows: list[str]) -> str:
-    """Return a chapter with other rows in the table that has a head."""
-    before, found, after = file.read_text("utf-8").partition(f"{head}\n| --- | --- |\n")
+def with_table(file: Path, head: str, rows: list[str], text: str = "") -> str:
+    """Return a chapter, or its text as it is by now, with other rows in the table that has a head."""
+    rule = f"|{' --- |' * (head.count('|') - 1)}"
+    before, found, after = (text or file.read_text("utf-8")).partition(f"{head}\n{rule}\n")
     assert found, f"{file}: has no table {head}"
     behind = re.sub(r"\A(\|.*\n)*", "", after)
     return before + found + "".join(f"{each}\n" for each in rows) + behind

@@ -14,10 +14,11 @@ from click.testing import CliRunner
 from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
-from tokspec.judge.smoke import QUESTIONS, Step, try_adapter
+from tokspec.judge.smoke import Step, try_adapter
 from tokspec.protocol.messages import Answer, Request
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
+from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import load_specification
 
 HELLO = Hello("mine", "1.0", "Python", operations=("encode",))
@@ -88,9 +89,9 @@ def test_the_reference_is_right_in_every_step() -> None:
 
 
 def test_there_are_questions_for_every_operation_and_all_have_an_answer() -> None:
-    assert set(QUESTIONS) == set(schema.operations())
+    assert all(operation.questions for operation in OPERATIONS)
     with InProcessSession(ReferenceAdapter()) as session:
-        for operation, questions in QUESTIONS.items():
+        for operation, questions in ((each.name, each.questions) for each in OPERATIONS):
             for number, (model, input) in enumerate(questions):
                 assert list(schema.errors(model, "model")) == []
                 assert list(schema.errors(input, f"operations/{operation}/input")) == []

@@ -13,6 +13,8 @@ from types import FrameType
 
 from tokspec.base.errors import INTERRUPTED
 
+__all__ = ["main"]
+
 
 def main() -> None:
     """Run the command line, in a process that is ours alone."""

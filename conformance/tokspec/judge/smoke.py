@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from tokspec.adapter import Hello
 from tokspec.base.display import compact, did_you_mean, shorten
@@ -12,9 +12,10 @@ from tokspec.formats import FORMATS, READERS
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite import schema
+from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import load_specification
 
-__all__ = ["CONTRADICTORY", "QUESTIONS", "Question", "Step", "try_adapter"]
+__all__ = ["CONTRADICTORY", "Step", "try_adapter"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def try_adapter(session: Session) -> Iterator[Step]:
     yield _choices(hello)
     answered: dict[str, Request] = {}
     for operation in hello.operations:
-        if operation in QUESTIONS:
+        if operation in _QUESTIONS:
             asked = _asked(session, operation)
             if requests := [each.request for each in asked if isinstance(each.reply, Answer)]:
                 answered[operation] = requests[0]
@@ -93,7 +94,7 @@ class _Asked(NamedTuple):
 def _asked(session: Session, operation: str) -> list[_Asked]:
     """Ask about every kind of model."""
     found = []
-    for number, (model, input) in enumerate(QUESTIONS[operation]):
+    for number, (model, input) in enumerate(_QUESTIONS[operation]):
         request = Request(operation, f"smoke-{operation}-{number}", model, input)
         found.append(_Asked(_kind(model), request, _ask(session, request)))
     return found
@@ -243,114 +244,14 @@ def _ask(session: Session, request: Request) -> Reply:
     return reply
 
 
-#: A text that has no character of any vocabulary below.
+#: A text that has no character of the vocabulary of any question.
 _UNKNOWN: Mapping[str, Any] = {"text": "x"}
 
-Question: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
+_QUESTIONS = {operation.name: operation.questions for operation in OPERATIONS}
 
-_CORPUS: Mapping[str, Any] = {"words": [["hug", 10], ["pug", 5]]}
-_HUGS: Mapping[str, Any] = {"words": [["hug", 10]]}
-
-_BPE = {"type": "bpe", "vocabulary": ["b", "g", "h", "u", "ug"], "merges": [["u", "g"]]}
-_BYTES = {**_BPE, "pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
-_WITHOUT_PATTERN = {**_BYTES, "pre_tokenizer": {"type": "byte_level", "use_regex": False}}
-_WORDPIECE = {"type": "wordpiece", "vocabulary": ["b", "##u", "##g", "##ug"], "decoder": {"type": "wordpiece"}}
-_UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15]]}
-
-#: The whole pipelines of tokenizers that always have them, by their pre-tokenizers.
+#: How the questions' models with whole pipelines are called, by their pre-tokenizers.
 _PIPELINES = {"bert": "as BERT has it", "metaspace": "behind ▁"}
-_BERT: Mapping[str, Any] = {
-    "type": "wordpiece",
-    "vocabulary": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "b", "##ug"],
-    "special_tokens": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
-    "unknown_token": "[UNK]",
-    "normalizer": {"type": "bert"},
-    "pre_tokenizer": {"type": "bert"},
-    "decoder": {"type": "wordpiece"},
-}
-_METASPACE: Mapping[str, Any] = {
-    "type": "unigram",
-    "tokens": [["<unk>", 1], ["▁", 10], ["h", 15], ["u", 36], ["g", 20], ["▁hug", 15]],
-    "unknown_token": "<unk>",
-    "pre_tokenizer": {"type": "metaspace"},
-    "decoder": {"type": "metaspace"},
-}
-
-#: Models without a vocabulary, as training needs them.
-_BARE_BPE, _BARE_WORDPIECE, _BARE_UNIGRAM = ({"type": name} for name in ("bpe", "wordpiece", "unigram"))
-_SPLITTING = {"pre_tokenizer": {"type": "whitespace_split"}}
 
 #: A model that contradicts itself (BPE-MODEL-3), and what is said of it.
 _IMPOSSIBLE = "a model with a merge that makes a token which it does not have"
 CONTRADICTORY: Mapping[str, Any] = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}
-
-#: A model and an input of each question, for every kind of model that may be supported.
-QUESTIONS: Mapping[str, tuple[Question, ...]] = {
-    "normalize": (({"normalizer": {"type": "lowercase"}}, {"text": "Hug"}),),
-    "pre_tokenize": ((_SPLITTING, {"text": "hug bug"}),),
-    "encode": (
-        (_BPE, {"text": "bug"}),
-        (_WORDPIECE, {"text": "bug"}),
-        (_UNIGRAM, {"text": "hug"}),
-        (_BYTES, {"text": "bug"}),
-        (_WITHOUT_PATTERN, {"text": "bug"}),
-        (_BERT, {"text": "bug"}),
-        (_METASPACE, {"text": "hug"}),
-    ),
-    "encode_batch": (
-        (_BPE, {"inputs": [{"text": "bug"}]}),
-        (_WORDPIECE, {"inputs": [{"text": "bug"}]}),
-        (_UNIGRAM, {"inputs": [{"text": "hug"}]}),
-        (_BYTES, {"inputs": [{"text": "bug"}]}),
-        (_BERT, {"inputs": [{"text": "bug"}]}),
-        (_METASPACE, {"inputs": [{"text": "hug"}]}),
-    ),
-    "decode": (
-        (_BPE, {"tokens": ["b", "ug"]}),
-        (_WORDPIECE, {"tokens": ["b", "##ug"]}),
-        (_UNIGRAM, {"tokens": ["hug"]}),
-        (_BYTES, {"tokens": ["b", "ug"]}),
-        (_WITHOUT_PATTERN, {"tokens": ["b", "ug"]}),
-        (_BPE, {"ids": [0, 4]}),
-        (_BERT, {"ids": [5, 6]}),
-        (_METASPACE, {"ids": [5]}),
-    ),
-    "decode_stream": (
-        (_BPE, {"ids": [0, 4]}),
-        (_WORDPIECE, {"ids": [0, 3]}),
-        (_UNIGRAM, {"ids": [3]}),
-        (_BYTES, {"ids": [0, 4]}),
-    ),
-    "decode_bytes": ((_BYTES, {"ids": [0, 4]}),),
-    "decode_with_offsets": ((_BYTES, {"ids": [0, 4]}),),
-    "train": (
-        (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),
-        (_BARE_WORDPIECE, {"corpus": _CORPUS, "vocabulary_size": 5}),
-        (_BARE_UNIGRAM, {"corpus": _CORPUS, "initial_size": 6, "vocabulary_size": 5, "fraction": 0.5}),
-    ),
-    "count_words": ((_SPLITTING, {"corpus": {"texts": ["hug hug pug"]}}),),
-    "base_vocabulary": ((_BARE_BPE, {"corpus": _CORPUS}), (_BARE_WORDPIECE, {"corpus": _CORPUS})),
-    "training_state": (
-        (_BARE_BPE, {"corpus": _CORPUS, "steps": 1}),
-        (_BARE_WORDPIECE, {"corpus": _CORPUS, "steps": 1}),
-    ),
-    "pair_frequencies": ((_BARE_BPE, {"corpus": _CORPUS}),),
-    "pair_scores": ((_BARE_WORDPIECE, {"corpus": _CORPUS}),),
-    "best_pair": ((_BARE_BPE, {"corpus": _CORPUS}), (_BARE_WORDPIECE, {"corpus": _CORPUS})),
-    "substring_frequencies": ((_BARE_UNIGRAM, {"corpus": _CORPUS}),),
-    "ranked_substrings": ((_BARE_UNIGRAM, {"corpus": _CORPUS}),),
-    "initial_vocabulary": ((_BARE_UNIGRAM, {"corpus": _CORPUS, "initial_size": 5}),),
-    "token_probabilities": ((_UNIGRAM, {}),),
-    "segmentations": ((_UNIGRAM, {"word": "hug"}),),
-    "nbest": ((_UNIGRAM, {"word": "hug", "nbest_size": 2}),),
-    "viterbi": ((_UNIGRAM, {"word": "hug"}),),
-    "segment": ((_UNIGRAM, {"word": "hug"}),),
-    "loss": ((_UNIGRAM, {"corpus": _HUGS}),),
-    "loss_increase": ((_UNIGRAM, {"corpus": _HUGS, "token": "hug"}),),
-    "prune_step": ((_UNIGRAM, {"corpus": _HUGS, "fraction": 0.5}),),
-    "training_trace": (
-        (_BARE_BPE, {"corpus": _CORPUS, "merge_count": 1}),
-        (_BARE_WORDPIECE, {"corpus": _CORPUS, "vocabulary_size": 5}),
-        (_BARE_UNIGRAM, {"corpus": _CORPUS, "initial_size": 6, "vocabulary_size": 5, "fraction": 0.5}),
-    ),
-}

@@ -17,6 +17,7 @@ from tokspec.laboratory.fuzz.characters import is_recent
 from tokspec.laboratory.fuzz.checker import AGAIN, Question
 from tokspec.laboratory.fuzz.components import components_of
 from tokspec.suite.components import rows_of
+from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import load_specification
 
 __all__ = ["candidates"]
@@ -65,10 +66,7 @@ _ROWS: tuple[_Row, ...] = (
     _Row("encode", "BPE-AFFIX-*", _OUTCOMES, "continuing_prefix"),
     _Row("encode encode_batch", "WL-*", "", "model/wordlevel"),
     _Row("encode encode_batch", "ENC-7", "", "vocabulary_ids"),
-    _Row("decode_bytes", "DEC-BYTES-1"),
-    _Row("decode_with_offsets", "DEC-OFFSETS-*"),
-    _Row("nbest", "UNI-NBEST-*"),
-    _Row("decode_stream", "DEC-STREAM-* DEC-5 DEC-6"),
+    *(_Row(operation.name, operation.clauses) for operation in OPERATIONS if operation.clauses),
     _Row("encode", "ADDED-*", _OUTCOMES, "special_tokens"),
     _Row("encode", "BPE-ENC-8 BPE-MODEL-2", "not refused as unknown_symbol", "model/bpe"),
     _Row("encode", "BPE-ENC-6 BPE-ENC-7 BPE-MODEL-2", _OUTCOMES, "unknown_token"),

@@ -26,7 +26,7 @@ from tokspec.laboratory.fuzz.traits import Traits, operation_trait
 from tokspec.protocol.messages import Refused, Request
 from tokspec.sessions.session import refuse_unoffered, write_model
 from tokspec.suite.components import NEEDED, TABLE, component_names, covers, members_of, needed_components
-from tokspec.suite.schema import operations
+from tokspec.suite.operations import OPERATIONS
 
 __all__ = ["TRIES", "Asked", "Learner", "Narrowing"]
 
@@ -156,12 +156,8 @@ def _turned(models: Sequence[_Model], turn: int) -> Sequence[_Model]:
 
 
 _OF_STAGES = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder"}
-_OF_TOKENS = (
-    *("normalize", "pre_tokenize", "encode", "encode_batch", "decode", "decode_bytes", "decode_with_offsets"),
-    *("decode_stream", "segment", "viterbi", "segmentations", "nbest", "token_probabilities", "loss"),
-    *("loss_increase", "prune_step", "count_words"),
-)
-_TRAINING = frozenset(operations()) - frozenset(_OF_TOKENS)
+_OF_TOKENS = tuple(operation.name for operation in OPERATIONS if operation.needs_tokens)
+_TRAINING = frozenset(operation.name for operation in OPERATIONS if not operation.needs_tokens)
 
 #: Keys that a model may lose.
 _LOSSES = (

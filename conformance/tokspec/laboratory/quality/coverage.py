@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tokspec.suite.cases import Suite
+from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import Clause, load_specification
 
 __all__ = ["DOORS", "REASONS", "ClauseRow", "coverage", "doors_of"]
@@ -32,9 +33,12 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("BPE-TRAIN", "WP-TRAIN", "UNI-INIT", "UNI-LOSS", "UNI-PRUNE", "ERROR-3"), ("train",)),
     **dict.fromkeys(("POST", "BATCH", "TRUNC", "PAD"), ("encode",)),
     "DEC": ("decode", "decode_stream"),
-    "DEC-STREAM": ("decode_stream",),
-    "DEC-BYTES": ("decode_bytes",),
-    "DEC-OFFSETS": ("decode_with_offsets",),
+    **{
+        pattern.removesuffix("-*"): (operation.name,)
+        for operation in OPERATIONS
+        for pattern in operation.clauses.split()
+        if pattern.endswith("-*")
+    },
     "SP-DEC": ("decode", "decode_stream"),
     "ADDED-12": ("encode", "decode", "decode_stream"),
     "DEC-BYTE-3": ("decode", "decode_stream", "decode_bytes"),
@@ -46,8 +50,6 @@ DOORS: Mapping[str, tuple[str, ...]] = {
 REASONS: Mapping[tuple[str, str], str] = {
     ("UNI-SEG-4", "encode"): "only viterbi gives the table",
     ("UNI-UNK-2", "encode"): "encoding has rules of its own, UNI-UNK-3 and UNI-UNK-4",
-    ("UNI-NBEST-1", "encode"): "only nbest gives another segmentation than the best",
-    ("UNI-NBEST-2", "encode"): "only nbest takes such a number",
     ("DEC-STREAM-4", "decode_stream"): "it says what is not specified",
 }
 
