@@ -32,6 +32,7 @@ class Hello:
     encode_options: tuple[str, ...] = ()
     decode_options: tuple[str, ...] = ()
     components: tuple[str, ...] = ()
+    reads_file: bool = False
 
 
 class Adapter(Protocol):

@@ -65,20 +65,30 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
   }
   const models = new Map();
 
-  function findUnoffered({ operation, model, options = [], components = [] }) {
+  function findUndeclared({ components = [] }) {
+    return components.filter((name) => !hello.components?.some((each) => `${name}/`.startsWith(`${each}/`)));
+  }
+
+  function findUnoffered(one) {
+    const { operation, model, options = [] } = one;
     if (!Object.hasOwn(operations, operation)) return `does not offer ${operation}`;
     if (TRAINING.includes(operation) && Object.hasOwn(hello.other_trainers ?? {}, model.type))
       return `trains ${model.type} by another algorithm: ${hello.other_trainers[model.type]}`;
     const declared = [...(hello.encode_options ?? []), ...(hello.decode_options ?? [])];
-    const covers = (name) => hello.components?.some((each) => `${name}/`.startsWith(`${each}/`));
     const unknown = options.filter((name) => !declared.includes(name));
-    unknown.push(...components.filter((name) => !covers(name)));
+    if (!hello.reads_file) unknown.push(...findUndeclared(one));
     return unknown.length ? `does not know ${unknown.join(", ")}` : "";
   }
 
-  async function loadModel(name) {
+  // A library that reads files gets what it does not declare too, but for the form that is no library's file.
+  async function loadModel(one) {
     const none = { unsupported: "no models in this format are here" };
-    const written = hello.formats.map((format) => bundle.models[format]?.[name] ?? none);
+    const unknown = findUndeclared(one);
+    const written = hello.formats.map((format) =>
+      unknown.length && format === "tokspec"
+        ? { unsupported: `does not know ${unknown.join(", ")}` }
+        : (bundle.models[format]?.[one.model_name] ?? none),
+    );
     const first = written.findIndex((model) => "content" in model);
     if (first < 0) return unsupported(written.map((model) => model.unsupported).join("; "));
     return attempt(() => load(structuredClone(written[first].content), hello.formats[first]));
@@ -87,7 +97,7 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
   async function ask(one) {
     const reason = findUnoffered(one);
     if (reason) return unsupported(reason);
-    if (!models.has(one.model_name)) models.set(one.model_name, await loadModel(one.model_name));
+    if (!models.has(one.model_name)) models.set(one.model_name, await loadModel(one));
     const model = models.get(one.model_name);
     if (!("ok" in model)) return model;
     const result = () => operations[one.operation](model.ok, structuredClone(one.input));

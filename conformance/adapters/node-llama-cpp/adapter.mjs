@@ -18,6 +18,7 @@ const hello = {
   version: library.version,
   language: "C++",
   formats: ["vocab.gguf"],
+  reads_file: true,
   encode_fields: ["tokens", "ids"],
   choices: {
     bpe_unknown_without_token: "dropped_after_merging",

@@ -15,6 +15,7 @@ const hello = {
   version: library.version,
   language: "JavaScript",
   formats: ["tokenizer.json"],
+  reads_file: true,
   encode_fields: ["tokens", "ids", "type_ids", "attention_mask"],
   encode_options: ["pair", "add_special_tokens"],
   decode_options: ["skip_special_tokens"],

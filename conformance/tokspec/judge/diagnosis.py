@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tokspec.base.display import compact, shorten
+from tokspec.judge import declared
 from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference, without_particulars
 from tokspec.judge.compare import resolve
 from tokspec.judge.probe import choices_of, find_choices
@@ -82,7 +83,8 @@ def diagnose(run: Run, session: Session, reference: Session) -> Run:
     stages = _Stages(session, reference, _ASKED, run.choices["offset_unit"])
 
     def cause_of(result: Result) -> str:
-        return by_choice.get(result.case.id) or stages.cause_of(result) or str(_cause(result, run.choices))
+        told = by_choice.get(result.case.id) or declared.cause_of(result, run.hello)
+        return told or stages.cause_of(result) or str(_cause(result, run.choices))
 
     failed = {result.case.id for result in run.failed if result.verdict is not Verdict.UNEXPECTED_PASS}
     return replace(

@@ -9,6 +9,7 @@ from datetime import date
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
+from tokspec.judge.declared import is_doubtful, judge_refusals
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
@@ -114,8 +115,18 @@ def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]
     def take(number: int, reply: Reply) -> Result:
         return judge(questions[number], reply, session.hello, declared)
 
+    doubtful: dict[int, Result] = {}
+
+    def settled() -> Iterator[tuple[int, Result]]:
+        for number, result in session.ask_in_parallel([make_request(question) for question in questions], take):
+            if is_doubtful(result, session.hello):
+                doubtful[number] = result
+            else:
+                yield number, result
+        yield from zip(doubtful, judge_refusals(session, list(doubtful.values())), strict=True)
+
     tables: dict[int, dict[int, Result]] = {index: {} for index, case in enumerate(cases) if case.rows}
-    for number, result in session.ask_in_parallel([make_request(question) for question in questions], take):
+    for number, result in settled():
         index, row = places[number]
         if index not in tables:
             yield index, result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias, TypeGuard
 
 from tokspec.adapter import Hello
@@ -55,7 +55,8 @@ class Answer:
 class Refused:
     """A refusal with a reason out of ``spec/09-errors.md`` (ERROR-1).
 
-    ``message`` is the implementation's own text and not to be trusted.
+    ``message`` is the implementation's own text and not to be trusted. ``of_file`` is whether it refused to load the
+    file of a model, rather than this input.
 
     >>> Refused("unknown_symbol", "m").reason
     'unknown_symbol'
@@ -63,6 +64,7 @@ class Refused:
 
     reason: str
     message: str
+    of_file: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

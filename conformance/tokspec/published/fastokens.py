@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.published.tokie import ids_in
@@ -28,14 +29,24 @@ CHOICES = {
 }
 
 #: What the library reads of a model; of what it does not know it says so.
-COMPONENTS = ("added_tokens", "normalizer", "pre_tokenizer", "model", "post_processor", "decoder", "vocabulary_ids")
+COMPONENTS = (
+    *("vocabulary_ids", "added_tokens", "normalizer/replace", "normalizer/prepend", "pre_tokenizer/split"),
+    *("pre_tokenizer/digits", "model/bpe", "post_processor/template", "post_processor/byte_level"),
+    *("post_processor/sequence", "decoder/byte_fallback", "decoder/fuse", "decoder/strip", "decoder/replace"),
+    "decoder/sequence",
+)
+
+
+#: A file, and the tokens of ids.
+_Model: TypeAlias = tuple[str, Mapping[int, str]]
 
 
 class FastokensAdapter:
     """``fastokens``: the encoding of ``tokenizer.json``, in Rust."""
 
     def __init__(self) -> None:
-        self._library: Any = import_module("fastokens")
+        # each of its tokenizers holds megabytes; those of a suite together would fill the memory
+        self._made = lru_cache(8)(import_module("fastokens").Tokenizer.from_json_str)
 
     def hello(self) -> Hello:
         """Describe the library."""
@@ -50,37 +61,39 @@ class FastokensAdapter:
             encode_options=("add_special_tokens",),
             decode_options=("skip_special_tokens",),
             components=COMPONENTS,
+            reads_file=True,
         )
 
-    def load(self, format: str, content: Any) -> tuple[Any, Mapping[int, str]]:
+    def load(self, format: str, content: Any) -> _Model:
         """Load a ``tokenizer.json``.
 
         Raises:
             Refusal: ``unsupported``, for what the library does not know, and ``invalid_model``.
         """
         try:
-            tokenizer = self._library.Tokenizer.from_json_str(json.dumps(content))
+            file = json.dumps(content)
+            self._made(file)
         except ValueError as error:
             if "error building added-tokens" in str(error):
                 raise Refusal("invalid_model", str(error)) from error
             if "unsupported" not in str(error):
                 raise
             raise Unsupported(str(error)) from error
-        return tokenizer, names_in(content)
+        return file, names_in(content)
 
-    def encoder(self, model: tuple[Any, Mapping[int, str]]) -> Callable[[str], list[int]]:
+    def encoder(self, model: _Model) -> Callable[[str], list[int]]:
         """Return a function from a text to its ids, for callers that encode millions of texts."""
-        encode = model[0].encode
+        encode = self._made(model[0]).encode
         return lambda text: encode(text).ids
 
-    def run(self, operation: str, model: tuple[Any, Mapping[int, str]], input: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, operation: str, model: _Model, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
 
         Raises:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        tokenizer, names = model
+        tokenizer, names = self._made(model[0]), model[1]
         try:
             if operation == "decode":
                 return {"text": _decode(tokenizer, input)}

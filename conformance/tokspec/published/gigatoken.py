@@ -46,6 +46,7 @@ class GigatokenAdapter:
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
             components=COMPONENTS,
+            reads_file=True,
         )
 
     def load(self, format: str, content: Any) -> tuple[Any, Mapping[str, int], Mapping[int, str]]:

@@ -118,6 +118,7 @@ class TokenizersAdapter:
             encode_options=("pair", "add_special_tokens"),
             decode_options=("skip_special_tokens",),
             components=COMPONENTS,
+            reads_file=True,
         )
 
     def load(self, format: str, content: Any) -> Tokenizer:

@@ -94,6 +94,7 @@ class SentencePieceAdapter:
             choices=CHOICES,
             encode_fields=("tokens", "ids", "spans"),
             components=_COMPONENTS,
+            reads_file=True,
         )
 
     def load(self, format: str, content: Any) -> Any:

@@ -39,7 +39,9 @@ CHOICES = {
 #: normalized text, or as a word of its own; the pre-tokenizer and the bytes of Unigram.
 COMPONENTS = (
     *("added_tokens/content", "added_tokens/id", "added_tokens/special", "added_tokens/lstrip", "added_tokens/rstrip"),
-    *("normalizer", "pre_tokenizer", "model/bpe", "post_processor", "decoder", "vocabulary_ids"),
+    *("vocabulary_ids", "normalizer", "pre_tokenizer/split", "pre_tokenizer/digits", "pre_tokenizer/punctuation"),
+    *("pre_tokenizer/whitespace", "model/bpe/ignore_merges", "model/bpe/fuse_unk", "model/bpe/byte_fallback"),
+    *("model/bpe/end_of_word_suffix", "post_processor", "decoder"),
 )
 
 
@@ -71,6 +73,7 @@ class SplintrAdapter:
             encode_options=("add_special_tokens",),
             decode_options=("skip_special_tokens",),
             components=COMPONENTS,
+            reads_file=True,
         )
 
     def load(self, format: str, content: Any) -> _Model:

@@ -67,6 +67,7 @@ class TokieAdapter:
             encode_fields=("tokens", "ids", "type_ids", "attention_mask"),
             encode_options=("pair", "add_special_tokens"),
             components=COMPONENTS,
+            reads_file=True,
         )
 
     def load(self, format: str, content: Any) -> _Model:

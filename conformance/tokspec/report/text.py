@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import click
 
 from tokspec.base.display import did_you_mean, quote, shorten, terminal_width, visible, wrap
+from tokspec.judge.declared import all_pass
 from tokspec.judge.diagnosis import FailureGroup, group_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import extent, in_profile
@@ -160,6 +161,9 @@ def _notes(run: Run) -> Iterator[str]:
     in_part = Counter(result.detail for result in run.results if result.verdict is Verdict.PASS and result.detail)
     for detail, count in in_part.most_common():
         yield visible(f"{count} passed by the rest of the answer: {shorten(detail)}")
+    for name, count in all_pass(run.results, run.hello):
+        cases = "the case that needs it passes" if count == 1 else f"all {count} cases that need it pass"
+        yield f"hello does not declare {name}, and {cases}: declare it"
     unknown = [name for name in run.hello.operations if name not in schema.operations()]
     for name in unknown[:UNKNOWN]:
         near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tokspec.adapter import Adapter, Hello
 from tokspec.base.errors import AdapterFault
@@ -53,10 +54,11 @@ class InProcessSession(Session):
         return read_reply(self._caller.run(request.operation, name, request.input), is_ours=True)
 
     def _load(self, request: Request) -> Reply:
-        written = write_model(self.hello.formats, request.model)
+        written = write_model(self.hello, request.model)
         if isinstance(written, Refused):
             return written
-        return read_reply(self._caller.load(request.model_name, *written), is_ours=True)
+        reply = read_reply(self._caller.load(request.model_name, *written), is_ours=True)
+        return replace(reply, of_file=written[0] != "tokspec") if isinstance(reply, Refused) else reply
 
     def close(self) -> None:
         """Let go of the adapter's models."""

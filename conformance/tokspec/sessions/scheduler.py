@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from tokspec.base.errors import AdapterFault, Unsupported
@@ -34,11 +34,12 @@ _Replies: TypeAlias = Generator[Wait | tuple[int, Reply], None, _Result]
 class SessionState:
     """What a session remembers from one ``ask`` to the next.
 
-    The replies of models that cannot be used, whether to expect stray lines, and faults for which nothing could be
-    blamed: they did not happen again.
+    The replies of models that cannot be used, the formats in which models were sent, whether to expect stray lines, and
+    faults for which nothing could be blamed: they did not happen again.
     """
 
     unusable_models: dict[str, Reply] = field(default_factory=dict)
+    formats: dict[str, str] = field(default_factory=dict)
     expects_stray_lines: bool = True
     unblamed: list[AdapterFault] = field(default_factory=list)
 
@@ -173,11 +174,12 @@ class RequestScheduler:
 
     def _post_load(self, conversation: Conversation, index: int) -> None:
         name = self._requests[index].model_name
-        written = write_model(self._program.hello.formats, self._requests[index].model)
+        written = write_model(self._program.hello, self._requests[index].model)
         if isinstance(written, Refused):
             self._state.unusable_models[name] = written
             return
         format, content = written
+        self._state.formats[name] = format
         message = {"op": "load", "model": name, "format": format, "content": content}
         try:
             conversation.post(Item(index, loads=True), message)
@@ -189,7 +191,9 @@ class RequestScheduler:
         if isinstance(reply, Answer):
             conversation.loaded.add(name)
         else:
-            self._state.unusable_models[name] = reply
+            is_file = self._state.formats.get(name) != "tokspec"
+            refusal = replace(reply, of_file=is_file) if isinstance(reply, Refused) else reply
+            self._state.unusable_models[name] = refusal
 
     def _settle(self, suspects: Sequence[Item], fault: AdapterFault, is_proven: bool) -> _Replies[bool]:
         """Ask each suspect alone, unless it was alone already; return whether any of them came to a fault."""

@@ -15,7 +15,7 @@ from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Refused, Reply, Request
 from tokspec.suite.components import covers, needed_components, needed_options
 
-__all__ = ["Session", "plain_input", "refuse_unoffered", "write_model"]
+__all__ = ["Session", "plain_input", "refuse_unoffered", "undeclared", "write_model"]
 
 _Made = TypeVar("_Made")
 
@@ -77,7 +77,7 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
     """Return the reply to a request of which the implementation does not offer something: it is never sent.
 
     That is its operation, at all or for such a model, an option of its input, or a component of its model. A user's own
-    file goes to the implementation whatever is in it.
+    file goes to the implementation whatever is in it, and so does a model where the implementation reads files itself.
 
     >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
     >>> refuse_unoffered(hello, Request("decode", "toy", {}, {}))
@@ -97,13 +97,24 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
     for option in needed_options(request.input):
         if option not in (*hello.encode_options, *hello.decode_options):
             return Refused("unsupported", f"does not know the option {option} of {request.operation}")
-    unknown = (
-        () if isinstance(request.model, UserModel) else _unknown_components(hello.components, _Same(request.model))
-    )
-    if unknown:
-        plural = "s" if len(unknown) > 1 else ""
-        return Refused("unsupported", f"does not know the component{plural} {', '.join(unknown)}")
-    return None
+    if hello.reads_file or isinstance(request.model, UserModel):
+        return None
+    return _unknown(undeclared(hello, request.model))
+
+
+def undeclared(hello: Hello, model: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name what a model needs and ``hello`` does not declare.
+
+    >>> hello = Hello("mytok", "0.3", "C", operations=("encode",), components=("decoder",))
+    >>> undeclared(hello, {"padding": {}, "decoder": {"type": "fuse"}})
+    ('padding',)
+    """
+    return _undeclared(hello.components, _Same(model))
+
+
+def _unknown(names: Sequence[str]) -> Refused | None:
+    plural = "s" if len(names) > 1 else ""
+    return Refused("unsupported", f"does not know the component{plural} {', '.join(names)}") if names else None
 
 
 class _Same:
@@ -120,7 +131,7 @@ class _Same:
 
 
 @lru_cache(16)  # requests with the same model follow each other
-def _unknown_components(declared: tuple[str, ...], same: _Same) -> tuple[str, ...]:
+def _undeclared(declared: tuple[str, ...], same: _Same) -> tuple[str, ...]:
     return tuple(name for name in needed_components(same.model) if not covers(declared, name))
 
 
@@ -133,17 +144,23 @@ def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any
     return {"text": text, **({"add_special_tokens": adds} if "add_special_tokens" in hello.encode_options else {})}
 
 
-def write_model(accepted: Sequence[str], content: Mapping[str, Any]) -> tuple[str, Any] | Refused:
-    """Write a model in the first of the accepted formats that can express it; a user's file rather as it is.
+def write_model(hello: Hello, content: Mapping[str, Any]) -> tuple[str, Any] | Refused:
+    """Write a model in the first of the formats of ``hello`` that can express it; a user's file rather as it is.
 
-    >>> write_model(["tokspec"], {"pre_tokenizer": {"type": "whitespace_split"}})
+    The neutral form is no library's file: what is not declared is not sent in it.
+
+    >>> write_model(Hello("mytok", "0.3", "C", ()), {"pre_tokenizer": {"type": "whitespace_split"}})
     ('tokspec', {'pre_tokenizer': {'type': 'whitespace_split'}})
-    >>> write_model([], {})
+    >>> write_model(Hello("mytok", "0.3", "C", (), formats=()), {})
     Refused(reason='unsupported', message='accepts no format')
     """
     reasons = []
     own = content if isinstance(content, UserModel) else None
-    for name in own.ordered(accepted) if own else accepted:
+    unknown = None if own else _unknown(undeclared(hello, content))
+    for name in own.ordered(hello.formats) if own else hello.formats:
+        if name == "tokspec" and unknown:
+            reasons.append(unknown.message)
+            continue
         try:
             return name, own.write(name) if own else formats.write(name, content)
         except Unsupported as refusal:

@@ -47,7 +47,7 @@ impl<'a, A: Adapter> Session<'a, A> {
             return unsupported(reason);
         }
         if !self.models.contains_key(name) {
-            let loaded = self.load(name);
+            let loaded = self.load(name, case);
             self.models.insert(name.into(), loaded);
         }
         match &self.models[name] {
@@ -67,23 +67,32 @@ impl<'a, A: Adapter> Session<'a, A> {
         }
         let declared =
             |name: &&Value| ["encode_options", "decode_options"].iter().any(|key| list(&hello[key]).contains(name));
-        let covers = |each: &Value, name: &Value| format!("{}/", text(name)).starts_with(&format!("{}/", text(each)));
-        let known = |name: &&Value| list(&hello["components"]).iter().any(|each| covers(each, name));
-        let options = list(&case["options"]).iter().filter(|name| !declared(name));
-        let unknown: Vec<_> =
-            options.chain(list(&case["components"]).iter().filter(|name| !known(name))).map(text).collect();
+        let options = list(&case["options"]).iter().filter(|name| !declared(name)).map(text);
+        let undeclared = if hello["reads_file"] == true { Vec::new() } else { self.find_undeclared(case) };
+        let unknown: Vec<_> = options.chain(undeclared).collect();
         (!unknown.is_empty()).then(|| format!("does not know {}", unknown.join(", ")))
     }
 
-    /// Loads a model in the first of the formats that can express it.
-    fn load(&self, name: &str) -> Reply<A::Model> {
-        let mut reasons = Vec::new();
+    fn find_undeclared<'c>(&self, case: &'c Value) -> Vec<&'c str> {
+        let covers = |each: &Value, name: &Value| format!("{}/", text(name)).starts_with(&format!("{}/", text(each)));
+        let known = |name: &&Value| list(&self.hello["components"]).iter().any(|each| covers(each, name));
+        list(&case["components"]).iter().filter(|name| !known(name)).map(text).collect()
+    }
+
+    /// Loads a model in the first of the formats that can express it. A library that reads files gets what it does not
+    /// declare too, but for the form that is no library's file.
+    fn load(&self, name: &str, case: &Value) -> Reply<A::Model> {
+        let (mut reasons, unknown) = (Vec::new(), self.find_undeclared(case));
         for format in list(&self.hello["formats"]) {
+            if format == "tokspec" && !unknown.is_empty() {
+                reasons.push(format!("does not know {}", unknown.join(", ")));
+                continue;
+            }
             let model = &self.written[text(format)][name];
             if let Some(content) = model.get("content") {
                 return attempt(|| self.adapter.load(text(format), content));
             }
-            reasons.push(model["unsupported"].as_str().unwrap_or("no models in this format are here"));
+            reasons.push(model["unsupported"].as_str().unwrap_or("no models in this format are here").into());
         }
         unsupported(reasons.join("; "))
     }

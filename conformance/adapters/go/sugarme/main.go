@@ -19,6 +19,7 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 		"name":           "sugarme/tokenizer",
 		"version":        "0.3.0",
 		"formats":        []string{"tokenizer.json"},
+		"reads_file":     true,
 		"encode_fields":  []string{"tokens", "ids", "spans", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "overflowing"},
 		"encode_options": []string{"pair", "add_special_tokens"},
 		"decode_options": []string{"skip_special_tokens"},

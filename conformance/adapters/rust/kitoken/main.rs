@@ -69,18 +69,21 @@ pub fn adapter() -> Adapter<Model> {
         "version": "0.11.1",
         "language": "Rust",
         "formats": ["tokenizer.json"],
+        "reads_file": true,
         "encode_fields": ["ids"],
         "decode_options": ["skip_special_tokens"],
         // Not among them, for the library reads and does not use them: lstrip, rstrip and single_word of added tokens,
         // ignore_merges and continuing_subword_prefix of BPE, post-processors, truncation and padding. It reads
-        // CharDelimiterSplit by another name only, and has no WordLevel.
+        // CharDelimiterSplit and the normalizer Strip by other names only, and has no WordLevel.
         "components": [
             "vocabulary_ids",
             "added_tokens/content",
             "added_tokens/id",
             "added_tokens/special",
             "added_tokens/normalized",
-            "normalizer",
+            "normalizer/replace",
+            "normalizer/prepend",
+            "normalizer/precompiled",
             "pre_tokenizer/split",
             "pre_tokenizer/digits",
             "pre_tokenizer/punctuation",

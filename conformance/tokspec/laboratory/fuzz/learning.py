@@ -24,7 +24,7 @@ from tokspec.laboratory.fuzz.families import BROKEN, tokens_of
 from tokspec.laboratory.fuzz.pipelines import starts
 from tokspec.laboratory.fuzz.traits import Traits, operation_trait
 from tokspec.protocol.messages import Refused, Request
-from tokspec.sessions.session import refuse_unoffered, write_model
+from tokspec.sessions.session import refuse_unoffered, undeclared, write_model
 from tokspec.suite.components import NEEDED, TABLE, component_names, covers, members_of, needed_components
 from tokspec.suite.operations import OPERATIONS
 
@@ -133,7 +133,7 @@ class Narrowing:
         )
         if not any(self._is_open(traits, operation, avoided) for operation in self._wanted(model)):
             found += 1
-        return found or isinstance(write_model(self.hello.formats, model), Refused)
+        return found or isinstance(write_model(self.hello, model), Refused)
 
     def _wanted(self, model: _Model) -> list[str]:
         """Name the operations that are there for a model's parts."""
@@ -249,6 +249,8 @@ class Learner:
         """
         if "type" in model and not tokens_of(model) and not _TRAINING.intersection(self.hello.operations):
             return []
+        if undeclared(self.hello, model):
+            return []
         if self._declares_all:
             return [asked for asked in requests if asked[0] in self.hello.operations]
         offered = [
@@ -256,7 +258,7 @@ class Learner:
             for operation, input in requests
             if refuse_unoffered(self.hello, Request(operation, "", model, input)) is None
         ]
-        return [] if offered and isinstance(write_model(self.hello.formats, model), Refused) else offered
+        return [] if offered and isinstance(write_model(self.hello, model), Refused) else offered
 
     def worth_asking(self, family: str, model: _Model, requests: Sequence[Asked]) -> list[Asked]:
         """Leave out what is avoided, apart from one request now and then: a refusal may have been of a combination."""

@@ -1,0 +1,147 @@
+"""Libraries that read the model's file themselves: what they refuse, pass over in silence, and ought to declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tokspec.adapter import Hello, Unsupported
+from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.formats import read
+from tokspec.judge.diagnosis import diagnose
+from tokspec.judge.runner import Run, run
+from tokspec.report.text import text
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.fixtures import load_suite
+
+SUITE = load_suite()
+
+
+class Reader:
+    """A library that reads ``tokenizer.json`` as the reference does, but for some stages."""
+
+    reads_file: ClassVar = True
+    components: ClassVar[tuple[str, ...]] = ()
+    formats: ClassVar[tuple[str, ...]] = ("tokenizer.json", "tokspec")
+    drops: ClassVar[tuple[str, ...]] = ()
+    refuses: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self) -> None:
+        self.reference = ReferenceAdapter()
+        self.loaded: list[str] = []
+
+    def hello(self) -> Hello:
+        return Hello(
+            "reader",
+            "1",
+            "Python",
+            operations=("encode", "decode", "pre_tokenize"),
+            formats=self.formats,
+            encode_fields=("tokens", "ids", "spans"),
+            components=self.components,
+            reads_file=self.reads_file,
+        )
+
+    def load(self, format: str, content: Any) -> Any:
+        self.loaded.append(format)
+        model = read(format, content) if format != "tokspec" else dict(content)
+        for stage in self.refuses:
+            if stage in model:
+                raise Unsupported(f"there is no {stage} here")
+        for stage in self.drops:
+            model.pop(stage, None)
+        return self.reference.load("tokspec", model)
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self.reference.run(operation, model, input)
+
+
+def asked(adapter: Reader, *cases: str) -> Run:
+    """Run cases, and look for the causes of what fails."""
+    with InProcessSession(adapter) as session, InProcessSession(ReferenceAdapter()) as reference:
+        found = run(session, [SUITE.cases[case] for case in cases])
+        return diagnose(found, session, reference)
+
+
+def verdicts(found: Run) -> list[tuple[str, str]]:
+    return [(result.verdict.value, result.detail) for result in found.results]
+
+
+#: A case of a model that needs a component.
+DIGITS = ("digits-in-encoding",)
+
+
+def test_who_does_not_say_it_is_asked_what_it_declares() -> None:
+    class Silent(Reader):
+        reads_file = False
+
+    adapter = Silent()
+    assert verdicts(asked(adapter, *DIGITS)) == [("unsupported", "does not know the component pre_tokenizer/digits")]
+    assert adapter.loaded == []
+
+
+def test_what_is_passed_over_is_judged_and_has_one_cause() -> None:
+    class Dropping(Reader):
+        drops = ("pre_tokenizer",)
+
+    found = asked(Dropping(), *DIGITS)
+    assert [(result.verdict.value, result.cause) for result in found.results] == [
+        ("fail", "loads pre_tokenizer/digits and passes over it")
+    ]
+
+
+def test_what_is_refused_and_not_declared_is_unsupported_in_its_own_words() -> None:
+    class Refusing(Reader):
+        refuses = ("pre_tokenizer",)
+
+    assert verdicts(asked(Refusing(), *DIGITS)) == [("unsupported", "there is no pre_tokenizer here")]
+
+
+def test_what_is_refused_and_declared_is_an_error() -> None:
+    class Boasting(Reader):
+        components = ("pre_tokenizer",)
+        refuses = ("pre_tokenizer",)
+
+    said = "declares pre_tokenizer/digits and refuses it: there is no pre_tokenizer here"
+    assert verdicts(asked(Boasting(), *DIGITS)) == [("error", said)]
+
+
+def test_who_refuses_the_model_without_its_components_too_refuses_something_else() -> None:
+    class Elsewhere(Reader):
+        components = ("pre_tokenizer",)
+        refuses = ("vocabulary",)
+
+    assert verdicts(asked(Elsewhere(), *DIGITS)) == [("unsupported", "there is no vocabulary here")]
+
+
+def test_a_component_of_which_everything_passes_is_to_be_declared() -> None:
+    found = asked(Reader(), *DIGITS)
+    assert verdicts(found) == [("pass", "")]
+    said = "hello does not declare pre_tokenizer/digits, and the case that needs it passes: declare it"
+    assert said in list(text(found, ()))
+
+
+def test_a_decoder_does_not_bear_on_encoding() -> None:
+    """So nothing is said of it where encoding passes, and no failure of encoding is laid at its door."""
+
+    class Dropping(Reader):
+        drops = ("decoder",)
+
+    encoding = [
+        case.id
+        for case in SUITE.cases.values()
+        if case.operation == "encode" and case.model.content.get("decoder", {}).get("type") == "fuse"
+    ]
+    assert encoding
+    found = asked(Dropping(), *encoding[:3])
+    assert {result.verdict.value for result in found.results} == {"pass"}
+    assert not [line for line in text(found, ()) if "declare it" in line]
+
+
+def test_the_neutral_form_is_no_file_of_a_library() -> None:
+    class Neutral(Reader):
+        formats = ("tokspec",)
+
+    adapter = Neutral()
+    assert verdicts(asked(adapter, *DIGITS)) == [("unsupported", "does not know the component pre_tokenizer/digits")]
+    assert adapter.loaded == []

@@ -1,0 +1,91 @@
+"""What becomes of a component that a library does not declare, where it reads the model's file itself.
+
+Such a library is sent every model that its file expresses (``reads_file`` in ``spec/10-protocol.md``). If it refuses
+one with a component that it does not declare, that is unsupported, in its own words. If it loads it, its answers are
+judged: a library that passes over a component in silence gives wrong ids to its users. If it refuses a component that
+it declares, that is an error, unless it refuses the model for something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tokspec.adapter import Hello
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Answer, Refused, Request
+from tokspec.sessions.session import Session, undeclared
+from tokspec.suite.cases import Case
+from tokspec.suite.components import needed_components
+
+__all__ = ["all_pass", "cause_of", "is_doubtful", "judge_refusals"]
+
+#: Stages that do not bear on decoding, and those that bear on nothing else.
+_BEFORE = ("normalizer", "pre_tokenizer", "post_processor", "truncation", "padding")
+_BEHIND = ("decoder",)
+
+#: What a model can be without.
+_PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding", "added_tokens")
+
+
+def passed_over(case: Case, hello: Hello) -> tuple[str, ...]:
+    """Name the components that a case's model needs, that bear on its operation, and that are not declared."""
+    if not hello.reads_file:
+        return ()
+    idle = _BEFORE if case.operation.startswith("decode") else _BEHIND
+    return tuple(name for name in undeclared(hello, case.model.content) if not name.startswith(idle))
+
+
+def cause_of(result: Result, hello: Hello) -> str:
+    """Say which components were passed over, if a wrong answer may come of that; else nothing."""
+    names = passed_over(result.question, hello) if isinstance(result.reply, Answer) else ()
+    return f"loads {' and '.join(names)} and passes over {'it' if len(names) == 1 else 'them'}" if names else ""
+
+
+def all_pass(results: Sequence[Result], hello: Hello) -> Iterator[tuple[str, int]]:
+    """Return the components that are not declared and of which every case that was asked passes, with their number.
+
+    A case that needs several such components says nothing of one.
+    """
+    seen: dict[str, list[bool]] = {}
+    for result in results:
+        names = passed_over(result.question, hello)
+        if len(names) == 1 and result.verdict is not Verdict.NOT_RUN:
+            seen.setdefault(names[0], []).append(result.verdict in (Verdict.PASS, Verdict.UNEXPECTED_PASS))
+    return ((name, len(passes)) for name, passes in sorted(seen.items()) if all(passes))
+
+
+def is_doubtful(result: Result, hello: Hello) -> bool:
+    """Whether a library that reads files refused to load a model of which it declares every component it needs."""
+    reply, model = result.reply, result.question.model.content
+    is_refusal = isinstance(reply, Refused) and reply.of_file and result.verdict is Verdict.UNSUPPORTED
+    return hello.reads_file and is_refusal and bool(needed_components(model)) and not undeclared(hello, model)
+
+
+def judge_refusals(session: Session, results: Sequence[Result]) -> Iterator[Result]:
+    """Judge refusals to load models whose components are all declared.
+
+    The model is asked without them too: refused as well, it has something else that the library does not offer, and is
+    unsupported; otherwise it is the component that is declared and refused, an error.
+    """
+    if not results:
+        return
+    bare = [_without_components(result.question) for result in results]
+    replies = dict(session.ask(bare))
+    for number, result in enumerate(results):
+        reply = replies[number]
+        if isinstance(reply, Refused) and reply.of_file:
+            yield result
+        else:
+            names = ", ".join(needed_components(result.question.model.content))
+            yield replace(result, verdict=Verdict.ERROR, detail=f"declares {names} and refuses it: {result.detail}")
+
+
+def _without_components(case: Case) -> Request:
+    content = case.model.content
+    beyond = {key for key in _PARTS if key in content and needed_components({key: content[key]})}
+    model: dict[str, Any] = {key: value for key, value in content.items() if key not in beyond}
+    needed = {name.rpartition("/")[2] for name in needed_components(model) if name.startswith("model/")}
+    plain = {key: value for key, value in model.items() if key not in needed}
+    return Request(case.operation, f"{case.model.name} without its components", plain, case.input)
