@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from tokspec.adapter import Hello, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.formats import read
+from tokspec.judge.declared import passed_over
 from tokspec.judge.diagnosis import diagnose
 from tokspec.judge.runner import Run, run
 from tokspec.report.text import text
 from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.components import needed_components
 from tokspec.suite.fixtures import load_suite
 
 SUITE = load_suite()
@@ -121,21 +124,17 @@ def test_a_component_of_which_everything_passes_is_to_be_declared() -> None:
     assert said in list(text(found, ()))
 
 
-def test_a_decoder_does_not_bear_on_encoding() -> None:
-    """So nothing is said of it where encoding passes, and no failure of encoding is laid at its door."""
-
-    class Dropping(Reader):
-        drops = ("decoder",)
-
-    encoding = [
-        case.id
-        for case in SUITE.cases.values()
-        if case.operation == "encode" and case.model.content.get("decoder", {}).get("type") == "fuse"
-    ]
-    assert encoding
-    found = asked(Dropping(), *encoding[:3])
-    assert {result.verdict.value for result in found.results} == {"pass"}
-    assert not [line for line in text(found, ()) if "declare it" in line]
+def test_a_stage_bears_on_its_own_operations_alone() -> None:
+    hello = Reader().hello()
+    decoding = next(
+        case for case in SUITE.cases.values() if needed_components(case.model.content) == ["decoder/byte_fallback"]
+    )
+    assert decoding.operation == "decode"
+    assert passed_over(decoding, hello) == ("decoder/byte_fallback",)
+    assert passed_over(replace(decoding, operation="encode"), hello) == ()
+    (encoding,) = (SUITE.cases[case] for case in DIGITS)
+    assert passed_over(encoding, hello) == ("pre_tokenizer/digits",)
+    assert passed_over(replace(encoding, operation="decode"), hello) == ()
 
 
 def test_the_neutral_form_is_no_file_of_a_library() -> None:
