@@ -117,7 +117,7 @@ def figures(suite: Suite) -> dict[Path, str]:
             print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
     if all(row.run for row in rows):
         lines = [*markdown_matrix(rows)]
-        cells = [line.strip("|").split("|") for line in lines]
+        cells = [line.strip("|").split("|") for line in lines if line.startswith("|")]
         new[RESULTS] = put(RESULTS, lines)
         new[README] = put(README, [f"|{'|'.join([*row[:2], *row[-4:]])}|" for row in cells])
     return new

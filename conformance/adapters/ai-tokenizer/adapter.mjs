@@ -33,10 +33,10 @@ function load(content) {
 }
 
 const operations = {
-  encode({ tokenizer, special, names }, input) {
+  encode({ tokenizer, names }, input) {
     const { allowed, disallowed } = specialOf(input);
-    const named = allowed === "all" ? Object.keys(special) : allowed;
-    const ids = unlessDisallowed("disallowed special token", () => tokenizer.encode(text(input.text), named, disallowed));
+    const encode = () => tokenizer.encode(text(input.text), allowed, disallowed);
+    const ids = unlessDisallowed("disallowed special token", encode);
     return { tokens: ids.map((id) => names.get(id)), ids };
   },
 

@@ -3,28 +3,11 @@
 // The library has the encodings of OpenAI built in. Its class takes the same parameters for any other: a token for each
 // rank, as a string where it is UTF-8 and as bytes where not, the pattern and the special tokens.
 
+import { ALL_SPECIAL_TOKENS } from "gpt-tokenizer/constants";
+import { R50K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
+import { GptEncoding } from "gpt-tokenizer/GptEncoding";
 import { Refusal, serve, text } from "../javascript/protocol.mjs";
 import { helloOf, idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
-
-// The library has one decoder for all its encodings, which keeps bytes that a call leaves incomplete. So that no request
-// has what is left of the one before, each gets a decoder as it is when the library is new.
-const renewals = [];
-const NativeDecoder = globalThis.TextDecoder;
-globalThis.TextDecoder = class {
-  constructor(...options) {
-    const renew = () => (this.decoder = new NativeDecoder(...options));
-    renew();
-    renewals.push(renew);
-  }
-
-  decode(...given) {
-    return this.decoder.decode(...given);
-  }
-};
-
-const { ALL_SPECIAL_TOKENS } = await import("gpt-tokenizer/constants");
-const { R50K_TOKEN_SPLIT_REGEX } = await import("gpt-tokenizer/encodingParams/constants");
-const { GptEncoding } = await import("gpt-tokenizer/GptEncoding");
 
 const hello = helloOf(import.meta.url, "gpt-tokenizer", {
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "error" },
@@ -77,7 +60,6 @@ const operations = {
 
   decode(model, input) {
     const ids = idsOf(model, input);
-    for (const renew of renewals) renew();
     return { text: translated(() => model.encoding.decode(ids)) };
   },
 };

@@ -36,13 +36,15 @@ const base64 = (data) => Buffer.from(data).toString("base64");
 
 function load(model) {
   need(model.type === "bpe" && model.vocabulary !== undefined, "knows BPE models with a vocabulary");
-  for (const stage of ["normalizer", "special_tokens"]) need(!model[stage], `has no ${stage.replace("_", " ")}`);
+  need(!model.normalizer, "has no normalizer");
   const { type, replacement = MARK, prepend_scheme: scheme = "always" } = model.pre_tokenizer ?? {};
   need([undefined, "metaspace"].includes(type), "has ▁ before a text and for spaces, and no other pre-tokenizer");
   need(replacement === MARK && ["always", "never"].includes(scheme), "puts ▁ before a whole text or nowhere");
   const { vocabulary, merges = [], unknown_token: unknown } = model;
   const has = new Set(vocabulary);
   need(!vocabulary.some((token) => /[ \n]/.test(token)), "reads a token a line, and takes a space in one for a border");
+  const contradicts = (model.special_tokens ?? []).some((token) => !has.has(token));
+  need(!contradicts, "has no special tokens, so that a model cannot contradict itself by one");
   need(unknown === undefined || vocabulary[0] === unknown, "has the unknown token at the id 0");
   const inside = type && (model.pre_tokenizer.split ?? true) && vocabulary.some((token) => token.includes(MARK, 1));
   need(!inside, "cuts no text, and this model has tokens that go beyond a word");
@@ -63,8 +65,10 @@ function decodes({ decoder }) {
 
 const operations = {
   encode({ model, tokenizer, first, prepends }, input) {
+    const special = model.special_tokens ?? [];
+    need(!special.some((token) => text(input.text).includes(token)), "has no special tokens, and there is one in this text");
     const ids = tokenizer.encode(text(input.text), false, prepends).map((id) => id - first);
-    need(!ids.includes(-1), "has an unknown token, and this model has none", "unknown_symbol");
+    need(!ids.includes(-1), "has an unknown token in every vocabulary, and gives it");
     return { tokens: ids.map((id) => model.vocabulary[id]), ids };
   },
 

@@ -60,7 +60,7 @@ const operations = {
   encode({ model, names }, input) {
     const ids = [...model.tokenize(text(input.text), true)];
     const tokens = ids.map((id) => names[id]);
-    need(!tokens.includes(undefined), "a character became an unknown token or its bytes", "unknown_symbol");
+    need(!tokens.includes(undefined), "has an unknown token or bytes in every file, and gives them");
     return { tokens, ids };
   },
 
@@ -69,8 +69,7 @@ const operations = {
     const ids = input.ids ?? input.tokens.map((token) => names.indexOf(text(token)));
     need(!ids.includes(-1), "decodes ids, and a token that is not in the vocabulary has none");
     need(ids.every((id) => id < 2 ** 31), "takes ids of 32 bits");
-    // Ids behind the model's own are those of tokens that the file alone has: to the model they are unknown.
-    need(!ids.some((id) => id in names && names[id] === undefined), "the model has no such token", "unknown_id");
+    need(!ids.some((id) => id in names && names[id] === undefined), "has tokens in every file that this model has not");
     return { text: model.detokenize(ids, true) };
   },
 };

@@ -89,8 +89,7 @@ const operations = {
       return_token_type_ids: true,
     });
     return {
-      // For an unknown the library returns the characters; the token is the entry of the vocabulary that the id names.
-      tokens: ids.map((id, i) => tokenizer.id_to_token(id) ?? tokens[i]),
+      tokens,
       ids: ids.map((id) => id ?? null),
       attention_mask,
       // It gives none where the model has no post-processor.

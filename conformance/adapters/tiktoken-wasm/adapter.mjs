@@ -3,7 +3,7 @@
 // Its class takes a file of ranks, special tokens and a pattern. What it decodes is bytes.
 
 import { Tiktoken } from "tiktoken";
-import { serve, text } from "../javascript/protocol.mjs";
+import { Refusal, serve, text } from "../javascript/protocol.mjs";
 import { helloOf, idsOf, readRanks, specialOf, unlessDisallowed } from "../javascript/ranks.mjs";
 
 const hello = helloOf(import.meta.url, "tiktoken", {
@@ -13,7 +13,7 @@ const hello = helloOf(import.meta.url, "tiktoken", {
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank" },
 });
 
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function load(content) {
   const model = readRanks(content);
@@ -35,7 +35,12 @@ const operations = {
   },
 
   decode(model, input) {
-    return { text: utf8.decode(model.encoding.decode(Uint32Array.from(idsOf(model, input)))) };
+    const bytes = model.encoding.decode(Uint32Array.from(idsOf(model, input)));
+    try {
+      return { text: utf8.decode(bytes) };
+    } catch {
+      throw new Refusal("invalid_input", "gives bytes that are not UTF-8, and leaves it to its callers what becomes of them");
+    }
   },
 };
 

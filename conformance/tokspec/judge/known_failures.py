@@ -3,7 +3,7 @@
 The file is a ratchet. A listed case that fails in the listed way does not fail the run; one that passes, fails
 otherwise or is listed past its date does, and so does an entry whose case no longer exists or is not offered any more.
 A file with the key ``unsupported`` lists there every case that is not offered: another that is not fails the run, and
-so does a listed one that passes.
+so does a listed one that passes. What no case can show stands under ``faults``, and is told wherever the run is.
 """
 
 from __future__ import annotations
@@ -59,11 +59,13 @@ class KnownFailures:
     """The entries of one file by case; without a file there are none.
 
     ``not_offered`` has the line of every case that is listed as unsupported; None where the file does not list any.
+    ``faults`` are what is wrong with the implementation and no case can show, such as a hang or state between requests.
     """
 
     file: str = ""
     entries: Mapping[str, KnownFailure] = field(default_factory=dict)
     not_offered: Mapping[str, int] | None = None
+    faults: tuple[str, ...] = ()
 
     def apply_to(self, result: Result, today: date) -> Result:
         """Return the result as it counts with the entry of its case, if it has one."""
@@ -166,7 +168,8 @@ def parse_known_failures(document: Document) -> KnownFailures:
             line = entries[entry.case].line
             raise document.error(("known_failures", index, "case"), f"{entry.case} is listed in line {line}; keep one")
         entries[entry.case] = entry
-    return KnownFailures(document.file, entries, _not_offered(document, entries))
+    faults = tuple(document.value.get("faults", ()))
+    return KnownFailures(document.file, entries, _not_offered(document, entries), faults)
 
 
 def _not_offered(document: Document, entries: Collection[str]) -> Mapping[str, int] | None:

@@ -23,13 +23,15 @@ __all__ = ["Run", "fail_at_start", "make_request", "run"]
 class Run:
     """What a run came to: its results in the order of the cases, one for each.
 
-    ``problems`` are lines about anything else that keeps it from conforming.
+    ``problems`` are lines about anything else that keeps it from conforming, ``faults`` what the file of known failures
+    says that no case shows.
     """
 
     hello: Hello
     choices: Mapping[str, str]
     results: tuple[Result, ...]
     problems: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
@@ -101,7 +103,8 @@ def run(
     why = f"the run ended after {failures} failure{'' if failures == 1 else 's'}"
     ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
     listed = known.unsupported(ordered) if known else ()
-    return Run(session.hello, declared, tuple(ordered), (*_unblamed(session.unblamed), *listed))
+    problems = (*_unblamed(session.unblamed), *listed)
+    return Run(session.hello, declared, tuple(ordered), problems, known.faults if known else ())
 
 
 def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:

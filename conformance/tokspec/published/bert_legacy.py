@@ -64,7 +64,7 @@ class BertLegacyAdapter:
             Unsupported: the model has a stage that the tokenizer has not.
         """
         if format == "tokspec":
-            return self._characters(content) if content.get("type") == "bpe" and "vocabulary" in content else content
+            return content
         beside = content["beside"]
         if beside["continuing_prefix"] != "##":
             raise Unsupported("has the continuing prefix ## and no other")
@@ -88,18 +88,6 @@ class BertLegacyAdapter:
         if "truncation" in model:
             tokenizer.truncation_side = model["truncation"]["direction"]
         return tokenizer
-
-    def _characters(self, model: Mapping[str, Any]) -> Any:
-        """Make a tokenizer of a BPE model that makes every character a token."""
-        special = model.get("special_tokens", [])
-        ordinary = [token for token in model["vocabulary"] if token not in special]
-        if model.keys() & _OTHER_STAGES or model["merges"] or any(len(token) != 1 for token in ordinary):
-            raise Unsupported("is WordPiece, and of other models knows those whose tokens are the characters")
-        tokenizer = self._tokenizer("\n".join([*model["vocabulary"], ""]), model, None, {"do_basic_tokenize": False})
-        if dict(tokenizer.vocab) != {token: id for id, token in enumerate(model["vocabulary"])}:
-            raise Unsupported("reads a file of one token a line")
-        tokenizer._tokenize = lambda text, **_: list(text)
-        return tokenizer, model
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
@@ -163,7 +151,7 @@ def _encode_batch(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
 
 def _encodings(model: Any, inputs: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     if isinstance(model, Mapping):
-        raise Unsupported("is WordPiece, and of other models knows those whose tokens are the characters")
+        raise Unsupported("is WordPiece, and knows no other models")
     tokenizer, beside = model
     adds = options.get("add_special_tokens", True) and "post_processor" in beside
     texts = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in inputs]

@@ -70,7 +70,6 @@ class ClvpAdapter:
                 additional_special_tokens=beside.get("special_tokens", []),
                 **_NO_OTHERS,
             )
-        tokenizer._normalizer = str  # a text as it is
         return tokenizer, beside.get("decoder", {}).get("type") == "byte_level"
 
     def run(self, operation: str, model: tuple[Any, bool], input: Mapping[str, Any]) -> dict[str, Any]:

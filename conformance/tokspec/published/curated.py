@@ -55,8 +55,8 @@ class CuratedAdapter:
                 vocabulary.
         """
         beside = content["beside"]
-        if beside.keys() & {"normalizer", "special_tokens"}:
-            raise Unsupported("has no normalizers and no special tokens")
+        if "normalizer" in beside:
+            raise Unsupported("has no normalizers")
         if format == "vocab.txt":
             _refuse_words(beside)
             return self._library.WordPieceProcessor(content["files"]["vocab.txt"].splitlines()), beside
@@ -81,9 +81,9 @@ class CuratedAdapter:
         if isinstance(processor, self._library.WordPieceProcessor):
             if operation == "decode":
                 raise Unsupported("joins the pieces of a word, and words by nothing")
-            return _word(processor, beside["unknown_token"], input["text"])
+            return _encode(processor, beside, input)
         try:
-            return _encode(processor, input) if operation == "encode" else _decode(processor, beside, input)
+            return _encode(processor, beside, input) if operation == "encode" else _decode(processor, beside, input)
         except ValueError as error:
             for part, reason in _REASONS.items():
                 if part in str(error):
@@ -98,18 +98,12 @@ def _refuse_words(beside: Mapping[str, Any]) -> None:
         raise Unsupported("has the continuing prefix ## and no other")
 
 
-def _word(processor: Any, unknown: str, word: str) -> dict[str, Any]:
-    ids, tokens = processor.encode(word)
-    if -1 in ids:
-        id = processor.get_initial(unknown)
-        if id is None:
-            raise Refusal("unknown_symbol", f"has no piece for {word!r}, and {unknown!r} is not in the vocabulary")
-        ids, tokens = [id], [unknown]
-    return {"tokens": tokens, "ids": ids}
-
-
-def _encode(processor: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    if any(token in input["text"] for token in beside.get("special_tokens", ())):
+        raise Unsupported("has no special tokens, and there is one in this text")
     ids, tokens = processor.encode(input["text"])
+    if -1 in ids:  # that is how the library says it
+        raise Refusal("unknown_symbol", f"has no piece for a part of {input['text']!r}")
     return {"tokens": tokens, "ids": ids}
 
 

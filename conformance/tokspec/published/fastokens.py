@@ -110,10 +110,16 @@ class FastokensAdapter:
 
 
 def names_in(content: Mapping[str, Any]) -> Mapping[int, str]:
-    """Return the tokens of the ids of a ``tokenizer.json``, those that its template puts in too."""
-    put_in = (content.get("post_processor") or {}).get("special_tokens") or {}
-    named = {id: token for each in put_in.values() for id, token in zip(each["ids"], each["tokens"], strict=False)}
-    return {**named, **{id: token for token, id in ids_in(content).items()}}
+    """Return the tokens of the ids of a ``tokenizer.json``, those that its post-processors put in too."""
+    return {**_put_in(content.get("post_processor") or {}), **{id: token for token, id in ids_in(content).items()}}
+
+
+def _put_in(part: Mapping[str, Any]) -> dict[int, str]:
+    named = {id: token for member in part.get("processors", ()) for id, token in _put_in(member).items()}
+    for each in (part.get("special_tokens") or {}).values():
+        named.update(zip(each["ids"], each["tokens"], strict=False))
+    named.update((part[key][1], part[key][0]) for key in ("sep", "cls") if key in part)
+    return named
 
 
 def _decode(tokenizer: Any, input: Mapping[str, Any]) -> str:

@@ -74,6 +74,7 @@ COMPONENTS = (
 
 #: The fields of an encoding, by what the library calls them; its tokens are looked up.
 _FIELDS = {
+    "tokens": "tokens",
     "ids": "ids",
     "spans": "offsets",
     "type_ids": "type_ids",
@@ -113,7 +114,7 @@ class TokenizersAdapter:
             operations=_OFFERED,
             formats=(_FORMAT,),
             choices=CHOICES,
-            encode_fields=("tokens", *_FIELDS, "overflowing"),
+            encode_fields=(*_FIELDS, "overflowing"),
             other_trainers=OTHER_TRAINERS,
             encode_options=("pair", "add_special_tokens"),
             decode_options=("skip_special_tokens",),
@@ -171,27 +172,23 @@ def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     encoding = tokenizer.encode(
         input["text"], input.get("pair"), add_special_tokens=input.get("add_special_tokens", True)
     )
-    return _whole(tokenizer, encoding)
+    return _whole(encoding)
 
 
 def _encode_batch(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     inputs = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in input["inputs"]]
     encodings = tokenizer.encode_batch(inputs, add_special_tokens=input.get("add_special_tokens", True))
-    return {"encodings": [_whole(tokenizer, encoding) for encoding in encodings]}
+    return {"encodings": [_whole(encoding) for encoding in encodings]}
 
 
-def _whole(tokenizer: Tokenizer, encoding: Encoding) -> Result:
-    return {"overflowing": [], **_part(tokenizer, encoding)}
+def _whole(encoding: Encoding) -> Result:
+    return {"overflowing": [], **_part(encoding)}
 
 
-def _part(tokenizer: Tokenizer, encoding: Encoding) -> Result:
+def _part(encoding: Encoding) -> Result:
     """Return an encoding, with its overflowing parts if it has some."""
-    marked = zip(encoding.ids, encoding.tokens, encoding.special_tokens_mask, strict=True)
-    found = {
-        "tokens": [token if special else tokenizer.id_to_token(id) for id, token, special in marked],
-        **{field: getattr(encoding, name) for field, name in _FIELDS.items()},
-    }
-    parts = [_part(tokenizer, part) for part in encoding.overflowing]
+    found = {field: getattr(encoding, name) for field, name in _FIELDS.items()}
+    parts = [_part(part) for part in encoding.overflowing]
     return {**found, "overflowing": parts} if parts else found
 
 

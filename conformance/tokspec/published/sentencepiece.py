@@ -8,7 +8,7 @@ not asked for. Of normalizers it has NFKC by a table of its own, and whatever ch
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from inspect import signature
@@ -164,19 +164,21 @@ def _with_map(charsmap: str) -> bytes:
 
 def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
     found = processor.encode(input["text"], return_type="offset_mapping")
-    # For an unknown the library gives the characters; the token is the entry of the vocabulary that the id names.
-    tokens = [processor.id_to_piece(id) for id in found["ids"]]
-    if "unknown_token" not in beside and processor.unk_id() in found["ids"]:
-        unknown = found["pieces"][found["ids"].index(processor.unk_id())]
-        raise Refusal("unknown_symbol", f"{unknown!r} became the unknown token")
-    return {"tokens": tokens, "ids": found["ids"], "spans": found["offsets"]}
+    _refuse_added(processor, beside, found["ids"])
+    return {"tokens": found["pieces"], "ids": found["ids"], "spans": found["offsets"]}
 
 
 def _nbest(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
-    found = processor.nbest_encode(input["word"], nbest_size=input["nbest_size"], out_type=int)
-    if any(processor.unk_id() in ids for ids in found):
-        raise Unsupported("writes every word, with its unknown token where it has to")
-    return {"segmentations": [[processor.id_to_piece(id) for id in ids] for ids in found]}
+    found = processor.nbest_encode(input["word"], nbest_size=input["nbest_size"], return_type="proto")
+    for each in found.nbests:
+        _refuse_added(processor, beside, [piece.id for piece in each.pieces])
+    return {"segmentations": [[piece.piece for piece in each.pieces] for each in found.nbests]}
+
+
+def _refuse_added(processor: Any, beside: Mapping[str, Any], ids: Sequence[int]) -> None:
+    """Refuse to give an unknown token that the file has, because it has to have one, and the model has not."""
+    if "unknown_token" not in beside and processor.unk_id() in ids:
+        raise Unsupported("has an unknown token in every file, and gives it")
 
 
 def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,7 +189,7 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
     if any(id >= 2**31 for id in input["ids"]):
         raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
     if "unknown_token" not in beside and processor.unk_id() in input["ids"]:
-        raise Refusal("unknown_id", f"{processor.unk_id()} is what the format has for a model without an unknown token")
+        raise Unsupported("has an unknown token in every file, and decodes it")
     try:
         return {"text": processor.decode(list(input["ids"]))}
     except IndexError as error:

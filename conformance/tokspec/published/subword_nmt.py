@@ -8,6 +8,7 @@ fixtures expresses, and is not offered; the counting of pairs in it is.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from importlib import import_module
@@ -68,6 +69,10 @@ class SubwordNmtAdapter:
             if stage in beside:
                 raise Unsupported(f"has merges within words, and no {_STAGES[stage]}")
         codes = content["files"]["merges.txt"].split("\n", 1)[1]
+        vocabulary = json.loads(content["files"]["vocab.json"])
+        needed = [token for line in codes.splitlines() for token in (*line.split(" "), line.replace(" ", ""))]
+        if any(token not in vocabulary for token in (*needed, *beside.get("special_tokens", []))):
+            raise Unsupported("has codes and no vocabulary, so that a model cannot contradict itself")
         if _END in codes.split():
             raise Unsupported(f"has {_END} for the end of a word, which is a token of a merge of this model")
         glossaries = [re.escape(token) for token in beside.get("special_tokens", [])]
@@ -91,7 +96,7 @@ class SubwordNmtAdapter:
         return {"tokens": [*tokens, last] if last else tokens}
 
     def _pairs(self, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
-        if not isinstance(model, Mapping) or "texts" in input["corpus"] or input.get("steps", 0):
-            raise Unsupported("counts the pairs of words, before any merge")
+        if not isinstance(model, Mapping) or "texts" in input["corpus"] or input.get("steps", 0) or "first" in input:
+            raise Unsupported("counts all the pairs of words, before any merge")
         counts, _ = self._learn.get_pair_statistics([(tuple(word), count) for word, count in input["corpus"]["words"]])
-        return {"pairs": [[*pair, count] for pair, count in counts.items()][: input.get("first")]}
+        return {"pairs": [[*pair, count] for pair, count in counts.items()]}

@@ -60,8 +60,6 @@ class EducationalAdapter:
         if format == "tokspec":
             return _untrained(content)
         ranks = read_ranks(content, self._pattern)
-        if ranks.special_tokens:
-            raise Unsupported("has no special tokens")
         encoding = self._library.SimpleBytePairEncoding(pat_str=ranks.pattern, mergeable_ranks=ranks.ranks)
         return encoding, ranks
 
@@ -114,6 +112,8 @@ def _untrained(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _encode(encoding: Any, ranks: Ranks, input: Mapping[str, Any]) -> dict[str, Any]:
+    if any(token in input["text"] for token in ranks.special_tokens):
+        raise Unsupported("has no special tokens, and there is one in this text")
     try:
         ids = encoding.encode(input["text"], visualise=None)
     except KeyError as error:
@@ -123,6 +123,8 @@ def _encode(encoding: Any, ranks: Ranks, input: Mapping[str, Any]) -> dict[str, 
 
 
 def _decode(encoding: Any, ranks: Ranks, input: Mapping[str, Any]) -> dict[str, Any]:
+    if not set(ranks.special_tokens.values()).isdisjoint(input.get("ids", ())):
+        raise Unsupported("has no special tokens, and an id is that of one")
     if not ranks.decodes:
         raise Unsupported("decodes bytes, and puts no spaces between tokens")
     try:

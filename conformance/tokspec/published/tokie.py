@@ -46,7 +46,7 @@ COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fal
 
 
 #: The tokenizer, its vocabulary, and the vocabulary by ids.
-_Model: TypeAlias = tuple[Any, Mapping[str, int], Mapping[int, str]]
+_Model: TypeAlias = tuple[Any, Mapping[str, int]]
 
 
 class TokieAdapter:
@@ -81,8 +81,7 @@ class TokieAdapter:
             file = Path(folder) / "tokenizer.json"
             file.write_text(json.dumps(content), "utf-8")
             try:
-                tokenizer, vocabulary = self._library.Tokenizer.from_json(str(file)), ids_in(content)
-                return tokenizer, vocabulary, {id: token for token, id in vocabulary.items()}
+                return self._library.Tokenizer.from_json(str(file)), ids_in(content)
             except self._library.TokieError as error:
                 for part, reason in _REASONS.items():
                     if part in str(error):
@@ -101,18 +100,18 @@ class TokieAdapter:
             Refusal: ``invalid_input`` where the library gives nothing, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        tokenizer, vocabulary, names = model
+        tokenizer, vocabulary = model
         adds = input.get("add_special_tokens", True)
         if operation == "encode":
             if "pair" in input:
-                return _encoding(tokenizer.encode_pair(input["text"], input["pair"], add_special_tokens=adds), names)
-            return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds), names)
+                return _encoding(tokenizer.encode_pair(input["text"], input["pair"], add_special_tokens=adds))
+            return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds))
         if operation == "encode_batch":
             if any("pair" in each for each in input["inputs"]):
                 raise Unsupported("encodes texts in a batch, and no pairs")
             texts = [each["text"] for each in input["inputs"]]
             found = tokenizer.encode_batch(texts, add_special_tokens=adds)
-            return {"encodings": [_encoding(each, names) for each in found]}
+            return {"encodings": [_encoding(each) for each in found]}
         ids: list[Any] = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
         if None in ids:
             raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
@@ -124,9 +123,9 @@ class TokieAdapter:
         return {"text": text}
 
 
-def _encoding(encoding: Any, names: Mapping[int, str]) -> dict[str, Any]:
+def _encoding(encoding: Any) -> dict[str, Any]:
     return {
-        "tokens": [names.get(id, "") for id in encoding.ids],
+        "tokens": encoding.tokens,
         "ids": encoding.ids,
         "type_ids": encoding.type_ids,
         "attention_mask": encoding.attention_mask,

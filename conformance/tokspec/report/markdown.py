@@ -28,6 +28,7 @@ def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
     yield f"## {escape_markup(headline(run))}\n"
     yield from _table(run)
     yield from (f"- {escape_markup(problem)}" for problem in run.complaints)
+    yield from (f"- beside the cases: {escape_markup(fault)}" for fault in run.faults)
     groups = group_failures(run.failed)
     for group in groups[:show]:
         first, *alike = group.results

@@ -97,7 +97,8 @@ def _write_lines(run: Run, origin: Origin, share: int) -> Iterator[bytes]:
     for result in run.results:
         yield _write_line(result, share)
     counts = {verdict.value: count for verdict, count in run.counts.items()}
-    yield encode_line({"counts": counts, "problems": list(run.problems), "conforms": run.conforms})
+    faults = {"faults": list(run.faults)} if run.faults else {}
+    yield encode_line({"counts": counts, "problems": list(run.problems), **faults, "conforms": run.conforms})
 
 
 def _write_line(result: Result, share: int) -> bytes:
@@ -156,7 +157,9 @@ def _answer_record(result: Result) -> dict[str, Any]:
 def _reply_record(reply: Reply) -> dict[str, Any]:
     if isinstance(reply, Answer):
         return {"ok": reply.result}
-    return {"refused" if isinstance(reply, Refused) else "fault": asdict(reply)}
+    if isinstance(reply, Refused):
+        return {"refused": {"reason": reply.reason, "message": reply.message}}
+    return {"fault": asdict(reply)}
 
 
 def _difference_record(difference: Difference) -> dict[str, Any]:
@@ -198,7 +201,13 @@ def read_report(file: Path, name: str = "") -> Report:
         raise DataError(f"ends {what} and without its counts: it was cut off; run again", name)
     results = tuple(_read_result(_valid(line, "result", name), name) for line in lines[1:-1])
     number, footer = _valid(lines[-1], "footer", name)
-    run = Run(_read_hello(header["implementation"]), header["choices"], results, tuple(footer["problems"]))
+    run = Run(
+        _read_hello(header["implementation"]),
+        header["choices"],
+        results,
+        tuple(footer["problems"]),
+        tuple(footer.get("faults", ())),
+    )
     counted = {verdict.value: count for verdict, count in run.counts.items()}
     same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.conforms is footer["conforms"]
     if not same or len(results) != header["cases"]:

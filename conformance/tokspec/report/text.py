@@ -136,6 +136,8 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
         yield from (*rest, "")
     if unsupported := reasons(run, REASONS):
         yield from ("unsupported, and why:", *unsupported, "")
+    if run.faults:
+        yield from ("beside the cases:", *(f"  {visible(fault)}" for fault in run.faults), "")
     if notes := [*_notes(run)]:
         yield from (*notes, "")
     yield from (*table(run, every_clause), "")

@@ -108,7 +108,7 @@ func encode(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Result, 
 	if err != nil {
 		return nil, reasoned(err)
 	}
-	return whole(model, *encoding), nil
+	return whole(*encoding), nil
 }
 
 func encodeBatch(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Result, error) {
@@ -126,7 +126,7 @@ func encodeBatch(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Res
 	}
 	found := []protocol.Result{}
 	for _, encoding := range encodings {
-		found = append(found, whole(model, encoding))
+		found = append(found, whole(encoding))
 	}
 	return protocol.Result{"encodings": found}, nil
 }
@@ -145,17 +145,7 @@ func single(input protocol.Input) (tokenizer.EncodeInput, error) {
 func adds(input protocol.Input) bool { return input.AddSpecialTokens == nil || *input.AddSpecialTokens }
 
 // whole is an encoding as the protocol has it. An empty slice may be nil, which JSON would have as null.
-func whole(model *tokenizer.Tokenizer, encoding tokenizer.Encoding) protocol.Result {
-	// For an unknown the library may give the characters; the token is the entry of the vocabulary that the id names.
-	tokens := []string{}
-	// A token that was added need not be in it.
-	for i, id := range encoding.Ids {
-		token, known := model.IdToToken(id)
-		if !known || encoding.SpecialTokenMask[i] == 1 {
-			token = encoding.Tokens[i]
-		}
-		tokens = append(tokens, token)
-	}
+func whole(encoding tokenizer.Encoding) protocol.Result {
 	words := []any{}
 	for _, word := range encoding.Words {
 		if word < 0 {
@@ -166,10 +156,10 @@ func whole(model *tokenizer.Tokenizer, encoding tokenizer.Encoding) protocol.Res
 	}
 	overflowing := []protocol.Result{}
 	for _, part := range encoding.Overflowing {
-		overflowing = append(overflowing, whole(model, part))
+		overflowing = append(overflowing, whole(part))
 	}
 	return protocol.Result{
-		"tokens":              tokens,
+		"tokens":              append([]string{}, encoding.Tokens...),
 		"ids":                 append([]int{}, encoding.Ids...),
 		"spans":               append([][]int{}, encoding.Offsets...),
 		"type_ids":            append([]int{}, encoding.TypeIds...),

@@ -1,23 +1,23 @@
 //! An adapter for the crate kitoken, which loads what Hugging Face tokenizers save. It translates and computes nothing.
 
 use kitoken::convert::{ConversionError, convert_tokenizers};
-use kitoken::{Configuration, DecodeError, EncodeError, InitializationError, Kitoken};
+use kitoken::{Configuration, Definition, DecodeError, EncodeError, InitializationError, Kitoken};
 use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The library panics when it makes a tokenizer of an empty vocabulary; its normalizers need none.
-pub struct Model(Configuration, Option<Kitoken>);
+/// A configuration, which has the normalizers, and a tokenizer, or what one of an empty vocabulary would be made of.
+pub struct Model(Configuration, Result<Kitoken, Box<Definition>>);
 
 fn load(_format: &str, content: &Value) -> Outcome<Model> {
     let definition = convert_tokenizers(content.to_string()).map_err(reasoned)?;
     let config = definition.config.clone();
     if definition.model.vocab().is_empty() {
-        return Ok(Model(config, None));
+        return Ok(Model(config, Err(Box::new(definition))));
     }
     let tokenizer =
         Kitoken::try_from(definition).map_err(|error| reasoned(ConversionError::InitializationError(error)))?;
-    Ok(Model(config, Some(tokenizer)))
+    Ok(Model(config, Ok(tokenizer)))
 }
 
 /// Tells what an error of loading is a refusal for; any other is a crash.
@@ -37,9 +37,13 @@ fn reasoned(error: ConversionError) -> Refusal {
     }
 }
 
+/// The tokenizer; of an empty vocabulary none can be made, and the library panics.
 fn tokenizer(model: &Model) -> Outcome<&Kitoken> {
-    let empty = || unsupported("takes no model without a vocabulary");
-    model.1.as_ref().ok_or_else(empty)
+    model.1.as_ref().or_else(|definition| {
+        let made = Kitoken::try_from(Definition::clone(definition));
+        let kept = made.map(|tokenizer| &*Box::leak(Box::new(tokenizer)));
+        kept.map_err(|error| reasoned(ConversionError::InitializationError(error)))
+    })
 }
 
 fn normalize(model: &Model, input: &Value) -> Outcome<Value> {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -119,9 +119,7 @@ def _row(one: Listed, suite: Suite) -> MatrixRow:
         judged = fail_at_start(one.name, cases, fault)
     except DataError as error:
         return MatrixRow(one, None, error.message)
-    return MatrixRow(
-        one, Run(judged.hello, judged.choices, judged.results, (*judged.problems, *one.known.stale(suite.cases)))
-    )
+    return MatrixRow(one, replace(judged, problems=(*judged.problems, *one.known.stale(suite.cases))))
 
 
 #: What is counted after the chapters, and how it is called there.
@@ -141,6 +139,7 @@ def text_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
     yield from (f"{visible(row.listed.name)}: not here: {visible(row.missing)}" for row in rows if not row.run)
     for judged in (row.run for row in rows if row.run):
         yield from (f"{_name(judged)}: {visible(problem)}" for problem in judged.problems)
+        yield from (f"{_name(judged)}, beside the cases: {visible(fault)}" for fault in judged.faults)
 
 
 def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
@@ -153,6 +152,9 @@ def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
     for row in rows:
         if not row.run:
             yield f"\n{escape_markup(row.listed.name)}: not here: {escape_markup(row.missing)}"
+    for judged in (row.run for row in rows if row.run):
+        for fault in judged.faults:
+            yield f"\n{escape_markup(_name(judged))}, beside the cases: {escape_markup(fault)}"
 
 
 def _chapters() -> list[str]:

@@ -395,6 +395,7 @@ def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict
         "state": f"{state}.",
         "headline": shown(headline(run)).rpartition(": ")[2],
         "problems": [shown(problem) for problem in run.complaints],
+        "faults": [shown(fault) for fault in run.faults],
         "chapters": [
             (
                 chapter,
