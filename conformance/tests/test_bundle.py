@@ -41,6 +41,7 @@ def test_the_hash_is_that_of_what_stands_below_it(bundle: Path) -> None:
     assert hashlib.sha256(canonical.encode()).hexdigest() == claimed
 
 
+@pytest.mark.slow
 def test_strings_that_json_cannot_carry_are_written_in_hexadecimal(bundle: Path) -> None:
     cases = {case["id"]: case for case in json.loads(bundle.read_text("utf-8"))["cases"]}
     assert cases["lowercase-beside-a-lone-surrogate"]["input"] == {"text": {"hex": "41eda080"}}
@@ -70,6 +71,7 @@ def test_the_page_describes_every_key() -> None:
     assert [key for key in together if f"`{key}`" not in page] == []
 
 
+@pytest.mark.slow
 def test_models_stand_in_it_in_the_formats_that_are_wanted(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "cases.json"
     assert run("cases", "--bundle", file, "--format", "tokspec", "--format", "vocab.txt")[0] == 0

@@ -425,6 +425,7 @@ def environment(**changed: str) -> Mapping[str, str]:
     return {**kept, **changed}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoding", "dots"),
     [
@@ -482,6 +483,7 @@ def test_closed_streams_are_no_trouble(run: Run) -> None:
     assert (finished.stdout, finished.stderr) == (b"1\n", b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status", "message"),
     [
@@ -603,6 +605,7 @@ def test_an_empty_folder_is_enough_and_stays_empty(folder: Path, tmp_path_factor
     assert (finished.returncode, finished.stderr, list(empty.iterdir())) == (0, b"", [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [ONE, ("--case-seconds", "9", "--select", "bpe-encode-*")], ids=["models", "limits"]
 )
@@ -645,6 +648,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "fault"),
     [
@@ -716,6 +720,7 @@ class Ends:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
     ("point", "verb", "status", "said"),

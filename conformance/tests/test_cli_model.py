@@ -6,17 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tokspec.formats import READERS
 from tokspec.formats.neutral import fill_defaults
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import parse_yaml, read_yaml
 
 
+@pytest.mark.slow
 def test_the_model_of_a_case_is_printed_as_programs_get_it(run: Any) -> None:
     status, printed, _ = run("model", "bpe-toy-encode-bug")
     assert (status, json.loads(printed)) == (0, fill_defaults(load_suite().cases["bpe-toy-encode-bug"].model.content))
 
 
+@pytest.mark.slow
 def test_a_model_is_written_and_read_as_a_fixture(run: Any, tmp_path: Path) -> None:
     file = tmp_path / "tokenizer.json"
     assert run("model", "four-sentences-lower-bpe", "--format", "tokenizer.json", "-o", file) == (0, "", "")

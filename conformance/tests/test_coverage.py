@@ -116,6 +116,7 @@ def test_a_clause_lacks_a_case_at_each_of_its_doors(
     assert ClauseRow(clause, ["one"] * len(operations), ["encode"], operations).lacks == lacks
 
 
+@pytest.mark.slow
 def test_every_clause_of_a_tokenizer_has_doors_and_no_reason_is_left_over() -> None:
     """A reason is for a door that is there and that no case asks."""
     rows = coverage(load_suite(), functions_by_clause())

@@ -230,6 +230,7 @@ class Adapter:
 """
 
 
+@pytest.mark.slow
 def test_the_terminal_shows_one_of_a_cause_or_every_case(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,10 +267,12 @@ def planted(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     ("name", "advised"),
     [
         ("Characters", []),
-        ("SinglePass", []),
+        pytest.param("SinglePass", [], marks=pytest.mark.slow),
         ("InVocabulary", ["cause     of 9 cases: passes with bpe_pairs=in_vocabulary"]),
-        ("LowestRank", ["cause     of 6 cases: passes with bpe_merge_order=lowest_rank"]),
-        ("Longest", []),
+        pytest.param(
+            "LowestRank", ["cause     of 6 cases: passes with bpe_merge_order=lowest_rank"], marks=pytest.mark.slow
+        ),
+        pytest.param("Longest", [], marks=pytest.mark.slow),
     ],
 )
 def test_an_option_is_advised_only_where_it_is_well_supported(planted: Any, name: str, advised: list[str]) -> None:

@@ -57,6 +57,7 @@ def test_a_document_that_is_not_there(tmp_path: Path) -> None:
     assert str(caught.value) == f"{tmp_path / 'page'}: is not there; give the folder that holds the documents"
 
 
+@pytest.mark.slow
 def test_every_printed_value_has_a_section_with_a_digest() -> None:
     digests = json.loads(compare.DIGESTS.read_text("utf-8"))
     assert {(document, heading) for document, headings in digests.items() for heading in headings} == compare.cited()

@@ -210,6 +210,7 @@ def test_a_folder_without_fixtures(tmp_path: Path) -> None:
     assert str(caught.value) == f"{tmp_path / 'nowhere'}: is not a folder; give one with fixture files in it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(fixtures_folder().rglob("*.yaml")), ids=lambda file: file.stem)
 def test_any_yaml_library_reads_the_same(file: Path) -> None:
     """A runner in another language uses its own library: PyYAML's pure loader stands for it here."""
@@ -235,6 +236,7 @@ def test_reasons_of_the_schema_are_those_of_the_specification() -> None:
     assert [*schema["$defs"]["reason"]["enum"], "unsupported"] == list(load_specification().reasons)
 
 
+@pytest.mark.slow
 def test_line_ends_of_windows_change_nothing(tmp_path: Path) -> None:
     """A checkout may have them, whatever `.gitattributes` says, as in an archive that was unpacked there."""
     ours = fixtures_folder()

@@ -124,6 +124,7 @@ def test_what_is_written_is_what_was_read(folder: Path) -> None:
     assert len(load_suite(folder)) == len(NAMES_ALL)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 @given(changed())
 def test_a_changed_file_is_loaded_or_refused(folder: Path, change: tuple[Path, Any]) -> None:

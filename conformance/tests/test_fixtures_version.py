@@ -128,6 +128,7 @@ def test_the_command_that_repeats_a_failure_names_the_version(
     )
 
 
+@pytest.mark.slow
 def test_the_plugin_of_pytest_takes_a_version(pytester: pytest.Pytester) -> None:
     arguments = ("--tokspec", "reference", "--tokspec-select", "bpe-toy-encode-bug", "-p", "no:cacheprovider")
     done = pytester.runpytest_subprocess(*arguments, "--tokspec-fixtures-version", "0.1.0")

@@ -255,6 +255,7 @@ KEPT = dict.fromkeys(("vocab.json+merges.txt", "vocab.txt", "vocab.tiktoken"), w
 EXPRESSED = {"tokspec": 60, "tokenizer.json": 60, "tokenizer.json-legacy": 60, "vocab.tiktoken": 5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", KEPT)
 def test_reading_back_gives_the_same_model(format: str) -> None:
     expressed = 0

@@ -118,6 +118,7 @@ def test_a_name_is_not_markup(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_all_asks_for_everything(folder: Path) -> None:
     listed = 'adapters: [{impl: reference}, {command: "no-such-interpreter x"}]'
     (folder / "list.yaml").write_text(listed, "utf-8")

@@ -103,6 +103,7 @@ def test_several_files_of_a_model_are_written_all_or_none(here: Path, run: Run) 
     assert sorted(kinds(Path("folder"))) == ["merges.txt", "vocab.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["there", "not-there"])
 def test_a_link_stays_and_what_it_points_to_is_written(here: Path, run: Run, target: str) -> None:
     Path("there").write_text("before")
@@ -222,6 +223,7 @@ def test_init_leaves_what_it_did_not_make(here: Path, run: Run) -> None:
     assert Path("loop").is_symlink()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 @pytest.mark.parametrize("arguments", [["nope"], ["run", "--impl", "nope"], ["report", "missing"]])
 def test_the_exit_status_stays_where_nothing_can_be_said(arguments: list[str]) -> None:
@@ -230,6 +232,7 @@ def test_the_exit_status_stays_where_nothing_can_be_said(arguments: list[str]) -
     assert (done.returncode, done.stdout) == (2, b"")
 
 
+@pytest.mark.slow
 def test_the_exit_status_stays_where_nobody_listens() -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -253,6 +256,7 @@ def test_choices_contradict_nothing(run: Run) -> None:
     assert run("run", "--select", "bpe-toy-encode-bug", *given) == (2, "", message)
 
 
+@pytest.mark.slow
 def test_an_empty_name_is_shown(run: Run) -> None:
     assert run("run", "--impl", "@")[2].startswith("tokspec: '': is not installed; ")
     message = "tokspec: '': is not an environment: it has neither bin/python nor Scripts/python.exe\n"

@@ -172,6 +172,7 @@ def test_mutants_are_selected_by_id_clause_and_file(folder: Path) -> None:
     assert str(caught.value) == "--select: 'WP-ENC-3' matches no mutant"
 
 
+@pytest.mark.slow
 def test_several_processes_come_to_the_same(folder: Path) -> None:
     known = load_mutants(folder / "mutants")
     told: list[str] = []
@@ -249,6 +250,7 @@ def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:
     assert str(caught.value) == ("x.yaml:3: x: wordpiece cannot be imported: ZeroDivisionError: division by zero")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an alarm may meet a destructor
 def test_a_mutant_that_does_not_end_is_killed_and_not_asked_for_ever() -> None:
@@ -273,6 +275,7 @@ def test_the_reference_itself_stays_as_it_is() -> None:
 # The real ones; tox -e power judges them
 
 
+@pytest.mark.slow
 def test_every_mutant_fits_the_reference() -> None:
     misfits = []
     for mutant in [*MUTANTS_OF_THE_SUITE, *BLIND_MUTANTS]:

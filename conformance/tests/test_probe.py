@@ -53,12 +53,20 @@ class Decoding(Silent):
         return super().run(operation, model, input)
 
 
-OPTIONS = [(name, option) for name, choice in CHOICES.items() for option in choice.options]
+OPTIONS = [
+    (name, option)
+    for name, choice in CHOICES.items()
+    for option in choice.options
+    if name not in ("offset_unit", "unigram_tie")
+]
+
+#: The quick tests ask for every sixth option, the slow ones for the others.
+ONE_OF_SIX = [
+    pytest.param(*each, marks=[pytest.mark.slow] if number % 6 else []) for number, each in enumerate(OPTIONS)
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "option"), [each for each in OPTIONS if each[0] not in ("offset_unit", "unigram_tie")]
-)
+@pytest.mark.parametrize(("name", "option"), ONE_OF_SIX)
 def test_every_option_is_found(name: str, option: str) -> None:
     given = {**({"bpe_merge_order": "lowest_rank"} if name == "bpe_merge_places" else {}), name: option}
     taken = {**load_specification().defaults(), "unigram_tie": "earliest_start", **given}
@@ -181,6 +189,7 @@ class Torn(Plain):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("adapter", "line"),
     [
@@ -246,6 +255,7 @@ def probe_planted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Sequence[st
 MERGES = ('  "bpe_merge', '  "bpe_pairs', "not told: bpe_merge", "not told: bpe_pairs", "none fits: bpe_pairs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "lines"),
     [

@@ -438,6 +438,7 @@ def outcome(load: Callable[[], Any]) -> str:
     return "read"
 
 
+@pytest.mark.slow
 def test_a_changed_file_is_read_or_refused_in_one_line() -> None:
     random = Random(20)
     found = {"read": 0, "refused": 0}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +122,7 @@ def test_the_report_can_be_shown(tmp_path: Path) -> None:
     show(read_report(file))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changed())
 def test_a_changed_report_is_refused_or_shown(tmp_path: Path, lines: list[Any]) -> None:

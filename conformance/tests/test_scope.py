@@ -257,6 +257,7 @@ def invoke(*arguments: str) -> tuple[int, str]:
     return result.return_value or result.exit_code, result.output
 
 
+@pytest.mark.slow
 def test_the_gate_fails_where_something_required_is_missing() -> None:
     status, printed = invoke("--select", "clause:BPE-ENC-3", "--require", "BPE-ENC-3")
     assert (status, "--require" in printed) == (0, False)
@@ -343,6 +344,7 @@ def test_a_comment_is_not_lost(tmp_path: Path) -> None:
     assert str(error.value) == "known.yaml: is not updated: write each case of `unsupported` in a line of its own"
 
 
+@pytest.mark.slow
 def test_the_ratchet_of_a_run(tmp_path: Path) -> None:
     file = tmp_path / "known.yaml"
     file.write_text("unsupported: []\nknown_failures: []\n", "utf-8")

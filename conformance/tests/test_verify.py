@@ -20,6 +20,9 @@ from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 
+#: The quick tests ask in one order, the slow ones in others.
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+
 CASES = ["bpe-toy-encode-bug", "bpe-toy-encode-mug", "bpe-toy-encode-thug", "bpe-toy-encode-unhug"]
 
 
@@ -141,7 +144,7 @@ def leaks(adapter: Callable[[], Adapter], seed: int, *patterns: str) -> tuple[li
     ) - 1
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("is_healed", [False, True], ids=["poisoned", "healed"])
 def test_of_two_requests_each_is_asked_before_the_other(is_healed: bool, seed: int) -> None:
     cases = select(load_suite().cases.values(), ["bpe-toy-encode-*"])
@@ -151,7 +154,7 @@ def test_of_two_requests_each_is_asked_before_the_other(is_healed: bool, seed: i
         assert found == [case.input["text"] for case in cases if case.input["text"] == one]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_an_answer_that_depends_on_the_request_right_before(seed: int) -> None:
     texts = [case.input["text"] for case in select(load_suite().cases.values(), ["bpe-toy-encode-*"])]
     found, _ = leaks(lambda: After(texts[1], texts[0], at_once=True), seed, "bpe-toy-encode-*")
@@ -167,6 +170,7 @@ class Picky(ReferenceAdapter):
         return super().run(operation, model, input)
 
 
+@pytest.mark.slow
 def test_what_is_unsupported_needs_no_start_of_its_own() -> None:
     assert leaks(Picky, 0, "bpe-toy-encode-*") == ([], 3)
     found, opened = leaks(ReferenceAdapter, 0, "bpe-encode-*")

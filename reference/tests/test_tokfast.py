@@ -1,6 +1,7 @@
 """tokfast gives what tokref gives, on generated models, texts and corpora.
 
-``TOKFAST_EXAMPLES=20000 pytest reference/tests/test_tokfast.py`` compares that many examples of each kind.
+The quick tests compare few examples of each kind, always the same; the slow ones compare more, and new ones.
+``TOKFAST_EXAMPLES=20000 pytest -m slow reference/tests/test_tokfast.py`` compares that many.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +23,24 @@ from tokref import Choices, Component, InputError, Target, Tokenizer, Unigram, f
 
 from .strategies import charsmap, merge_lists
 
-settings_of_all = settings(max_examples=int(os.environ.get("TOKFAST_EXAMPLES", "300")), derandomize=False)
+few = settings(max_examples=30, derandomize=True, database=None)
+many = settings(max_examples=int(os.environ.get("TOKFAST_EXAMPLES", "300")), derandomize=False)
+
+
+def compare(*strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a quick test of few examples, and a slow one of many, of a function that compares one."""
+
+    def decorate(check: Callable[..., None]) -> Callable[..., None]:
+        depths = [few(given(*strategies)(check)), pytest.param(many(given(*strategies)(check)), marks=pytest.mark.slow)]
+
+        @pytest.mark.parametrize("compare_all", depths, ids=["few", "many"])
+        def test(compare_all: Callable[[], None]) -> None:
+            compare_all()
+
+        return test
+
+    return decorate
+
 
 CHOICES = st.builds(
     Choices, **{name: st.sampled_from(get_args(hint)) for name, hint in get_type_hints(Choices).items()}
@@ -241,8 +260,7 @@ def answer(function: Callable[..., Any], *values: Any) -> Any:
         return error.reason
 
 
-@settings_of_all
-@given(tokenizers(), st.lists(TEXTS, min_size=1, max_size=3), CHOICES)
+@compare(tokenizers(), st.lists(TEXTS, min_size=1, max_size=3), CHOICES)
 def test_encoding_with_spans_and_to_ids(tokenizer: Tokenizer, texts: list[str], choices: Choices) -> None:
     fast = FastTokenizer(tokenizer, choices)
     for text in [*texts, texts[0]]:  # once more, as what was encoded before is kept
@@ -251,8 +269,7 @@ def test_encoding_with_spans_and_to_ids(tokenizer: Tokenizer, texts: list[str], 
         assert answer(fast.encode_ids, text) == (tokens if isinstance(tokens, str) else [token.id for token in tokens])
 
 
-@settings_of_all
-@given(tokenizers(), st.lists(st.lists(TEXTS, min_size=1, max_size=2), max_size=3), BOOLEANS, CHOICES)
+@compare(tokenizers(), st.lists(st.lists(TEXTS, min_size=1, max_size=2), max_size=3), BOOLEANS, CHOICES)
 def test_encoding_of_batches(tokenizer: Tokenizer, inputs: list[list[str]], special: bool, choices: Choices) -> None:
     found = answer(FastTokenizer(tokenizer, choices).encode_inputs, inputs, special)
     assert found == answer(tokref.encode_inputs, inputs, tokenizer, choices, special)
@@ -261,8 +278,7 @@ def test_encoding_of_batches(tokenizer: Tokenizer, inputs: list[list[str]], spec
 SOME_SPECIAL = st.just("all") | st.lists(st.sampled_from(["<s>", "a", "ab", "aa", "<unk>", "x"]), max_size=3)
 
 
-@settings_of_all
-@given(tokenizers(), st.lists(TEXTS, min_size=1, max_size=2), SOME_SPECIAL, SOME_SPECIAL, CHOICES)
+@compare(tokenizers(), st.lists(TEXTS, min_size=1, max_size=2), SOME_SPECIAL, SOME_SPECIAL, CHOICES)
 def test_encoding_with_some_special_tokens(
     tokenizer: Tokenizer, texts: list[str], allowed: Any, disallowed: Any, choices: Choices
 ) -> None:
@@ -272,8 +288,7 @@ def test_encoding_with_some_special_tokens(
         assert found == answer(tokref.encode_inputs, [texts], tokenizer, choices, *options)
 
 
-@settings_of_all
-@given(tokenizers(), st.lists(st.integers(0, 12), max_size=6), CHOICES)
+@compare(tokenizers(), st.lists(st.integers(0, 12), max_size=6), CHOICES)
 def test_bytes_and_offsets(tokenizer: Tokenizer, ids: list[int], choices: Choices) -> None:
     fast, byte_level = FastTokenizer(tokenizer, choices), replace(tokenizer, decoder=Component("byte_level"))
     assert answer(fast.decode_tokens_bytes, ids) == answer(tokref.decode_tokens_bytes, ids, tokenizer, choices)
@@ -282,15 +297,13 @@ def test_bytes_and_offsets(tokenizer: Tokenizer, ids: list[int], choices: Choice
         assert answer(getattr(fast, name), ids) == answer(getattr(tokref, name), ids, byte_level, choices)
 
 
-@settings_of_all
-@given(bpe_models(), st.lists(st.sampled_from(["a", "ab", "b", "é", "aab", " "]), min_size=65, max_size=90), CHOICES)
+@compare(bpe_models(), st.lists(st.sampled_from(["a", "ab", "b", "é", "aab", " "]), min_size=65, max_size=90), CHOICES)
 def test_long_pieces(content: dict[str, Any], parts: list[str], choices: Choices) -> None:
     tokenizer, text = from_mapping(content), "".join(parts)
     assert answer(FastTokenizer(tokenizer, choices).encode, text) == answer(tokref.encode, text, tokenizer, choices)
 
 
-@settings_of_all
-@given(tokenizers(), st.lists(TEXTS, min_size=1, max_size=3), CHOICES)
+@compare(tokenizers(), st.lists(TEXTS, min_size=1, max_size=3), CHOICES)
 def test_the_stages_before_the_model(tokenizer: Tokenizer, texts: list[str], choices: Choices) -> None:
     fast = FastTokenizer(tokenizer, choices)
     for text in texts:
@@ -306,8 +319,7 @@ def test_the_stages_before_the_model(tokenizer: Tokenizer, texts: list[str], cho
     assert list(found) == list(words)
 
 
-@settings_of_all
-@given(tokenizers(), st.lists(st.integers(-1, 30), max_size=8), st.data(), BOOLEANS, CHOICES)
+@compare(tokenizers(), st.lists(st.integers(-1, 30), max_size=8), st.data(), BOOLEANS, CHOICES)
 def test_decoding(tokenizer: Tokenizer, ids: list[int], data: st.DataObject, skips: bool, choices: Choices) -> None:
     fast = FastTokenizer(tokenizer, choices)
     streamed = answer(tokref.decode_stream, ids, tokenizer, choices, skips)
@@ -318,23 +330,20 @@ def test_decoding(tokenizer: Tokenizer, ids: list[int], data: st.DataObject, ski
     assert answer(fast.decode, tokens, skips) == answer(tokref.decode, tokens, tokenizer, choices, skips)
 
 
-@settings_of_all
-@given(CORPORA, SPECIAL_TOKENS, TARGETS, CHOICES)
+@compare(CORPORA, SPECIAL_TOKENS, TARGETS, CHOICES)
 def test_training_bpe(words: dict[str, int], special_tokens: list[str], target: Target, choices: Choices) -> None:
     arguments = words, special_tokens, target, choices
     assert tokfast.train_bpe(*arguments) == tokref.train_bpe(*arguments)
 
 
-@settings_of_all
-@given(CORPORA, SPECIAL_TOKENS, TARGETS, st.sampled_from(["##", "a", ""]))
+@compare(CORPORA, SPECIAL_TOKENS, TARGETS, st.sampled_from(["##", "a", ""]))
 @example({"cd": 2**53 - 1, "ab": 2**53 - 2}, [], Target(merge_count=1), "##")  # scores that differ by rounding alone
 def test_training_wordpiece(words: dict[str, int], special_tokens: list[str], target: Target, prefix: str) -> None:
     arguments = words, special_tokens, target, prefix
     assert tokfast.train_wordpiece(*arguments) == tokref.train_wordpiece(*arguments)
 
 
-@settings_of_all
-@given(WORDS, st.integers(0, 40), st.integers(0, 30), st.sampled_from([0.05, 0.1, 0.29, 0.5, 1.0, 0, 2]))
+@compare(WORDS, st.integers(0, 40), st.integers(0, 30), st.sampled_from([0.05, 0.1, 0.29, 0.5, 1.0, 0, 2]))
 def test_training_unigram(words: dict[str, int], initial_size: int, size: int, fraction: float) -> None:
     initial = tokfast.initial_vocabulary(words, initial_size)
     assert list(initial.weights.items()) == list(unigram.initial_vocabulary(words, initial_size).weights.items())
@@ -345,8 +354,7 @@ def test_training_unigram(words: dict[str, int], initial_size: int, size: int, f
         assert list(found.model.weights) == list(trained.model.weights)
 
 
-@settings_of_all
-@given(WORDS, unigram_models(), st.sampled_from([0.1, 0.29, 0.5, 1.0, 0, 2]), st.text("ab▁", max_size=4), CHOICES)
+@compare(WORDS, unigram_models(), st.sampled_from([0.1, 0.29, 0.5, 1.0, 0, 2]), st.text("ab▁", max_size=4), CHOICES)
 def test_pruning_and_losses(
     words: dict[str, int], content: dict[str, Any], fraction: float, token: str, choices: Choices
 ) -> None:

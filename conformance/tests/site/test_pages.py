@@ -59,6 +59,7 @@ def pages(site: Path) -> dict[Path, Page]:
     return {file: Page(file.read_text("utf-8")) for file in site.rglob("*.html")}
 
 
+@pytest.mark.slow
 def test_each_link_leads_to_a_page_and_its_anchor(site: Path, pages: dict[Path, Page]) -> None:
     wrong = []
     for file, page in pages.items():
@@ -72,6 +73,7 @@ def test_each_link_leads_to_a_page_and_its_anchor(site: Path, pages: dict[Path, 
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_every_page_leads_to_the_page_about_adding_an_implementation(site: Path, pages: dict[Path, Page]) -> None:
     add = site / "docs" / "add-your-implementation.html"
     assert [
@@ -81,6 +83,7 @@ def test_every_page_leads_to_the_page_about_adding_an_implementation(site: Path,
     assert "[ ]" not in pages[add].text
 
 
+@pytest.mark.slow
 def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Suite) -> None:
     (hostile,) = (page for file, page in pages.items() if file.match("implementation/script*"))
     assert {"#chapters", "#profiles", "#failures", "#unsupported", "#choices", "#badges"} <= hostile.links
@@ -90,6 +93,7 @@ def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Su
     assert {link for link in clauses.links if link[0] == "#"} == chapters
 
 
+@pytest.mark.slow
 def test_a_cell_leads_to_the_failures_of_its_chapter(site: Path, pages: dict[Path, Page]) -> None:
     assert any(
         link.startswith("implementation/script") and link.endswith("#04-bpe")
@@ -97,12 +101,14 @@ def test_a_cell_leads_to_the_failures_of_its_chapter(site: Path, pages: dict[Pat
     )
 
 
+@pytest.mark.slow
 def test_columns_of_vocabularies_are_explained(pages: dict[Path, Page], site: Path) -> None:
     text = "".join(pages[site / "index.html"].text.split())
     assert "tokenizer.json,ofthelibrarytokenizerstoy,other" in text
     assert "-ranks" not in text
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_but_the_style_and_the_script(site: Path, pages: dict[Path, Page]) -> None:
     for file, page in pages.items():
         for load in page.loads - {"data:,"}:
@@ -110,17 +116,20 @@ def test_nothing_is_loaded_but_the_style_and_the_script(site: Path, pages: dict[
             assert (file.parent / load).is_file(), (file, load)
 
 
+@pytest.mark.slow
 def test_nothing_hostile_becomes_markup(pages: dict[Path, Page]) -> None:
     assert {file.name: page.handlers for file, page in pages.items() if page.handlers} == {}
     assert {page.scripts for page in pages.values()} == {1}
 
 
+@pytest.mark.slow
 def test_nothing_shown_moves_hides_or_pretends(pages: dict[Path, Page]) -> None:
     unsafe = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
     found = {file.name: unsafe.findall(page.text) for file, page in pages.items()}
     assert {name: characters for name, characters in found.items() if characters} == {}
 
 
+@pytest.mark.slow
 def test_sizes(site: Path, pages: dict[Path, Page]) -> None:
     front = site / "index.html"
     assert front.stat().st_size < 500_000
@@ -129,6 +138,7 @@ def test_sizes(site: Path, pages: dict[Path, Page]) -> None:
     assert max(file.stat().st_size for file in pages) < 2_000_000
 
 
+@pytest.mark.slow
 def test_every_case_clause_and_implementation_has_a_page(suite: Suite, site: Path) -> None:
     assert {file.stem for file in site.glob("case/*.html")} == set(suite.cases)
     assert (site / "clause" / "BPE-TRAIN-7.html").is_file()
@@ -136,6 +146,7 @@ def test_every_case_clause_and_implementation_has_a_page(suite: Suite, site: Pat
     assert "Not run here: " in (site / "index.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_badges(site: Path) -> None:
     total = sum(1 for _ in site.glob("case/*.html"))
     (reference,) = (each for each in site.glob("badge/tokref-*.json") if each.stem.removesuffix(".0")[-1].isdigit())
@@ -181,6 +192,7 @@ def test_tokens_that_cover_nothing_stand_beside_each_other(suite: Suite) -> None
     ]
 
 
+@pytest.mark.slow
 def test_the_front_page_has_the_vocabularies(pages: dict[Path, Page], site: Path) -> None:
     links = sorted(link for link in pages[site / "index.html"].links if link.startswith("vocabularies/tokfast"))
     page = "vocabularies/tokfast-0.1.0.html"
@@ -189,6 +201,7 @@ def test_the_front_page_has_the_vocabularies(pages: dict[Path, Page], site: Path
     assert text.endswith("toyasitis100···toyAlltextsagree.Notloadedotherloadsnosuchfile")
 
 
+@pytest.mark.slow
 def test_what_differs_with_a_vocabulary_is_behind_its_cell(pages: dict[Path, Page], site: Path) -> None:
     (page,) = [
         page for file, page in pages.items() if file.parent.name == "vocabularies" and "tokfast" not in file.name

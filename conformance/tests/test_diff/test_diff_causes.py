@@ -203,6 +203,7 @@ VOCABULARY = dict(enumerate(["a", "ab", "Ġ", "Ġb", "▁", "é", "[CLS]"]))
 PAIRS = st.lists(st.tuples(st.text("abé Ġ", min_size=1), *[st.lists(st.sampled_from([*VOCABULARY, 99]))] * 2))
 
 
+@pytest.mark.slow
 @given(PAIRS)
 def test_ids_of_one_vocabulary_are_counted_as_whole_replies_are(pairs: list[tuple[str, list[int], list[int]]]) -> None:
     """The digest alone is another: it is made of the ids."""

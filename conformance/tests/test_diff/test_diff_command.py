@@ -210,19 +210,6 @@ def test_what_is_wrong_is_one_line(recorded: Any, arguments: tuple[str, ...], me
     assert noted.startswith(f"tokspec: {message}")
 
 
-@pytest.mark.parametrize(
-    ("verb", "successor"),
-    [
-        ("check", "diff RECORDING IMPLEMENTATION"),
-        ("compare", "diff A B"),
-        ("sweep", "diff A B FILES"),
-        ("freeze", "record"),
-    ],
-)
-def test_a_verb_that_is_gone_names_its_successor(run: Any, verb: str, successor: str) -> None:
-    assert run(verb, "--anything") == (2, "", f"tokspec: tokspec {verb} is gone; use tokspec {successor}\n")
-
-
 @pytest.mark.long
 def test_differences_are_grouped_and_shown_with_their_smallest_input(recorded: Any) -> None:
     status, printed, _ = recorded("diff", "reference", "wrong:Wrong", "--model", "tokenizer.json", "--made", 0)

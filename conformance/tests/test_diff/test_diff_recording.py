@@ -146,6 +146,7 @@ def test_wherever_it_is_cut_off_it_is_refused(recording: Path) -> None:
         assert len(str(caught.value).splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_line_without_end_is_refused_before_it_is_decompressed(tmp_path: Path) -> None:
     """A file of 3 MB holds a line of 3 GB."""
     file = tmp_path / "a.ndjson.gz"

@@ -36,6 +36,12 @@ MALFORMED = {
 }
 
 
+#: The quick tests have the first answer, the slow ones the others.
+ONE_QUICK = [
+    pytest.param(result, marks=[pytest.mark.slow] if number else []) for number, result in enumerate(MALFORMED)
+]
+
+
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     """Name a program that answers with a result."""
@@ -44,7 +50,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return lambda result: f"{sys.executable} -S answer.py '{result}'"
 
 
-@pytest.mark.parametrize("result", MALFORMED)
+@pytest.mark.parametrize("result", ONE_QUICK)
 def test_a_malformed_answer_is_a_difference(program: Callable[[str], str], run: Run, result: str) -> None:
     run("model", "byte-level-256", "--format", "tokenizer.json", "-o", "tokenizer.json")
     Path("t.txt").write_text("hi\n")
@@ -55,12 +61,14 @@ def test_a_malformed_answer_is_a_difference(program: Callable[[str], str], run: 
     assert lines[-1] == "A and B differ in 1 (100 %) of 1 input, 2 bytes"
 
 
+@pytest.mark.slow
 def test_a_malformed_answer_to_a_case_is_a_difference(program: Callable[[str], str], run: Run) -> None:
     status, printed, _ = run("diff", "reference", program('{"tokens": ["b"], "foo": 1}'))
     assert status == 1
     assert "encode: B breaks the protocol: foo: is an unknown key; known are " in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("result", MALFORMED)
 def test_malformed_answers_tell_probe_nothing(program: Callable[[str], str], run: Run, result: str) -> None:
     status, printed, noted = run("probe", "--impl", program(result), "--select", "bpe-encode-late-merge")

@@ -167,6 +167,7 @@ def test_other_cases_are_recomputed_where_a_program_can(case: Case) -> None:
     assert reason is None or reason in NOT_COVERED
 
 
+@pytest.mark.slow
 def test_white_space_is_the_property_of_unicode() -> None:
     assert [number for number in range(0x110000) if regex.match(r"\p{White_Space}", chr(number))] == [
         number for first, last in white_space.RANGES for number in range(first, last + 1)

@@ -1,4 +1,4 @@
-"""What is kept of an answer: all of it, unless it is long. A run holds the answers to all of its cases at once."""
+"""Truncate oversized answers, so that a run fits in memory: it holds the answers to all of its cases at once."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from tokspec.protocol.messages import Answer, Reply
 
 __all__ = ["LONGEST", "Extract", "truncate_difference", "truncate_reply"]
 
-#: Bytes of an answer that is kept whole, as JSON in ASCII. The longest right one of the suite has 16 kB.
+#: Bytes of the longest answer that is not truncated, as JSON in ASCII. A test holds that no right answer of the suite
+#: has more than a third of that.
 LONGEST = 64 * 1024
 
 #: Bytes that a byte of a value may have in JSON, as ``marshal`` writes it without references: those of an escape.
 _BYTES = 6
 _WITHOUT_REFERENCES = 2
 
-#: Characters of a value that a difference keeps out of an answer that is longer.
+#: Characters of a value that are left of it in a difference, where it is longer.
 SHOWN = 200
 
 
 @dataclass(frozen=True)
 class Extract(Answer):
-    """What is kept of a longer answer; ``result`` holds its ``bytes``, its ``beginning`` and its ``sha256``.
+    """A truncated answer; ``result`` holds its length in ``bytes``, its ``beginning`` and its ``sha256``.
 
     Two answers that differ have extracts that differ.
 
@@ -40,7 +41,7 @@ class Extract(Answer):
 
 
 def truncate_reply(reply: Reply) -> Reply:
-    """Return what is kept of a reply.
+    """Return a reply, or its extract if it is an answer of more than ``LONGEST`` bytes.
 
     >>> truncate_reply(Answer({"tokens": ["bug"]}))
     Answer(result={'tokens': ['bug']})
@@ -55,7 +56,7 @@ def truncate_reply(reply: Reply) -> Reply:
 
 
 def truncate_difference(difference: Difference) -> Difference:
-    """Return what is kept of a difference from a longer answer: the beginning of a long value, as a text, and of a key.
+    """Truncate a difference from a longer answer: of a long value, and of a long key, the beginning is left, as a text.
 
     >>> truncate_difference(Difference(("tokens", 0), "b", "a" * 80_000)).actual[-4:]
     'aa …'

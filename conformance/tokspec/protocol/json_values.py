@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite, isinf
 from typing import Any, NoReturn
 
@@ -114,31 +114,11 @@ def decode_line(line: bytes, values: float = VALUES, *, small: bool = False) -> 
 
 def _read(line: bytes, small: bool) -> Any:
     text = line.decode("utf-8")
+    if text.startswith("\ufeff"):
+        raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
     is_long = len(line) > DIGITS and _LONG_NUMBER.search(line) is not None
     is_large = small and _LARGE_NUMBER.search(line) is not None
-    if not is_long and not is_large and line[:1] == b"{" and _is_flat(value := _decode_flat(text), line):
-        return value
-    return json.loads(
-        text,
-        object_pairs_hook=_object,
-        parse_constant=_refuse_constant,
-        parse_float=_float,
-        parse_int=_small_integer if is_large else _integer if is_long else None,
-    )
-
-
-def _is_flat(value: Mapping[str, Any], line: bytes) -> bool:
-    """Whether no object of a line need be looked at, as in most: there are but two levels, and no key is special.
-
-    Every key is written with a colon directly behind its quote. So there are no more keys than those that were read,
-    none twice and none deeper, if there are no more such places; a text can only add one.
-    """
-    keys = [*value]
-    for inner in value.values():
-        if type(inner) is dict:
-            keys += inner
-    is_tight = b" :" not in line and b"\t" not in line and b"\r" not in line
-    return is_tight and line.count(b'":') == len(keys) and "hex" not in keys and "".join(keys).isascii()
+    return (_decode_small if is_large else _decode_long if is_long else _decode)(text)
 
 
 def _values(line: bytes) -> int:
@@ -195,7 +175,16 @@ def _small_integer(text: str) -> int:
     return number
 
 
-_decode_flat = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float).decode
+def _decoder(parse_int: Callable[[str], int] | None = None) -> Callable[[str], Any]:
+    return json.JSONDecoder(
+        object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_float, parse_int=parse_int
+    ).decode
+
+
+# json.loads would make one for every line. Most lines have no integer that must be looked at.
+_decode = _decoder()
+_decode_long = _decoder(_integer)
+_decode_small = _decoder(_small_integer)
 
 
 def _too_deep(line: bytes) -> AdapterFault:

@@ -111,7 +111,7 @@ class AdapterCaller:
         return self._guarded(lambda: _read_description(self._adapter.hello()))
 
     def load(self, name: str, format: str, content: Any) -> Message:
-        """Return it a model."""
+        """Have it load a model, and keep what it returns under the name."""
 
         def load() -> Message:
             self._models[name] = self._adapter.load(format, self._given(content))

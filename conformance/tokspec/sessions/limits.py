@@ -58,8 +58,8 @@ class Limits:
 
     ``case_seconds`` and ``start_seconds`` are of silence while a reply is outstanding, the second until ``hello`` is
     answered and while a model is loaded. ``reply_bytes`` is the length of the longest line: a file of fixtures may have
-    as many, so that no right answer is longer; the longest of the suite has 9 kB. ``memory_mb`` is for the program and
-    the processes that it started, in megabytes of 1024 · 1024 bytes that are resident; 0 is no limit.
+    as many, so that no right answer is longer. ``memory_mb`` is for the program and the processes that it started, in
+    megabytes of 1024 · 1024 bytes that are resident; 0 is no limit.
     """
 
     case_seconds: float = 10.0

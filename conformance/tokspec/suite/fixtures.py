@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -36,7 +37,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def load_suite(folder: Path | None = None) -> Suite:
-    """Read every case below a folder; the suite's own unless one is given.
+    """Read every case below a folder; the suite's own, which is read once, unless one is given.
 
     Raises:
         DataError: the first thing that is wrong, with file, line and key.
@@ -44,9 +45,16 @@ def load_suite(folder: Path | None = None) -> Suite:
     >>> load_suite().cases["bpe-toy-encode-bug"].input
     {'text': 'bug'}
     """
-    root = folder or fixtures_folder()
-    if folder is None and (bundle := root / "bundle.json").is_file():
-        return read_bundle(bundle)
+    return _own_suite(fixtures_folder()) if folder is None else _read_folder(folder)
+
+
+@cache
+def _own_suite(root: Path) -> Suite:
+    bundle = root / "bundle.json"
+    return read_bundle(bundle) if bundle.is_file() else _read_folder(root)
+
+
+def _read_folder(root: Path) -> Suite:
     if not os.path.isdir(root):
         raise DataError("is not a folder; give one with fixture files in it", str(root))
     with _without_collection():

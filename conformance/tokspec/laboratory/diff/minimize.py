@@ -314,7 +314,7 @@ class Minimizer:
 
 
 def _answers(outcome: Outcome) -> list[Any]:
-    """Return of both replies what does not depend on the ids of a model; a refusal or a fault is in the cause."""
+    """Return the parts of both replies that do not depend on a model's ids; the cause holds refusals and faults."""
     results = [reply.result if isinstance(reply, Answer) else {} for reply in (outcome.a, outcome.b)]
     return [[result[name] for name in ("tokens", "pieces", "text") if name in result] for result in results]
 

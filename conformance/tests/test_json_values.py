@@ -1,19 +1,18 @@
-"""Lines to and from a program."""
+"""JSON lines to and from a program: what is written is read back, and what is wrong is refused."""
 
 from __future__ import annotations
 
 import json
+import random
+from math import isfinite
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokspec.adapter import Hello
-from tokspec.base.display import quote
 from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.protocol.json_values import decode_line, encode_line
-from tokspec.protocol.replies import parse_hello
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()) | st.sampled_from('\ud800\udfff\n"\\\x00\x7f\u2028😀'))
 VALUES = st.recursive(
@@ -132,81 +131,6 @@ def test_lines_that_are_faults(line: bytes, message: str) -> None:
     assert (error.value.kind, error.value.message) == ("protocol", message)
 
 
-def test_an_excerpt_is_short_printable_ascii() -> None:
-    assert quote("it's\u202e\x07") == '"it\'s\\u202e\\x07"'
-    assert quote("x" * 250) == f"'{'x' * 200}' and 50 more characters"
-    assert quote("\u0e02".encode() * 2, 4) == "'\\u0e02\\\\xe0' and 2 more bytes"
-
-
-GREETING = {
-    "protocol": 1,
-    "name": "mytok",
-    "version": "0.3",
-    "language": "C",
-    "operations": ["encode", "decode"],
-    "formats": ["tokenizer.json", "tokspec"],
-}
-
-
-def test_hello_is_read_whole() -> None:
-    others = {
-        "choices": {"offset_unit": "byte"},
-        "encode_fields": ["tokens", "ids"],
-        "encode_options": ["pair"],
-        "decode_options": ["skip_special_tokens"],
-        "components": ["post_processor", "decoder/fuse"],
-        "unicode": "15.1",
-        "since": 2020,
-    }
-    assert parse_hello(GREETING) == Hello("mytok", "0.3", "C", ("encode", "decode"), ("tokenizer.json", "tokspec"))
-    assert parse_hello({**GREETING, **others}) == Hello(
-        "mytok",
-        "0.3",
-        "C",
-        ("encode", "decode"),
-        ("tokenizer.json", "tokspec"),
-        {"offset_unit": "byte"},
-        ("tokens", "ids"),
-        "15.1",
-        encode_options=("pair",),
-        decode_options=("skip_special_tokens",),
-        components=("post_processor", "decoder/fuse"),
-    )
-
-
-@pytest.mark.parametrize("key", [*GREETING])
-def test_hello_without_a_key_is_a_fault(key: str) -> None:
-    with pytest.raises(AdapterFault) as error:
-        parse_hello({other: value for other, value in GREETING.items() if other != key})
-    message = f"the answer to hello is wrong: lacks the key {key}"
-    assert (error.value.kind, error.value.message) == ("protocol", message)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("protocol", 2, "protocol: 1 was expected"),
-        ("protocol", True, "protocol: 1 was expected"),
-        ("unicode", "latest", "unicode: 'latest' is no version; write it as 15.1.0, or leave it out"),
-        ("name", None, 'name: null is not of type "string"'),
-        ("operations", "encode", 'operations: "encode" is not of type "array"'),
-        ("formats", [1], 'formats/0: 1 is not of type "string"'),
-        ("choices", {"a": 1}, 'choices/a: 1 is not of type "string"'),
-        ("choices", {"\x1b[2J": 1}, 'choices/\\x1b[2J: 1 is not of type "string"'),
-        ("encode_fields", ["type"], 'encode_fields/0: "type" is none of the values; did you mean type_ids?'),
-        ("encode_options", ["Pair"], 'encode_options/0: "Pair" is none of the values; did you mean pair?'),
-        ("decode_options", ["skip_special"], 'decode_options/0: "skip_special" is none of the values; did you mean skip_special_tokens?'),
-        ("components", ["padding", "post_procesor"], 'components/1: "post_procesor" is none of the values; did you mean post_processor?'),
-        ("unicode", 15.1, 'unicode: 15.1 is not of type "string"'),
-        ("other_trainers", ["bpe"], 'other_trainers: ["bpe"] is not of type "object"'),
-    ],
-)  # fmt: skip
-def test_hello_with_a_wrong_value_is_a_fault(key: str, value: object, message: str) -> None:
-    with pytest.raises(AdapterFault) as error:
-        parse_hello({**GREETING, key: value})
-    assert (error.value.kind, error.value.message) == ("protocol", f"the answer to hello is wrong: {message}")
-
-
 def test_a_message_has_no_integer_beyond_those_of_a_double() -> None:
     line = b'{"id":1,"ok":{"ids":[%d],"loss":0.1234567890123456789}}'
     assert decode_line(line % (2**53 - 1), small=True)["ok"]["ids"] == [2**53 - 1]
@@ -216,3 +140,79 @@ def test_a_message_has_no_integer_beyond_those_of_a_double() -> None:
             decode_line(line % number, small=True)
         said = f"a line holds the integer '{number}', which is beyond 2^53 - 1 (PROTO-7): "
         assert (error.value.kind, error.value.message.startswith(said)) == ("protocol", True)
+
+
+LINES = [
+    '{"id":3,"ok":{"tokens":["b","ug"],"ids":[1,2]}}',
+    '{"id": 3, "ok": {"text": "a\\":b"}}',
+    '{"id":3,"ok":{"probabilities":{"a":0.5,"b":1}}}',
+    '{"id":3,"refused":{"reason":"x","message":"m\\\\"}}',
+    '{"id":1,"ok":{"hex":"c3a9"}}',
+    '{"id":1,"ok":{"a":{"hex":"61"}}}',
+]
+
+PIECES = [
+    *('"', ":", ":", '\\"', '\\":', "\\", "{", "}", "[", "]", ",", ",", " ", "  ", "\t", "\r", " :", '" :', '":'),
+    *('"id"', '"hex"', '"\\u0068ex"', '"ok"', "1", "1.5", "1e999", "NaN", "-Infinity", "true", "null", "1" * 310),
+    *('"a":1', '"a":1,', '"é":2', '"\\ud800":3', '"x"', "\\ud83d\\ude00", '"hex":"c3a9"', '{"hex":"41"}', "\x00", "\ufeff"),
+]  # fmt: skip
+
+
+class Pairs(list[tuple[str, Any]]):
+    """The keys and values of an object, in their order."""
+
+
+def resolve(value: Any) -> Any:
+    """Read a value whose objects are pairs, naively.
+
+    Raises:
+        ValueError: a line may not hold it.
+    """
+    if isinstance(value, Pairs):
+        keys = [key for key, _ in value]
+        if len(value) == 1 and keys == ["hex"] and isinstance(value[0][1], str):
+            if not all(digit in "0123456789abcdefABCDEF" for digit in value[0][1]):
+                raise ValueError("not hexadecimal")
+            return bytes.fromhex(value[0][1]).decode("utf-8", "surrogatepass")
+        if len(keys) > len({*keys}) or any("\ud800" <= character <= "\udfff" for key in keys for character in key):
+            raise ValueError("a key twice, or with a surrogate")
+        return {key: resolve(inner) for key, inner in value}
+    if isinstance(value, list):
+        return [resolve(inner) for inner in value]
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError("no number of JSON")
+    if isinstance(value, int) and abs(value) >= 10**300:
+        raise ValueError("too many digits")
+    return value
+
+
+def read_naively(line: bytes) -> str | None:
+    try:
+        value = resolve(json.loads(line.decode(), object_pairs_hook=Pairs))
+    except ValueError:
+        return None
+    return repr(value) if isinstance(value, dict) else None
+
+
+def read(line: bytes) -> str | None:
+    try:
+        return repr(decode_line(line))
+    except AdapterFault as fault:
+        return None if fault.kind == "protocol" else str(fault)
+
+
+def damaged(chance: random.Random) -> bytes:
+    line = chance.choice(LINES)
+    for _ in range(chance.choice((1, 1, 2, 3, 4))):
+        at = chance.randint(0, len(line))
+        end = min(len(line), at + chance.choice((0, 0, 1, 2, 6)))
+        line = line[:at] + chance.choice((*PIECES, line[at : at + 8], line[:10])) + line[end:]
+    return line.encode("utf-8", "surrogatepass")
+
+
+def test_damaged_lines_are_read_as_json_reads_them_or_refused() -> None:
+    chance = random.Random(1)
+    lines = [*(line.encode() for line in LINES), *(damaged(chance) for _ in range(5000))]
+    found = [read(line) for line in lines]
+    assert found == [read_naively(line) for line in lines]
+    assert sum(each is not None for each in found) > 200

@@ -175,6 +175,7 @@ def test_a_deep_answer_is_left_out(tmp_path: Path) -> None:
     assert (read.verdict, read.reply) == (Verdict.PROTOCOL, None)
 
 
+@pytest.mark.slow
 def test_a_report_of_the_whole_suite_can_be_read_whatever_is_answered(tmp_path: Path) -> None:
     answer = Answer({"tokens": ["\x1b" * 5_000, "é" * 400]})
     results = [judge(case, answer, HELLO, CHOICES) for case in CASES.values() if not case.rows]

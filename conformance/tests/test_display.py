@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from tokspec.base.display import compact, shorten, visible
+from tokspec.base.display import compact, quote, shorten, visible
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,9 @@ def test_a_value_is_json_on_one_line(value: object, shown: str) -> None:
 )
 def test_a_long_text_loses_its_middle(longest: int, shown: str) -> None:
     assert shorten("0123456789", longest) == shown
+
+
+def test_an_excerpt_is_short_printable_ascii() -> None:
+    assert quote("it's\u202e\x07") == '"it\'s\\u202e\\x07"'
+    assert quote("x" * 250) == f"'{'x' * 200}' and 50 more characters"
+    assert quote("\u0e02".encode() * 2, 4) == "'\\u0e02\\\\xe0' and 2 more bytes"
