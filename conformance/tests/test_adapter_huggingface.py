@@ -56,6 +56,7 @@ def test_hello() -> None:
         encode_options=("pair", "add_special_tokens"),
         decode_options=("skip_special_tokens",),
         components=COMPONENTS,
+        reads_file=True,
     )
 
 
@@ -100,9 +101,9 @@ def test_encode() -> None:
     }
 
 
-def test_encode_gives_the_unigram_unknown_its_name() -> None:
+def test_encode_gives_the_library_s_own_token_of_what_is_unknown() -> None:
     found = run("encode", UNIGRAM, text="axyb")
-    assert (found["tokens"], found["ids"]) == (["a", "<unk>", "b"], [1, 0, 2])
+    assert (found["tokens"], found["ids"]) == (["a", "xy", "b"], [1, 0, 2])
 
 
 #: What the post-processor puts in is named "S" and is no token of the vocabulary.
