@@ -78,6 +78,15 @@ def test_what_fails_as_listed_is_known(tmp_path: Path) -> None:
     assert finished.conforms
 
 
+def test_faults_that_no_case_shows_stay_in_the_file_and_fail_nothing(tmp_path: Path) -> None:
+    text = TEXT.replace("known_failures:", "faults:\n  - hangs at night\nknown_failures:", 1)
+    entries = known(tmp_path, text)
+    finished = judged(Spelling(), entries)
+    assert (finished.faults, finished.problems, finished.conforms) == (("hangs at night",), (), True)
+    updated = update_known_failures(text, entries, judged(SpellingOtherwise()), SUITE)
+    assert updated == text.replace(MUG, digest(judged(SpellingOtherwise()).results[1]))
+
+
 def test_what_passes_is_an_unexpected_pass(tmp_path: Path) -> None:
     finished = judged(ReferenceAdapter(), known(tmp_path))
     detail = "passes, but known.yaml:5 lists it as failing"

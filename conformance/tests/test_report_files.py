@@ -17,12 +17,14 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.judge.compare import Difference
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge, not_run
+from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import changes, lines
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Origin, Report, ndjson, read_report
+from tokspec.report.text import text
+from tokspec.suite import schema
 from tokspec.suite.fixtures import load_suite
 
 CASES = load_suite().cases
@@ -392,3 +394,32 @@ def test_what_was_there_stays_when_writing_fails(tmp_path: Path, monkeypatch: py
     with pytest.raises(DataError, match=r"cannot be written: No space left on device$"):
         write_whole(file, "after")
     assert (file.read_text("utf-8"), len(list(tmp_path.iterdir()))) == ("before", 1)
+
+
+def written_lines(run: Run) -> list[dict[str, object]]:
+    return [json.loads(line) for line in b"".join(ndjson(run, ORIGIN)).splitlines()]
+
+
+def test_every_line_of_a_report_is_as_its_schema_says() -> None:
+    """With every verdict, a table with its rows, and faults beside the cases."""
+    table = next(case for case in CASES.values() if case.rows)
+    rows = [replace(not_run(row, RUN.choices, "why"), verdict=Verdict.FAIL) for row in table.questions]
+    verdicts = [replace(RUN.results[0], verdict=verdict, detail="why") for verdict in Verdict]
+    run = replace(RUN, results=(*RUN.results, *verdicts, join_rows(table, rows)), faults=("hangs",))
+    found = written_lines(run)
+    assert {line["verdict"] for line in found if "case" in line} == {verdict.value for verdict in Verdict}
+    assert "rows" in found[-2]
+    assert found[-1]["faults"] == ["hangs"]
+    for line in found:
+        assert list(schema.errors(line, "report/line")) == []
+        assert [path for path, _ in schema.errors({**line, "another": 1}, "report/line")] == [("another",)]
+
+
+def test_faults_beside_the_cases_are_read_again_and_told(tmp_path: Path) -> None:
+    run = replace(RUN, faults=("keeps \x1b[2J state",))
+    read = read_report(written(tmp_path, run)).run
+    assert read.faults == run.faults
+    lines = list(text(read, ()))
+    told = lines.index("beside the cases:")
+    assert lines[told : told + 3] == ["beside the cases:", "  keeps \\u001b[2J state", ""]
+    assert "- beside the cases: keeps \\\\u001b\\[2J state" in markdown([(ORIGIN, read)], 10).splitlines()
