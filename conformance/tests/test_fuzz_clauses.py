@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tokspec.laboratory.fuzz.checker import AGAIN, Question
+from tokspec.laboratory.fuzz.checker import AGAIN
 from tokspec.laboratory.fuzz.clauses import _ROWS, candidates
 from tokspec.laboratory.fuzz.components import COMPONENTS
+from tokspec.laboratory.minimize import Question
 from tokspec.suite.schema import operations
 from tokspec.suite.specification import load_specification
 

@@ -21,9 +21,9 @@ from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS, ODD, ROWS, has_ne
 from tokspec.laboratory.fuzz.checker import Side, reference_with
 from tokspec.laboratory.fuzz.components import _PATTERNS, COMPONENTS, components_of
 from tokspec.laboratory.fuzz.drawing import BACKEND
-from tokspec.laboratory.fuzz.families import BROKEN, FAMILIES, generated, tokens_of
-from tokspec.laboratory.fuzz.minimize import is_sound
+from tokspec.laboratory.fuzz.families import BROKEN, FAMILIES, generated
 from tokspec.laboratory.fuzz.strategies import Example, examples, models_with_texts, texts
+from tokspec.laboratory.minimize import is_sound, tokens_of
 from tokspec.protocol.messages import Answer, Refused
 from tokspec.suite import schema
 from tokspec.suite.schema import operations

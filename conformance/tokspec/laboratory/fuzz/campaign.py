@@ -25,14 +25,15 @@ from hypothesis.errors import Flaky
 
 from tokspec.base.errors import DataError
 from tokspec.formats.files import without
-from tokspec.laboratory.fuzz.checker import AGAIN, Asked, Checker, Comparison, Question
+from tokspec.laboratory.fuzz.characters import shorter_maps
+from tokspec.laboratory.fuzz.checker import AGAIN, Asked, Checker, Comparison
 from tokspec.laboratory.fuzz.components import components_of
 from tokspec.laboratory.fuzz.drawing import BACKEND
 from tokspec.laboratory.fuzz.families import FAMILIES
 from tokspec.laboratory.fuzz.findings import Findings, finding_of, origin_of
 from tokspec.laboratory.fuzz.learning import TRIES, Learner
-from tokspec.laboratory.fuzz.minimize import minimize
 from tokspec.laboratory.fuzz.strategies import Example, examples, narrowed_examples
+from tokspec.laboratory.minimize import PASSES, Question, minimize, offer
 from tokspec.suite import schema
 from tokspec.suite.schema import definitions
 
@@ -46,6 +47,7 @@ _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 
 #: How many smaller questions are tried after shrinking, and how many at most where polishing is all shrinking.
 _POLISHED, _POLISHED_ALONE = 1000, 4000
+_PASSES = (*PASSES, offer(shorter_maps))
 
 #: One example in so many is asked twice.
 _ASKED_AGAIN = 16
@@ -491,7 +493,8 @@ class Campaign:
             return is_same
 
         seconds = _SHRINKING_LATE if self._is_late() else self._polishing_alone() if hunt.is_narrowed else _POLISHING
-        small = minimize(question, shows, seconds, _POLISHED_ALONE if hunt.is_narrowed else _POLISHED)
+        most = _POLISHED_ALONE if hunt.is_narrowed else _POLISHED
+        small = minimize(question, lambda few: [shows(each) for each in few], seconds, most, passes=_PASSES)
         return small, best
 
     def _polishing_alone(self) -> float:

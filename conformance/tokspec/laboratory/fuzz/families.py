@@ -21,8 +21,9 @@ from tokspec.laboratory.fuzz.characters import ODD_TOKENS
 from tokspec.laboratory.fuzz.components import STAGES, added_tokens, special_tokens, stages
 from tokspec.laboratory.fuzz.drawing import PLAIN, Draw, chance, coded, codes, maybe, number, pick
 from tokspec.laboratory.fuzz.pipelines import varied
+from tokspec.laboratory.minimize import tokens_of
 
-__all__ = ["BROKEN", "FAMILIES", "Generated", "generated", "tokens_of"]
+__all__ = ["BROKEN", "FAMILIES", "Generated", "generated"]
 
 Model: TypeAlias = dict[str, Any]
 
@@ -35,16 +36,6 @@ _ALPHABETS = (
     *("a.b", "a b", "x\r\n", "가각", "#a", "▁a", "a\u0301\u0323", "ı\u0130i", "\U0001d400\U0001d401"),
     *("ab\uffee\U00010000", "zZé", "##b", "a'b", "aé中", "가a"),
 )
-
-
-def tokens_of(model: Mapping[str, Any]) -> list[str]:
-    """Return the tokens of a model in the order of their ids.
-
-    >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": ["b"]})
-    (['a'], ['b'])
-    """
-    listed = [each if isinstance(each, str) else each[0] for each in model.get("vocabulary", ())]
-    return listed or [token for token, _ in model.get("tokens", ())]
 
 
 @cache

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 from tokspec.laboratory.fuzz.characters import NAMES, ODD, ODD_TOKENS, ROWS
 from tokspec.laboratory.fuzz.drawing import PLAIN, Draw, chance, coded, coded_lists, codes, maybe, number, pick, table
-from tokspec.laboratory.fuzz.families import FAMILIES, Generated, generated, tokens_of
+from tokspec.laboratory.fuzz.families import FAMILIES, Generated, generated
 from tokspec.laboratory.fuzz.learning import Narrowing
+from tokspec.laboratory.minimize import tokens_of
 from tokspec.suite.schema import operations as all_operations
 
 __all__ = ["Example", "corpora", "examples", "models", "models_with_texts", "narrowed_examples", "texts"]
