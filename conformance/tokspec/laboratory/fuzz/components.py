@@ -9,14 +9,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
-from tokspec.laboratory.fuzz.drawing import Draw, chance, coded, codes, maybe, number, pick
+from tokspec.laboratory.fuzz.drawing import chance, maybe
 
 __all__ = ["COMPONENTS", "STAGES", "Component", "added_tokens", "components_of", "special_tokens", "stages"]
+
+_Value = TypeVar("_Value")
 
 _BOTH = (True, False)
 
@@ -285,7 +287,7 @@ def stages() -> st.SearchStrategy[dict[str, Any]]:
 
 
 @st.composite
-def _draw_stages(draw: Draw) -> dict[str, Any]:
+def _draw_stages(draw: st.DrawFn) -> dict[str, Any]:
     drawn = {stage: draw(strategy) for stage, strategy in _OPTIONAL.items()}
     kind = (drawn["pre_tokenizer"] or {}).get("type", "")
     if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
@@ -297,27 +299,30 @@ def _draw_stages(draw: Draw) -> dict[str, Any]:
 
 @cache
 def _stage(stage: str, depth: int = 2) -> st.SearchStrategy[dict[str, Any]]:
-    return _draw_component(tuple(each for each in COMPONENTS if each.stage == stage for _ in range(each.share)), depth)
+    """Draw a component of a stage; sequences lie within each other up to a depth."""
+    return _one_of([(_part(each, depth), each.share) for each in COMPONENTS if each.stage == stage])
 
 
 @st.composite
-def _draw_component(draw: Draw, components: tuple[Component, ...], depth: int) -> dict[str, Any]:
-    component = pick(draw, components)
-    part: dict[str, Any] = {"type": component.type} if component.type else {}
+def _one_of(draw: st.DrawFn, shares: list[tuple[st.SearchStrategy[_Value], int]]) -> _Value:
+    """Draw by one of some strategies, each as often as its share; ``st.one_of`` has no shares."""
+    listed = [strategy for strategy, share in shares for _ in range(share)]
+    return draw(listed[draw(st.integers(0, len(listed) - 1))])
+
+
+def _part(component: Component, depth: int) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw the parameters of a component, and the members of a sequence."""
+    keys: dict[str, st.SearchStrategy[Any]] = {"type": st.just(component.type)} if component.type else {}
     if component.members:
-        members = draw(st.lists(_stage(component.stage, depth - 1), max_size=3)) if depth else []
-        part[component.members] = _fitting(members) if component.stage == "post_processor" else members
-    ways = [*component.required.items()]
-    ways += [(key, (_ABSENT, *values)) for key, values in component.parameters.items()]
-    size = 1
-    for _, values in ways:
-        size *= len(values)
-    drawn = draw(number(size - 1)) if ways else 0  # one choice for all parameters
-    for key, values in ways:
-        drawn, place = divmod(drawn, len(values))
-        if values[place] is not _ABSENT:
-            part[key] = values[place]
-    return part
+        members = st.lists(_stage(component.stage, depth - 1), max_size=3) if depth else st.just([])
+        keys[component.members] = members.map(_fitting) if component.stage == "post_processor" else members
+    keys |= {key: st.sampled_from(values) for key, values in component.required.items()}
+    keys |= {key: st.sampled_from((_ABSENT, *values)) for key, values in component.parameters.items()}
+    return st.fixed_dictionaries(keys).map(_present)
+
+
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not _ABSENT}
 
 
 def _fitting(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -345,33 +350,28 @@ _SPECIAL = (
 
 
 @st.composite
-def special_tokens(draw: Draw, ascii_only: bool) -> list[str]:
+def special_tokens(draw: st.DrawFn, ascii_only: bool) -> list[str]:
     """Draw one to four special tokens, of which the second is near the first in the list.
 
     With ``ascii_only`` none has a character that stands for another byte.
     """
-    drawn = codes(draw(coded(len(_SPECIAL) * 8, 1, 4)))
-    drawn[1:2] = [drawn[0] + code % 4 for code in drawn[1:2]]
-    tokens = dict.fromkeys(_SPECIAL[code % len(_SPECIAL)] for code in drawn)
+    first = draw(st.integers(0, len(_SPECIAL) - 1))
+    near = draw(st.lists(st.sampled_from(_SPECIAL[first : first + 4]), max_size=1))
+    others = draw(_OTHER_SPECIAL)
+    tokens = dict.fromkeys([_SPECIAL[first], *near, *others])
     return [token for token in tokens if token.isascii() or not ascii_only] or ["<s>"]
 
 
+_OTHER_SPECIAL = st.lists(st.sampled_from(_SPECIAL), max_size=2)
+
 _FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
+_SOME_FLAGS = st.fixed_dictionaries({flag: st.sampled_from((_ABSENT, *_BOTH)) for flag in _FLAGS}).map(_present)
 
 
 @st.composite
-def added_tokens(draw: Draw, contents: list[str]) -> list[dict[str, Any]]:
+def added_tokens(draw: st.DrawFn, contents: list[str]) -> list[dict[str, Any]]:
     """Draw what added tokens say of themselves: every flag may be given, or left out."""
-    rows = []
-    for content in contents:
-        flags = draw(number(3 ** len(_FLAGS) - 1))
-        row: dict[str, Any] = {"content": content}
-        for flag in _FLAGS:
-            flags, given = divmod(flags, 3)
-            if given:
-                row[flag] = given == 1
-        rows.append(row)
-    return rows
+    return [{"content": content, **draw(_SOME_FLAGS)} for content in contents]
 
 
 def components_of(model: Mapping[str, Any]) -> frozenset[str]:
