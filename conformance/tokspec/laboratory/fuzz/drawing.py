@@ -55,7 +55,8 @@ def steps(draw: st.DrawFn, most: int) -> Iterator[int]:
         yield number
 
 
-# Options that a model has, and the next one has not: ``st.sampled_from`` would hash and check all of them each time
+# Options that one model has and the next has not: ``st.sampled_from`` checks and hashes them all when it is made, which
+# takes longer than to draw; strategies for their places are made once.
 
 
 def pick(draw: st.DrawFn, options: Sequence[_Item]) -> _Item:

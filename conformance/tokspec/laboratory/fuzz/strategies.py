@@ -67,6 +67,7 @@ def _damaged(special: Sequence[str]) -> list[str]:
 #: Parts of texts that belong to no model.
 _MORE = ("b", "A", "x", ".", "\u0301", "1", "\n")
 
+#: Odd parts; of a list as long as theirs Hypothesis prefers the first two hundred.
 _ODD = st.sampled_from(ODD)
 _SOME_ODD = st.tuples(_ODD, _ODD, _ODD)
 
@@ -107,8 +108,7 @@ def _special_of(model: _Model) -> list[str]:
 
 _ALONE = st.lists(_ODD, max_size=8)
 
-
-#: Two odd parts out of all, x and y, beside letters: each odd part is as likely as any.
+#: Two odd parts out of all, x and y, beside letters.
 _FRAMES = st.lists(
     st.tuples(
         st.sampled_from(
