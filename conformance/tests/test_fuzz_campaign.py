@@ -17,7 +17,8 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.registry import open_session
 from tokspec.base.errors import AdapterFault, DataError, Refusal, Unsupported
 from tokspec.laboratory.fuzz.campaign import Budget, Campaign, _Database
-from tokspec.laboratory.fuzz.checker import AGAIN, Checker, Question, Side
+from tokspec.laboratory.fuzz.checker import AGAIN, Checker, Side
+from tokspec.laboratory.minimize import Question
 from tokspec.laboratory.quality.mutants import load_mutants, mutants_folder
 from tokspec.protocol.messages import Answer, Reply
 from tokspec.sessions.in_process import InProcessSession

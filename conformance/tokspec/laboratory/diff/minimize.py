@@ -1,11 +1,10 @@
-"""From a difference on a real text and model to a case of ten lines: delta debugging of the input and of the model.
+"""From a difference on a real text and model to a case of ten lines: what to ask both sides while both become small.
 
-An input is a sequence of characters or ids, a model a sequence of tokens, merges, stages and options: one function
-makes all of them small. The input is reduced first, with the user's own model, as long as the difference has the same
-cause. Then the model is reduced for that input: tokens that the text cannot touch at any stage are left out with their
-merges, and then every part without which both sides give the same answers as before. So a small model shows the
-difference that the whole model has, not one that looks like it. The result depends on the sides alone, unless time
-runs out.
+The input is reduced first, with the user's own model, as long as the difference has the same cause. Then the model is
+reduced for that input: tokens that the text cannot touch at any stage are left out with their merges, and then every
+part without which both sides give the same answers as before. So a small model shows the difference that the whole
+model has, not one that looks like it. The result depends on the sides alone, unless time runs out. What is left out is
+:mod:`tokspec.laboratory.minimize`'s to say.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 from unicodedata import normalize
 
 from tokspec import formats
@@ -24,11 +23,20 @@ from tokspec.judge.verdicts import Verdict
 from tokspec.laboratory.diff.causes import Cause, Outcome, cause_of, compare_replies
 from tokspec.laboratory.diff.models import tokens_of
 from tokspec.laboratory.diff.tally import Group
+from tokspec.laboratory.minimize import (
+    PASSES_OF_MODEL,
+    Question,
+    Spent,
+    minimize,
+    minimize_sequence,
+    narrow_sequence,
+    without_names,
+)
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 
-__all__ = ["Minimizer", "Small", "minimize_sequence"]
+__all__ = ["Minimizer", "Small"]
 
 #: Candidates, and seconds, for one cause, and candidates where a side crashes; and those that are asked at once.
 _CANDIDATES = 1500
@@ -36,9 +44,7 @@ _WITH_FAULTS = 100
 _SECONDS = 20.0
 _AT_ONCE = 16
 
-#: Parts of a model, or of an input, from which on one candidate is asked at a time; and those of the largest model that
-#: is small.
-_LARGE = 5000
+#: Parts of the largest model that is small.
 _SMALL = 300
 
 #: Characters of the longest text, or ids, for which a model is made small: it has as many parts as their square.
@@ -51,11 +57,6 @@ _PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
     (str.isalpha, "a"),
     (lambda character: not character.isalnum(), "."),
 )
-
-_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
-_LISTS = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
-
-_Sequence = TypeVar("_Sequence", str, list[Any])
 
 
 @dataclass(frozen=True)
@@ -70,65 +71,6 @@ class Small:
     outcome: Outcome
     model: Mapping[str, Any] | None = None
     why: str = ""
-
-
-class Spent(Exception):
-    """Nothing more is asked."""
-
-
-def minimize_sequence(items: _Sequence, shows: Callable[[list[_Sequence]], list[bool]]) -> _Sequence:
-    """Leave out stretches, from halves down to single items, until nothing can be left out.
-
-    Args:
-        items: which show a difference.
-        shows: says of candidates which of them do.
-
-    >>> minimize_sequence("one two Three four", lambda texts: ["T" in text and "o" in text for text in texts])
-    'oT'
-    """
-    size = max(1, len(items) // 2)
-    while True:
-        at, is_smaller = 0, False
-        while at < len(items):
-            at_once = _AT_ONCE if len(items) <= _LARGE else 1
-            starts = range(at, min(at + at_once * size, len(items)), size)
-            try:
-                shown = shows([items[:start] + items[start + size :] for start in starts])
-            except Spent:
-                return items
-            found = next((start for start, is_shown in zip(starts, shown, strict=True) if is_shown), None)
-            if found is None:
-                at += at_once * size
-            else:
-                items, at, is_smaller = items[:found] + items[found + size :], found, True
-        if size == 1 and not is_smaller:
-            return items
-        size = max(1, size // 2)
-
-
-def narrow(text: _Sequence, shows: Callable[[list[_Sequence]], list[bool]]) -> _Sequence:
-    """Cut off the end and the beginning of a long sequence, each by bisection.
-
-    >>> narrow("one two Three four", lambda texts: ["o T" in text for text in texts])
-    'o T'
-    """
-    end = _bisect(lambda place: shows([text[:place]])[0], len(text))
-    text = text[:end]
-    start = len(text) - _bisect(lambda length: shows([text[len(text) - length :]])[0], len(text))
-    return text[start:]
-
-
-def _bisect(shows: Callable[[int], bool], last: int) -> int:
-    """Return a length that shows something where the one before does not; ``last`` shows it, and 0 does not."""
-    first = 0
-    with suppress(Spent):
-        while last - first > 1:
-            middle = (first + last) // 2
-            if shows(middle):
-                last = middle
-            else:
-                first = middle
-    return last
 
 
 class Minimizer:
@@ -184,7 +126,7 @@ class Minimizer:
             return replace(small, why="the neutral form of the model does not show it")
         value = _as_tokens(whole, field, value)
         model = self._minimize_model(small, model, field, value)
-        if (left := len(_parts(model))) > _SMALL:
+        if (left := _count_parts(model)) > _SMALL:
             return replace(small, why=f"{left:,} parts of it are left after {_SECONDS:g} s")
         input = _input(model, field, value)
         if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
@@ -243,16 +185,18 @@ class Minimizer:
             return self._shows(cause, [(None, {field: each}) for each in candidates])
 
         if len(value) > _AT_ONCE:
-            value = narrow(value, shows)
+            value = narrow_sequence(value, shows)
         value = minimize_sequence(value, shows)
         return _simplify(value, shows) if isinstance(value, str) else value
 
     def _minimize_model(self, small: Small, model: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any]:
-        def shows(candidates: list[list[Any]]) -> list[bool]:
-            models = [_select(model, kept) for kept in candidates]
-            return self._shows(small.cause, [(each, _input(each, field, value)) for each in models], small.outcome)
+        def shows(questions: list[Question]) -> list[bool]:
+            asked = [(each.model, _input(each.model, field, value)) for each in questions]
+            return self._shows(small.cause, asked, small.outcome)
 
-        return _select(model, minimize_sequence(_parts(model), shows))
+        question = Question(model, small.cause.operation, {})
+        seconds = max(0.0, self._until - time.monotonic())
+        return minimize(question, shows, seconds, _CANDIDATES, passes=PASSES_OF_MODEL, at_once=_AT_ONCE).model
 
     def _shows(
         self,
@@ -356,7 +300,7 @@ def _token(row: Any) -> str:
     return str(row if isinstance(row, str) else row["content"] if isinstance(row, Mapping) else row[0])
 
 
-def _restrict(model: Mapping[str, Any], tokens: Collection[str], text: Any) -> dict[str, Any]:
+def _restrict(model: Mapping[str, Any], tokens: Collection[str], text: Any) -> Mapping[str, Any]:
     """Leave out tokens that are not among some, the merges that need them, and added tokens that are not in a text.
 
     >>> model = {"type": "bpe", "vocabulary": ["a", "b", "c", "ab", "bc"], "merges": [["a", "b"], ["b", "c"]]}
@@ -365,7 +309,7 @@ def _restrict(model: Mapping[str, Any], tokens: Collection[str], text: Any) -> d
     """
     prefix = model.get("continuing_prefix", "##" if model.get("type") == "wordpiece" else "")
     unknown = model.get("unknown_token")
-    small = dict(model)
+    small: dict[str, Any] = dict(model)
     for key in ("special_tokens", "added_tokens"):
         if key in model:
             small[key] = [row for row in model[key] if _token(row) in text or _token(row) in tokens]
@@ -380,56 +324,9 @@ def _restrict(model: Mapping[str, Any], tokens: Collection[str], text: Any) -> d
                 or token in added
                 or token == unknown
             ]
-    return _with_possible_merges(small)
+    return without_names(small, model)
 
 
-def _with_possible_merges(model: dict[str, Any]) -> dict[str, Any]:
-    if "merges" in model:
-        there, prefix = set(map(_token, model["vocabulary"])), model.get("continuing_prefix", "")
-        model["merges"] = [
-            merge for merge in model["merges"] if there.issuperset((*merge, merge[0] + merge[1].removeprefix(prefix)))
-        ]
-    return model
-
-
-def _parts(model: Mapping[str, Any]) -> list[Any]:
-    """Return what of a model can be left out: (key, index) of rows and members of stages, (key, None) of the rest."""
-    parts: list[Any] = []
-    for key, value in model.items():
-        if key in _LISTS:
-            parts += [(key, index) for index in range(len(value))]
-        elif key in _STAGES:
-            parts.append((key, None))
-            parts += [(key, index) for index in range(len(_members(value)[1]))]
-        elif key != "type":
-            parts.append((key, None))
-    return parts
-
-
-def _members(stage: Any) -> tuple[str, list[Any]]:
-    """Return the stages of which a sequence consists, and their key."""
-    if isinstance(stage, Mapping) and stage.get("type") == "sequence":
-        return next((key, value) for key, value in stage.items() if isinstance(value, list))
-    return "", []
-
-
-def _select(model: Mapping[str, Any], parts: Sequence[Any]) -> dict[str, Any]:
-    """Return a model with some of its parts.
-
-    >>> model = {"type": "bpe", "vocabulary": ["a", "b", "ab"], "merges": [["a", "b"]], "normalizer": {"type": "nfc"}}
-    >>> _select(model, [("vocabulary", 0), ("vocabulary", 2), ("merges", 0)])
-    {'type': 'bpe', 'vocabulary': ['a', 'ab'], 'merges': []}
-    """
-    kept = set(parts)
-    small: dict[str, Any] = {}
-    for key, value in model.items():
-        if key in _LISTS:
-            small[key] = [row for index, row in enumerate(value) if (key, index) in kept]
-        elif key == "type" or (key, None) in kept:
-            name, members = _members(value)
-            chosen = [member for index, member in enumerate(members) if (key, index) in kept]
-            small[key] = {**value, name: chosen} if name else value
-    for key in ("special_tokens", "added_tokens"):
-        if key in small and not small[key]:
-            del small[key]
-    return _with_possible_merges(small)
+def _count_parts(model: Mapping[str, Any]) -> int:
+    """Return how many keys a model has, and rows in its lists."""
+    return sum(len(value) if isinstance(value, list) else 1 for value in model.values())

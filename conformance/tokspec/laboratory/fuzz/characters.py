@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain
+
+from tokspec.laboratory.minimize import Question, find_values, put_value
 
 __all__ = [
     "CHARACTER_MAPS",
@@ -17,10 +20,10 @@ __all__ = [
     "ODD_TOKENS",
     "PUNCTUATION",
     "ROWS",
-    "SHORT_MAPS",
     "WHITE_SPACE",
     "has_newer",
     "is_recent",
+    "shorter_maps",
 ]
 
 #: Every code point with Unicode's White_Space property.
@@ -311,10 +314,22 @@ CHARACTER_MAPS = (
 )
 
 #: The shortest maps of their kinds, each with a text that it changes.
-SHORT_MAPS = tuple(
+_SHORT_MAPS = tuple(
     (max(replacements, key=len), _character_map(replacements))
     for replacements in (
         *({"b": "a"}, {"a": ""}, {"b": "aa"}, {"b": " "}, {" ": "a"}, {"aa": "a"}, {"é": "a"}, {"b": "é"}, {"👋": "a"}),
         *({"\u0301": ""}, {"a": "", "a\n": "a"}),
     )
 )
+
+
+def shorter_maps(question: Question) -> Iterator[Question]:
+    """Put a shorter character map in the place of another, and its text with it."""
+    for path, long in find_values(question.model, str):
+        for text, charsmap in _SHORT_MAPS if path[-1] == "charsmap" else ():
+            if len(charsmap) < len(long):
+                shorter = replace(question, model=put_value(question.model, path, charsmap))
+                yield shorter
+                for at, _ in find_values(question.input, str):
+                    if at[-1] == "text":
+                        yield replace(shorter, input=put_value(question.input, at, text))

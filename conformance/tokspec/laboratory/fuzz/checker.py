@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from tokspec.adapters.registry import names_program, open_session
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
 from tokspec.laboratory.fuzz.tolerance import Answers, allowed
+from tokspec.laboratory.minimize import Question
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import convert_result
@@ -44,37 +44,6 @@ _DEATHS = 5
 #: Seconds of the processor that the oracle may take for an example; one request that takes it the second number is
 #: too much work for a time-out of the judged implementation to mean anything.
 _ORACLE_SECONDS, _HARD = 5.0, 0.25
-
-
-@dataclass(frozen=True)
-class Question:
-    """One thing asked of one model, as plain values that can be changed and written down."""
-
-    model: Mapping[str, Any]
-    operation: str
-    input: Mapping[str, Any]
-
-    @property
-    def key(self) -> str:
-        """What no other question has.
-
-        >>> Question({}, "normalize", {"text": "a"}).key
-        'normalize {"text":"a"} {}'
-        """
-        return f"{self.operation} {_json(self.input)} {_json(self.model)}"
-
-    @property
-    def size(self) -> int:
-        """How long it is, in characters of JSON.
-
-        >>> Question({}, "normalize", {"text": "a"}).size
-        14
-        """
-        return len(_json(self.model)) + len(_json(self.input))
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), sort_keys=True)
 
 
 @dataclass(frozen=True)

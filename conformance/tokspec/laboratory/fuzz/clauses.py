@@ -14,8 +14,9 @@ from functools import cache
 from typing import Any
 
 from tokspec.laboratory.fuzz.characters import is_recent
-from tokspec.laboratory.fuzz.checker import AGAIN, Question
+from tokspec.laboratory.fuzz.checker import AGAIN
 from tokspec.laboratory.fuzz.components import components_of
+from tokspec.laboratory.minimize import Question
 from tokspec.suite.components import rows_of
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import load_specification

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
-from tokspec.laboratory.fuzz.drawing import Draw, chance, coded, codes, maybe, number, pick
+from tokspec.laboratory.fuzz.drawing import chance, maybe
 from tokspec.suite.components import NEEDED, Component, Parameter, members_of, row_of, rows_of
 
 __all__ = ["STAGES", "added_tokens", "components_of", "special_tokens", "stages"]
+
+_Value = TypeVar("_Value")
 
 _BOTH = (True, False)
 
@@ -171,7 +173,7 @@ def stages() -> st.SearchStrategy[dict[str, Any]]:
 
 
 @st.composite
-def _draw_stages(draw: Draw) -> dict[str, Any]:
+def _draw_stages(draw: st.DrawFn) -> dict[str, Any]:
     drawn = {stage: draw(strategy) for stage, strategy in _OPTIONAL.items()}
     kind = (drawn["pre_tokenizer"] or {}).get("type", "")
     if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
@@ -183,27 +185,32 @@ def _draw_stages(draw: Draw) -> dict[str, Any]:
 
 @cache
 def _stage(stage: str, depth: int = 2) -> st.SearchStrategy[dict[str, Any]]:
-    return _draw_component(tuple(row for row in rows_of(stage) for _ in range(_SHARES.get(row.name, 1))), depth)
+    """Draw a component of a stage; sequences lie within each other up to a depth."""
+    return _one_of([(_part(row, depth), _SHARES.get(row.name, 1)) for row in rows_of(stage)])
 
 
 @st.composite
-def _draw_component(draw: Draw, components: tuple[Component, ...], depth: int) -> dict[str, Any]:
-    row = pick(draw, components)
-    part: dict[str, Any] = {"type": row.type} if row.type else {}
+def _one_of(draw: st.DrawFn, shares: list[tuple[st.SearchStrategy[_Value], int]]) -> _Value:
+    """Draw by one of some strategies, each as often as its share; ``st.one_of`` has no shares."""
+    listed = [strategy for strategy, share in shares for _ in range(share)]
+    return draw(listed[draw(st.integers(0, len(listed) - 1))])
+
+
+def _part(row: Component, depth: int) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw the parameters of a component, and the members of a sequence."""
+    keys: dict[str, st.SearchStrategy[Any]] = {"type": st.just(row.type)} if row.type else {}
     if row.type == "sequence":
-        members = draw(st.lists(_stage(row.stage, depth - 1), max_size=3)) if depth else []
-        return {**part, members_of(row.stage): _fitting(members) if row.stage == "post_processor" else members}
-    ways = [(each.name, _values(row, each)) for each in row.parameters if each.default is NEEDED]
-    ways += [(each.name, (_ABSENT, *_values(row, each))) for each in row.parameters if each.default is not NEEDED]
-    size = 1
-    for _, values in ways:
-        size *= len(values)
-    drawn = draw(number(size - 1)) if ways else 0  # one choice for all parameters
-    for key, values in ways:
-        drawn, place = divmod(drawn, len(values))
-        if values[place] is not _ABSENT:
-            part[key] = values[place]
-    return part
+        members = st.lists(_stage(row.stage, depth - 1), max_size=3) if depth else st.just([])
+        keys[members_of(row.stage)] = members.map(_fitting) if row.stage == "post_processor" else members
+        return st.fixed_dictionaries(keys)
+    for each in row.parameters:
+        absent = () if each.default is NEEDED else (_ABSENT,)
+        keys[each.name] = st.sampled_from((*absent, *_values(row, each)))
+    return st.fixed_dictionaries(keys).map(_present)
+
+
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not _ABSENT}
 
 
 def _fitting(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -231,33 +238,29 @@ _SPECIAL = (
 
 
 @st.composite
-def special_tokens(draw: Draw, ascii_only: bool) -> list[str]:
+def special_tokens(draw: st.DrawFn, ascii_only: bool) -> list[str]:
     """Draw one to four special tokens, of which the second is near the first in the list.
 
     With ``ascii_only`` none has a character that stands for another byte.
     """
-    drawn = codes(draw(coded(len(_SPECIAL) * 8, 1, 4)))
-    drawn[1:2] = [drawn[0] + code % 4 for code in drawn[1:2]]
-    tokens = dict.fromkeys(_SPECIAL[code % len(_SPECIAL)] for code in drawn)
+    first = draw(st.integers(0, len(_SPECIAL) - 1))
+    near = draw(st.lists(st.sampled_from(_SPECIAL[first : first + 4]), max_size=1))
+    others = draw(_OTHER_SPECIAL)
+    tokens = dict.fromkeys([_SPECIAL[first], *near, *others])
     return [token for token in tokens if token.isascii() or not ascii_only] or ["<s>"]
 
 
-_FLAGS = tuple(row_of("added_token").defaults)
+_OTHER_SPECIAL = st.lists(st.sampled_from(_SPECIAL), max_size=2)
+
+_SOME_FLAGS = st.fixed_dictionaries(
+    {flag: st.sampled_from((_ABSENT, *_BOTH)) for flag in row_of("added_token").defaults}
+).map(_present)
 
 
 @st.composite
-def added_tokens(draw: Draw, contents: list[str]) -> list[dict[str, Any]]:
+def added_tokens(draw: st.DrawFn, contents: list[str]) -> list[dict[str, Any]]:
     """Draw what added tokens say of themselves: every flag may be given, or left out."""
-    rows = []
-    for content in contents:
-        flags = draw(number(3 ** len(_FLAGS) - 1))
-        row: dict[str, Any] = {"content": content}
-        for flag in _FLAGS:
-            flags, given = divmod(flags, 3)
-            if given:
-                row[flag] = given == 1
-        rows.append(row)
-    return rows
+    return [{"content": content, **draw(_SOME_FLAGS)} for content in contents]
 
 
 def components_of(model: Mapping[str, Any]) -> frozenset[str]:

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
 from tokspec.laboratory.fuzz.characters import ODD_TOKENS
 from tokspec.laboratory.fuzz.components import STAGES, added_tokens, special_tokens, stages
-from tokspec.laboratory.fuzz.drawing import PLAIN, Draw, chance, coded, codes, maybe, number, pick
+from tokspec.laboratory.fuzz.drawing import chance, maybe, pick, pick_some, steps
 from tokspec.laboratory.fuzz.pipelines import varied
+from tokspec.laboratory.minimize import tokens_of
 
-__all__ = ["BROKEN", "FAMILIES", "Generated", "generated", "tokens_of"]
+__all__ = ["BROKEN", "FAMILIES", "Generated", "generated"]
 
 Model: TypeAlias = dict[str, Any]
 
@@ -35,16 +36,7 @@ _ALPHABETS = (
     *("a.b", "a b", "x\r\n", "가각", "#a", "▁a", "a\u0301\u0323", "ı\u0130i", "\U0001d400\U0001d401"),
     *("ab\uffee\U00010000", "zZé", "##b", "a'b", "aé中", "가a"),
 )
-
-
-def tokens_of(model: Mapping[str, Any]) -> list[str]:
-    """Return the tokens of a model in the order of their ids.
-
-    >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": ["b"]})
-    (['a'], ['b'])
-    """
-    listed = [each if isinstance(each, str) else each[0] for each in model.get("vocabulary", ())]
-    return listed or [token for token, _ in model.get("tokens", ())]
+_ALPHABET = st.sampled_from(_ALPHABETS)
 
 
 @cache
@@ -55,23 +47,30 @@ def _strings(symbols: str, longest: int, most: int) -> list[str]:
     return found[:most]
 
 
-def _insert(draw: Draw, tokens: Sequence[str], others: Sequence[str]) -> list[str]:
+@cache
+def _string(symbols: str, longest: int, most: int) -> st.SearchStrategy[str]:
+    """Draw one of the strings over symbols."""
+    return st.sampled_from(_strings(symbols, longest, most))
+
+
+def _insert(draw: st.DrawFn, tokens: Sequence[str], others: Sequence[str]) -> list[str]:
     """Put tokens that are not there yet before, behind or among others."""
     new = [token for token in dict.fromkeys(tokens) if token not in others]
-    at = pick(draw, (0, len(others), len(others) // 2))
+    at = len(others) * draw(_HALVES) // 2
     return [*others[:at], *new, *others[at:]]
 
 
-def _with_odd(draw: Draw, tokens: list[str]) -> list[str]:
+#: Before, behind and in the middle.
+_HALVES = st.sampled_from((0, 2, 1))
+
+
+def _with_odd(draw: st.DrawFn, tokens: list[str]) -> list[str]:
     """Put a few odd tokens into a vocabulary, seldom."""
-    odd = [ODD_TOKENS[code] for code in codes(draw(_SOME_ODD) or "")]
+    odd = draw(_SOME_ODD)
     return _insert(draw, odd, tokens) if odd else tokens
 
 
-_SOME_ODD = maybe(coded(len(ODD_TOKENS), 1, 3), 7)
-
-#: What the unknown token may be; the first means that there is none.
-_UNKNOWN = (None, None, "[UNK]", "<unk>", "?", "a", "")
+_SOME_ODD = maybe(st.lists(st.sampled_from(ODD_TOKENS), min_size=1, max_size=3), 7)
 
 
 # BPE
@@ -81,29 +80,36 @@ _LONGEST = 6
 
 
 @st.composite
-def _merges(draw: Draw, symbols: str) -> list[tuple[str, str]]:
+def _merges(draw: st.DrawFn, symbols: str) -> list[tuple[str, str]]:
     """Draw merges of any two strings or tokens, such as follow each other within a word, or that double a symbol."""
     parts = list(dict.fromkeys(symbols))
-    found: list[tuple[str, str]] = []
-    way = pick(draw, (*("any strings",) * 2, *("any tokens",) * 4, *("within a word",) * 4, "doubled"))
+    way = draw(_WAYS)
     if way == "doubled":
-        return [(parts[0] * 2**power, parts[0] * 2**power) for power in range(draw(number(8)))]
-    if way in ("any strings", "any tokens"):
-        known = _strings(symbols, 3, 40) if way == "any strings" else parts
-        for code in codes(draw(coded(4096, 0, 9))):
-            pair = known[code // 64 % len(known)], known[code % 64 % len(known)]
-            if way == "any strings" or len("".join(pair)) <= _LONGEST:
-                found.append(pair)
-                known = known if way == "any strings" else [*known, "".join(pair)]
+        return [(parts[0] * 2**power, parts[0] * 2**power) for power in range(draw(st.integers(0, 8)))]
+    if way == "any strings":
+        return draw(_pairs(_string(symbols, 3, 40)))
+    found: list[tuple[str, str]] = []
+    if way == "any tokens":
+        for _ in steps(draw, 9):
+            tokens = [*parts, *("".join(pair) for pair in found)]
+            left, right = pick(draw, tokens), pick(draw, tokens)
+            found += [(left, right)] if len(left + right) <= _LONGEST else []
         return found
-    split = [parts[code % len(parts)] for code in codes(draw(coded(PLAIN, 2, 10)))]
-    for code in codes(draw(coded(PLAIN, 0, 9))):
-        if len(split) > 1:
-            at = code % (len(split) - 1)
-            pair = split[at], split[at + 1]
-            split[at : at + 2] = ["".join(pair)]
-            found += [pair] if pair not in found else []
+    split = pick_some(draw, parts, 2, 10)
+    for _ in steps(draw, len(split) - 1):
+        at = draw(st.integers(0, len(split) - 2))
+        pair = split[at], split[at + 1]
+        split[at : at + 2] = ["".join(pair)]
+        found += [pair] if pair not in found else []
     return found
+
+
+_WAYS = st.sampled_from((*("any strings",) * 2, *("any tokens",) * 4, *("within a word",) * 4, "doubled"))
+
+
+@cache
+def _pairs(string: st.SearchStrategy[str]) -> st.SearchStrategy[list[tuple[str, str]]]:
+    return st.lists(st.tuples(string, string), max_size=9)
 
 
 #: How a list of merges, which is not empty, is changed.
@@ -115,33 +121,43 @@ _ORDERS: Mapping[str, Callable[[list[tuple[str, str]]], list[tuple[str, str]]]] 
     "first twice": lambda pairs: [*pairs, pairs[0]],
     "last twice": lambda pairs: [pairs[-1], *pairs],
 }
-_ORDER = (*("as drawn",) * 7, "reversed", "by length", "last first", "first twice", "last twice", "last twice")
+_ORDER = st.sampled_from((*("as drawn",) * 7, *list(_ORDERS)[1:], "last twice"))
 
+#: All bytes or none, in either order; the first are simpler.
 _EVERY_BYTE = [from_bytes(bytes([byte])) for byte in range(256)]
+_SOME_BYTES = st.sampled_from(([], [], [], [], _EVERY_BYTE[::-1], _EVERY_BYTE))
+
+#: Kinds of models of BPE, by the one that fits their pre-tokenizer.
+_KINDS_OF_BPE = {
+    fitting: st.sampled_from(("plain", "plain", *(fitting,) * 6, "by ranks", "by ranks", "broken"))
+    for fitting in ("plain", "bytes", "marks")
+}
+_MORE_SYMBOLS = st.sampled_from(("", "", "", " ", " \n", "  '", "é中"))
+
+#: What the unknown token may be; the first means that there is none.
+_UNKNOWN = st.sampled_from((None, None, "[UNK]", "<unk>", "?", "a", ""))
 
 
-def _bpe(draw: Draw, pre_tokenizer: str, all_bytes: bool = False) -> tuple[Model, str]:
+def _bpe(draw: st.DrawFn, pre_tokenizer: str, all_bytes: bool = False) -> tuple[Model, str]:
     """Draw a model. All kinds draw the same, and the kind says what becomes of it: any can shrink to a plain one."""
     fitting = {"byte_level": "bytes", "metaspace": "marks"}.get(pre_tokenizer, "plain")
-    kind = pick(draw, ("plain", "plain", *(fitting,) * 6, "by ranks", "by ranks", "broken"))
+    kind = draw(_KINDS_OF_BPE[fitting])
     kind = "bytes" if all_bytes else kind
-    symbols = ("▁" if kind == "marks" else "") + pick(draw, _ALPHABETS)
-    symbols += pick(draw, ("", "", "", " ", " \n", "  '", "é中"))
+    symbols = ("▁" if kind == "marks" else "") + draw(_ALPHABET) + draw(_MORE_SYMBOLS)
     written = "".join(dict.fromkeys(from_bytes(symbols.encode()) if kind == "bytes" else symbols))
     pairs = draw(_merges(written))
-    order = pick(draw, _ORDER)
-    extra = codes(draw(coded(PLAIN, 0, 3))) if chance(draw, 25) else []
-    unknown = pick(draw, _UNKNOWN)
-    every = draw(number(5)) if kind == "bytes" else 0
-    every_byte = _EVERY_BYTE[:: -1 if every == 4 else 1] if all_bytes or every >= 4 else []
+    order = draw(_ORDER)
+    extra = pick_some(draw, _strings(written, 3, 120), 0, 3) if chance(draw, 25) else []
+    unknown = draw(_UNKNOWN)
+    every_byte = draw(_SOME_BYTES) if kind == "bytes" else []
+    every_byte = every_byte or (_EVERY_BYTE if all_bytes else [])
     tokens = list(dict.fromkeys([*every_byte, *written, *(token for a, b in pairs for token in (a, b, a + b))]))
     if kind == "marks":
         tokens = [token for token in tokens if "▁" not in token[1:]]
     if kind in ("by ranks", "marks") or every_byte:
         pairs = list(merges_of(tokens))
     else:
-        short = _strings(written, 3, 120)
-        tokens = _insert(draw, [short[code % len(short)] for code in extra], tokens) if extra else tokens
+        tokens = _insert(draw, extra, tokens) if extra else tokens
         pairs = _ORDERS[order](pairs) if pairs else pairs
         tokens = _with_odd(draw, tokens)
     model: Model = {"type": "bpe"}
@@ -157,19 +173,18 @@ def _bpe(draw: Draw, pre_tokenizer: str, all_bytes: bool = False) -> tuple[Model
     return (_break(draw, model) if kind == "broken" else model), symbols
 
 
-def _break(draw: Draw, model: Model) -> Model:
+def _break(draw: st.DrawFn, model: Model) -> Model:
     """Let a model name a token that it does not have (BPE-MODEL-1, BPE-MODEL-2)."""
     if chance(draw, 40):
         return {**model, "unknown_token": "[gone]"}
     first = model["vocabulary"][0]
-    left, right = pick(draw, ((first, "q"), ("q", first)))
-    there = draw(number(7))
-    added = [token for bit, token in enumerate((left, right, left + right)) if there >> bit & 1]
+    left, right = draw(st.permutations((first, "q")))
+    added = [token for token in (left, right, left + right) if draw(st.booleans())]
     tokens = _insert(draw, added, model["vocabulary"])
     return {**model, "vocabulary": tokens, "merges": [*model["merges"], [left, right]]}
 
 
-def _bpe_of_bytes(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+def _bpe_of_bytes(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
     """Draw what implementations of tiktoken's format take: every byte, and merges that follow from the ranks."""
     model, symbols = _bpe(draw, "byte_level", all_bytes=True)
     return {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, **model}, symbols + " "
@@ -178,29 +193,40 @@ def _bpe_of_bytes(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
 # WordPiece
 
 
-def _wordpiece(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
-    symbols = pick(draw, _ALPHABETS)
-    prefix = pick(draw, ("##", "##", "##", "##", "@", "#", "a", "@@@", ""))
-    words, single = _strings(symbols, 4, 60), len(set(symbols))
-    tokens = [
-        (prefix if code & 1 else "") + words[min(code // 2 % 64, code // 128 % 64) % len(words)]
-        for code in codes(draw(coded(4096, 1, 16)))
-    ]
+_PREFIX = st.sampled_from(("##", "##", "##", "##", "@", "#", "a", "@@@", ""))
+
+
+def _wordpiece(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
+    symbols = draw(_ALPHABET)
+    prefix = draw(_PREFIX)
+    tokens = [(prefix if is_continuing else "") + word for is_continuing, word in draw(_words(symbols))]
     if chance(draw, 50):
-        tokens = [*words[:single], *(prefix + word for word in words[:single]), *tokens]
+        tokens = [*symbols, *(prefix + symbol for symbol in symbols), *tokens]
     if chance(draw, 12):  # a search for prefixes among clusters finds none before a mark
-        tokens += [prefix, f"{prefix}\u0301{words[0]}"]
+        tokens += [prefix, f"{prefix}\u0301{symbols[0]}"]
     model: Model = {"type": "wordpiece", "vocabulary": list(dict.fromkeys(tokens))}
     if prefix != "##" or chance(draw, 20):
         model["continuing_prefix"] = prefix
     model["vocabulary"] = _with_odd(draw, model["vocabulary"])
-    unknown = pick(draw, ("[UNK]", "[UNK]", "[UNK]", "<unk>", "?", ""))
+    unknown = draw(_UNKNOWN_WORD)
     if unknown != "[UNK]" or chance(draw, 30):
         model["unknown_token"] = unknown
     if not chance(draw, 10):
         model["vocabulary"] = _insert(draw, [unknown], model["vocabulary"])
-    longest = pick(draw, (*(0,) * 12, 1, 2, 3, 4, 6, 101))
+    longest = draw(_MOST_CHARACTERS)
     return ({**model, "max_word_length": longest} if longest else model), symbols
+
+
+_UNKNOWN_WORD = st.sampled_from(("[UNK]", "[UNK]", "[UNK]", "<unk>", "?", ""))
+_MOST_CHARACTERS = st.sampled_from((*(0,) * 12, 1, 2, 3, 4, 6, 101))
+
+
+@cache
+def _words(symbols: str) -> st.SearchStrategy[list[tuple[bool, str]]]:
+    """Draw tokens of WordPiece, and whether each continues a word; short ones are likelier."""
+    words = _strings(symbols, 4, 60)
+    shorter = [word for most in (4, 8, 15, 30, 60) for word in words[:most]]
+    return st.lists(st.tuples(st.booleans(), st.sampled_from(shorter)), min_size=1, max_size=16)
 
 
 # Unigram
@@ -210,37 +236,47 @@ _LOGARITHMS = [*(-half / 2 for half in range(1, 17)), -1 - 2**-12, -2 + 2**-12, 
 _LOGARITHMS += [-2 - 2**-25, -4 - 2**-24, -11.0, -12.0, -14.5, -20.0, -10.0, -400.0, -800.0, 1.0, 2.5]
 _FREQUENCIES = [1, 2, 3, 4, 1, 2, 5, 7, 12, 20, 1, 100, 1, 999, 2, 0, 0.5, 2.5, 2**24, 2**24 + 1, 2**31, 2**32 + 1]
 
+#: Weights as a number for each symbol of a token and one for the whole: a quarter of the logarithms are as much as the
+#: token's symbols together, or nearly.
+_WEIGHTS = {
+    True: st.sampled_from(
+        [*[(0.0, each) for each in _LOGARITHMS], *[(-1.0, 0.0), (-1.0, 2**-25), (-1.0, -(2**-25))] * 4]
+    ),
+    False: st.sampled_from([(0, each) for each in _FREQUENCIES]),
+}
 
-def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
-    fitting = "marks" if pre_tokenizer == "metaspace" else "plain"
-    kind = pick(draw, ("plain", "plain", *(fitting,) * 8, "broken"))
-    symbols = ("▁" if kind == "marks" else "") + pick(draw, _ALPHABETS)
-    words = _strings(symbols, 4, 64)
-    is_log, drawn = chance(draw, 55), codes(draw(coded(64 * 64, 1, 12)))
+
+@cache
+def _weighted_tokens(symbols: str, is_log: bool) -> st.SearchStrategy[list[tuple[str, tuple[float, float]]]]:
+    return st.lists(st.tuples(_string(symbols, 4, 64), _WEIGHTS[is_log]), min_size=1, max_size=12)
+
+
+def _unigram(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
+    kind = draw(_KINDS_OF_UNIGRAM["marks" if pre_tokenizer == "metaspace" else "plain"])
+    symbols = ("▁" if kind == "marks" else "") + draw(_ALPHABET)
+    is_log = chance(draw, 55)
+    drawn = draw(_weighted_tokens(symbols, is_log))
     weights: dict[str, float] = {}
     if chance(draw, 60):
-        weights |= dict.fromkeys(words[: len(set(symbols))], -1.0 if is_log else 1)
-    for code in drawn:
-        token = words[code % 64 % len(words)]
-        weights[token] = _weight(token, code // 64, is_log)
+        weights |= dict.fromkeys(symbols, -1.0 if is_log else 1)
+    weights |= {token: each * len(token) + whole for token, (each, whole) in drawn}
     if chance(draw, 6):
-        long = "".join(words[code % len(words)] for code in codes(draw(coded(PLAIN, 9, 20))))
-        weights[long] = -5.0 if is_log else 2
+        weights["".join(pick_some(draw, _strings(symbols, 4, 64), 9, 20))] = -5.0 if is_log else 2
     rows: list[list[Any]] = [
         [token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]
     ]
     rows = rows or [["▁", -1.0 if is_log else 1]]
-    if is_log and (way := draw(number(15))):  # no clause says that a logarithm is below 0, or that its number is not 0
-        # one above 0 is not multiplied: a product might be too large halfway, and not at its end
-        rows = [[token, {1: weight + 30, 2: min(weight, weight * 100)}.get(way, weight)] for token, weight in rows]
+    if is_log:  # no clause says that a logarithm is below 0, or that its number is not 0
+        change = draw(_CHANGES)
+        rows = [[token, change(weight)] for token, weight in rows]
     model: Model = {"type": "unigram", "tokens": rows, **({"weights": "log_probability"} if is_log else {})}
     for token in _with_odd(draw, []):
         rows += [] if token in weights else [[token, -3.0 if is_log else 1]]
-    unknown = pick(draw, (None, "<unk>", "<unk>", "?", ""))
+    unknown = draw(_UNKNOWN_PIECE)
     if unknown is not None:
         model["unknown_token"] = unknown
         rows[:] = [row for row in rows if row[0] != unknown]
-        rows.insert(0 if chance(draw, 50) else len(rows), [unknown, -1.0 if is_log else pick(draw, (1, 0))])
+        rows.insert(0 if chance(draw, 50) else len(rows), [unknown, -1.0 if is_log else draw(st.integers(0, 1))])
     if not is_log and chance(draw, 4):
         rows[:] = [[token, 0] for token, _ in rows]
     if chance(draw, 15):
@@ -253,22 +289,34 @@ def _unigram(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
     return model, symbols
 
 
-def _weight(token: str, place: int, is_log: bool) -> float:
-    """Return one of 64 weights; of the logarithms a quarter are as much as the token's symbols together, or nearly."""
-    if not is_log:
-        return _FREQUENCIES[place % len(_FREQUENCIES)]
-    if place < 16:
-        return -float(len(token)) + (0.0, 2**-25, -(2**-25), 0.0)[place % 4]
-    return _LOGARITHMS[place % len(_LOGARITHMS)]
+_KINDS_OF_UNIGRAM = {
+    fitting: st.sampled_from(("plain", "plain", *(fitting,) * 8, "broken")) for fitting in ("plain", "marks")
+}
+_UNKNOWN_PIECE = st.sampled_from((None, "<unk>", "<unk>", "?", ""))
+
+
+def _same(weight: float) -> float:
+    return weight
+
+
+def _raised(weight: float) -> float:
+    return weight + 30
+
+
+def _vast(weight: float) -> float:
+    """Multiply a weight, unless it is above 0: a product might be too large halfway then, and not at its end."""
+    return min(weight, weight * 100)
+
+
+_CHANGES = st.sampled_from((*(_same,) * 14, _raised, _vast))
 
 
 # WordLevel
 
 
-def _wordlevel(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
-    symbols = pick(draw, _ALPHABETS)
-    words = _strings(symbols, 3, 40)
-    tokens = list(dict.fromkeys(words[code % len(words)] for code in codes(draw(coded(PLAIN, 1, 8)))))
+def _wordlevel(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
+    symbols = draw(_ALPHABET)
+    tokens = list(dict.fromkeys(pick_some(draw, _strings(symbols, 3, 40), 1, 8)))
     tokens = _with_odd(draw, tokens)
     model: Model = {"type": "wordlevel", "vocabulary": tokens}
     unknown = pick(draw, (None, "[UNK]", "[UNK]", "a", ""))
@@ -328,26 +376,29 @@ _FLAWS: Sequence[tuple[Model, Model]] = (
 BROKEN: Sequence[Model] = [model | flaw for model, flaw in _FLAWS]
 
 
-def _broken(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+def _broken(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
     return dict(pick(draw, BROKEN)), "abc"
 
 
 # All families
 
 
-def _training(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+def _training(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
     """Draw a model that is still to be trained."""
     model: Model = {"type": pick(draw, ("bpe", "wordpiece", "unigram"))}
-    if model["type"] == "wordpiece" and (prefix := pick(draw, ("", "", "", "#", "@", "##a", "a", "@@@"))):
+    if model["type"] == "wordpiece" and (prefix := draw(_LEARNED_PREFIX)):
         model["continuing_prefix"] = prefix
-    return model, pick(draw, _ALPHABETS)
+    return model, draw(_ALPHABET)
 
 
-def _stages_alone(draw: Draw, pre_tokenizer: str) -> tuple[Model, str]:
+_LEARNED_PREFIX = st.sampled_from(("", "", "", "#", "@", "##a", "a", "@@@"))
+
+
+def _stages_alone(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
     return {}, "ab"
 
 
-_Making: TypeAlias = Callable[[Draw, str], tuple[Model, str]]
+_Making: TypeAlias = Callable[[st.DrawFn, str], tuple[Model, str]]
 
 #: Families of models, with how often each is drawn beside the others; the simplest comes first.
 FAMILIES: Mapping[str, tuple[_Making, int]] = {
@@ -369,7 +420,7 @@ def generated(families: tuple[str, ...] = tuple(FAMILIES), usual: int = 19) -> s
 
 
 @st.composite
-def _generated(draw: Draw, families: tuple[str, ...], usual: int) -> Generated:
+def _generated(draw: st.DrawFn, families: tuple[str, ...], usual: int) -> Generated:
     if found := draw(maybe(varied(families), usual)):
         family, whole, letters = found
         return family, whole, letters
@@ -395,11 +446,11 @@ def _generated(draw: Draw, families: tuple[str, ...], usual: int) -> Generated:
 _EXTENSION = maybe(st.sampled_from(("parameters", "parameters", "ids")), 2)
 
 
-def _with_ids(draw: Draw, model: Model) -> Model:
+def _with_ids(draw: st.DrawFn, model: Model) -> Model:
     """Return a model whose tokens have ids of their own, with holes and in another order."""
     if "vocabulary" not in model or "added_tokens" in model:
         return model
-    size, numbering = len(model["vocabulary"]), pick(draw, tuple(_NUMBERINGS.values()))
+    size, numbering = len(model["vocabulary"]), pick(draw, [*_NUMBERINGS.values()])
     return {**model, "vocabulary": [[token, numbering(place, size)] for place, token in enumerate(model["vocabulary"])]}
 
 
@@ -413,21 +464,21 @@ _NUMBERINGS: Mapping[str, Callable[[int, int], int]] = {
 }
 
 
-def _extended_bpe(draw: Draw, model: Model) -> Model:
+def _extended_bpe(draw: st.DrawFn, model: Model) -> Model:
     """Return a model with parameters that add tokens: bytes to fall back to, a prefix, a suffix; or that need none."""
     tokens, merges = model["vocabulary"], model["merges"]
-    key = pick(draw, ("ignore_merges", "fuse_unk", "byte_fallback", *("scores", "affixes", "piece_types") * 2))
+    key = draw(_ADDITIONS)
     if key in ("ignore_merges", "fuse_unk"):
         return {**model, key: chance(draw, 75)}
     if key == "scores":  # some of them equal
-        scores = [_SCORES[code] for code in codes(draw(coded(len(_SCORES), len(tokens), len(tokens))))]
+        scores = [draw(_SCORE) for _ in tokens]
         return {**model, "merges": [], "scores": scores, **_piece_types(draw, model)}
     if key == "piece_types":
         model = {**model, "vocabulary": _insert(draw, _fallback(draw), tokens)} if chance(draw, 50) else model
         return {**model, **_piece_types(draw, model)}
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
-    before, behind = pick(draw, (("##", ""), ("", "</w>"), ("##", "</w>"), ("##", "</w>"), ("", "a")))
+    before, behind = draw(_AFFIXES)
     ways = [
         way for way in (("", "", behind), ("", before, ""), ("", before, behind), (before, before, behind)) if any(way)
     ]
@@ -440,30 +491,33 @@ def _extended_bpe(draw: Draw, model: Model) -> Model:
     return {**model, **affixes, "vocabulary": listed, "merges": [*([] if before else merges), *more]}
 
 
+_ADDITIONS = st.sampled_from(("ignore_merges", "fuse_unk", "byte_fallback", *("scores", "affixes", "piece_types") * 2))
+_AFFIXES = st.sampled_from((("##", ""), ("", "</w>"), ("##", "</w>"), ("##", "</w>"), ("", "a")))
+
 #: Scores: small ones that tie, and some that only double precision tells apart.
-_SCORES = (*(-half / 2 for half in range(20)), -1 - 2**-25, -1 - 2**-26, 2**24 + 1, 2**24, 1.5, -1e300)
+_SCORE = st.sampled_from((*(-half / 2 for half in range(20)), -1 - 2**-25, -1 - 2**-26, 2**24 + 1, 2**24, 1.5, -1e300))
+
+_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
+_PIECE_TYPE = st.sampled_from((*("",) * 9, "control", "user_defined", "unused"))
 
 
-_BYTE, _KINDS = re.compile(r"<0x[0-9A-F]{2}>"), (*("",) * 9, "control", "user_defined", "unused")
-
-
-def _piece_types(draw: Draw, model: Model) -> dict[str, Any]:
+def _piece_types(draw: st.DrawFn, model: Model) -> dict[str, Any]:
     """Draw the types of some tokens, among which the unknown token is not."""
     types: dict[str, list[str]] = {}
     for token in tokens_of(model):
-        kind = "byte" if _BYTE.fullmatch(token) else pick(draw, _KINDS)
+        kind = "byte" if _BYTE.fullmatch(token) else draw(_PIECE_TYPE)
         if kind and token not in ("", model.get("unknown_token")):
             types.setdefault(kind, []).append(token)
     return {"piece_types": types} if types else {}
 
 
-def _fallback(draw: Draw) -> list[str]:
+def _fallback(draw: st.DrawFn) -> list[str]:
     """Return the tokens of bytes: of a few characters, one of them perhaps without its last byte."""
-    data = "éb中\n".encode()[: 8 - draw(number(4))]
+    data = "éb中\n".encode()[: 8 - draw(st.integers(0, 4))]
     return [f"<0x{byte:02X}>" for byte in dict.fromkeys(data)]
 
 
-def _extended_unigram(draw: Draw, model: Model) -> Model:
+def _extended_unigram(draw: st.DrawFn, model: Model) -> Model:
     listed, weight = tokens_of(model), model["tokens"][0][1]
     rows = [[token, weight] for token in _fallback(draw) if token not in listed]
     if chance(draw, 40) and len(set(listed)) == len(listed):
@@ -472,7 +526,7 @@ def _extended_unigram(draw: Draw, model: Model) -> Model:
     return {**model, "byte_fallback": True, "tokens": [*model["tokens"], *rows]}
 
 
-_EXTENDED: Mapping[str, Callable[[Draw, Model], Model]] = {
+_EXTENDED: Mapping[str, Callable[[st.DrawFn, Model], Model]] = {
     "bpe": _extended_bpe,
     "unigram": _extended_unigram,
     "wordpiece": _with_ids,
@@ -486,7 +540,7 @@ def _model_of(families: tuple[str, ...], pre_tokenizer: str) -> st.SearchStrateg
 
 
 @st.composite
-def _draw_model(draw: Draw, families: tuple[str, ...], pre_tokenizer: str) -> Generated:
+def _draw_model(draw: st.DrawFn, families: tuple[str, ...], pre_tokenizer: str) -> Generated:
     family = pick(draw, [name for name in families for _ in range(FAMILIES[name][1])])
     return family, *FAMILIES[family][0](draw, pre_tokenizer)
 
@@ -494,7 +548,7 @@ def _draw_model(draw: Draw, families: tuple[str, ...], pre_tokenizer: str) -> Ge
 _SOME_SPECIAL = {ascii_only: maybe(special_tokens(ascii_only), 2) for ascii_only in (True, False)}
 
 
-def _with_special_tokens(draw: Draw, model: Model, special: list[str]) -> Model:
+def _with_special_tokens(draw: st.DrawFn, model: Model, special: list[str]) -> Model:
     """Return a model with special tokens, which are in its vocabulary as well, if it has one; or with added tokens."""
     if ("vocabulary" in model or "tokens" in model) and chance(draw, 40):
         return {**model, "added_tokens": draw(added_tokens(special))}

@@ -11,9 +11,10 @@ from pathlib import Path
 from tokspec.base.errors import DataError
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.judge.verdicts import Result
-from tokspec.laboratory.fuzz.checker import AGAIN, Comparison, Question
+from tokspec.laboratory.fuzz.checker import AGAIN, Comparison
 from tokspec.laboratory.fuzz.clauses import candidates
 from tokspec.laboratory.fuzz.components import components_of
+from tokspec.laboratory.minimize import Question
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 

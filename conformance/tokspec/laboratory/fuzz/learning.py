@@ -20,9 +20,10 @@ from tokspec.adapter import Hello
 from tokspec.formats.files import without
 from tokspec.formats.tiktoken_ranks import merges_of
 from tokspec.laboratory.fuzz.components import STAGES
-from tokspec.laboratory.fuzz.families import BROKEN, tokens_of
+from tokspec.laboratory.fuzz.families import BROKEN
 from tokspec.laboratory.fuzz.pipelines import starts
 from tokspec.laboratory.fuzz.traits import Traits, operation_trait
+from tokspec.laboratory.minimize import tokens_of
 from tokspec.protocol.messages import Refused, Request
 from tokspec.sessions.session import refuse_unoffered, undeclared, write_model
 from tokspec.suite.components import NEEDED, TABLE, component_names, covers, members_of, needed_components

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
 from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
 from tokspec.laboratory.fuzz.components import STAGES, stages
-from tokspec.laboratory.fuzz.drawing import Draw, chance, pick
+from tokspec.laboratory.fuzz.drawing import chance
 
 __all__ = ["PIPELINES", "starts", "varied"]
 
@@ -168,19 +168,19 @@ def _template(around: Sequence[str], ids: Mapping[str, int]) -> Model:
 
 
 @st.composite
-def varied(draw: Draw, families: tuple[str, ...]) -> tuple[str, Model, str] | None:
+def varied(draw: st.DrawFn, families: tuple[str, ...]) -> tuple[str, Model, str] | None:
     """Draw a usual pipeline of one of the families, and other stages for some of its own; None if there is none."""
     found = [(family, *pipeline) for family in families for pipeline in PIPELINES.get(family, ())]
     if not found:
         return None
-    family, model, around = pick(draw, found)
-    kept, tiny = pick(draw, _KEPT), _TINY[model["type"]]
-    if pick(draw, _IS_TINY):
+    family, model, around = draw(st.sampled_from(found))
+    kept, tiny = draw(_KEPT), _TINY[model["type"]]
+    if draw(_IS_TINY):
         model = {**tiny, **{stage: model[stage] for stage in STAGES if stage in model}}
-    model = _surrounded(model, around, *pick(draw, _SURROUNDING))
+    model = _surrounded(model, around, *draw(_SURROUNDING))
     others = draw(stages()) if chance(draw, 50) else {}
-    for place, stage in enumerate(("normalizer", "pre_tokenizer", "decoder", "post_processor")):
-        if not kept >> place & 1:
+    for stage in _AROUND:
+        if stage not in kept:
             model = {key: value for key, value in model.items() if key != stage}
         elif stage in others and chance(draw, 33):
             model = {**model, stage: others[stage]}
@@ -188,8 +188,11 @@ def varied(draw: Draw, families: tuple[str, ...]) -> tuple[str, Model, str] | No
     return family, model, "ab" if family.startswith("bpe") else "ab "
 
 
-#: Which of four stages are kept, in bits: none is the simplest, and all are usual.
-_KEPT = (0, *(15,) * 12, 14, 13, 11, 7)
+_AROUND = ("normalizer", "pre_tokenizer", "decoder", "post_processor")
+
+#: Which of those stages are kept: none is the simplest, all are usual, and sometimes one is left out.
+_WITHOUT_ONE = [[stage for stage in _AROUND if stage != absent] for absent in _AROUND]
+_KEPT = st.sampled_from([[], *[_AROUND] * 12, *_WITHOUT_ONE])
 
 #: The smallest models of each type, to which a pipeline's own may shrink, and how often they are drawn.
 _TINY: Mapping[str, Model] = {
@@ -197,9 +200,9 @@ _TINY: Mapping[str, Model] = {
     "wordpiece": {"type": "wordpiece", "vocabulary": ["a"]},
     "unigram": {"type": "unigram", "tokens": [["a", 1]]},
 }
-_IS_TINY = (True, *(False,) * 9)
+_IS_TINY = st.sampled_from((True, *(False,) * 9))
 
 #: Where tokens of control stand, and what puts them around a text.
-_SURROUNDING = tuple(
-    (place, how) for place in ("", "special_tokens", "added_tokens") for how in ("", "template", "bert")
+_SURROUNDING = st.tuples(
+    st.sampled_from(("", "special_tokens", "added_tokens")), st.sampled_from(("", "template", "bert"))
 )

@@ -18,9 +18,10 @@ from typing import Any
 from tokspec.base.display import compact
 from tokspec.base.errors import DataError
 from tokspec.base.files import paths_below
-from tokspec.laboratory.fuzz.checker import Question, Side, outcome_of, reference_with
+from tokspec.laboratory.fuzz.checker import Side, outcome_of, reference_with
 from tokspec.laboratory.fuzz.findings import Finding
 from tokspec.laboratory.fuzz.tolerance import Costs, close, costs_of
+from tokspec.laboratory.minimize import Question
 from tokspec.protocol.messages import Answer, Refused
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite

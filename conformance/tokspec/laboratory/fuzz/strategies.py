@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 from tokspec.laboratory.fuzz.characters import NAMES, ODD, ODD_TOKENS, ROWS
-from tokspec.laboratory.fuzz.drawing import PLAIN, Draw, chance, coded, coded_lists, codes, maybe, number, pick, table
-from tokspec.laboratory.fuzz.families import FAMILIES, Generated, generated, tokens_of
+from tokspec.laboratory.fuzz.drawing import chance, pick, pick_lists, pick_some, weighted
+from tokspec.laboratory.fuzz.families import FAMILIES, Generated, generated
 from tokspec.laboratory.fuzz.learning import Narrowing
+from tokspec.laboratory.minimize import tokens_of
 from tokspec.suite.schema import operations as all_operations
 
 __all__ = ["Example", "corpora", "examples", "models", "models_with_texts", "narrowed_examples", "texts"]
@@ -40,9 +41,6 @@ class Example:
 
 
 # Texts
-
-#: Code points beyond the plain ones of a table of texts.
-_TEXT_PLACES = PLAIN + len(ODD)
 
 
 def _in_text(token: str, model: _Model) -> str:
@@ -66,10 +64,18 @@ def _damaged(special: Sequence[str]) -> list[str]:
     return found
 
 
-def _text_table(tokens: Sequence[str], special: Sequence[str], symbols: str) -> list[str]:
-    """Return what the codes of texts stand for: plain parts for a model, and odd ones behind them."""
-    shares: list[tuple[int, Sequence[str]]] = [(70, symbols), (70, tokens), (22, " "), (40, special)]
-    return [*table(*shares, (30, _damaged(special)), (24, ("b", "A", "x", ".", "\u0301", "1", "\n"))), *ODD]
+#: Parts of texts that belong to no model.
+_MORE = ("b", "A", "x", ".", "\u0301", "1", "\n")
+
+#: Odd parts; of a list as long as theirs Hypothesis prefers the first two hundred.
+_ODD = st.sampled_from(ODD)
+_SOME_ODD = st.tuples(_ODD, _ODD, _ODD)
+
+
+def _parts(tokens: Sequence[str], special: Sequence[str], symbols: str, odd: Sequence[str]) -> list[str]:
+    """Return the parts of texts: letters and tokens of a model, and one in five something odd."""
+    of_special = ((40, special), (30, _damaged(special))) if special else ()
+    return weighted((70, symbols), (70, tokens), (22, " "), *of_special, (24, _MORE), (50, odd))
 
 
 def _own_tokens(model: _Model) -> list[str]:
@@ -92,42 +98,64 @@ def _parameters(part: Any) -> Iterator[str]:
             yield from _parameters(value)
 
 
-def _table_of(model: _Model, symbols: str) -> list[str]:
-    return _text_table(_own_tokens(model), _special_of(model), symbols)
+def _parts_for(draw: st.DrawFn, model: _Model, symbols: str) -> list[str]:
+    return _parts(_own_tokens(model), _special_of(model), symbols, draw(_SOME_ODD))
 
 
 def _special_of(model: _Model) -> list[str]:
     return [*model.get("special_tokens", ()), *(row["content"] for row in model.get("added_tokens", ()))]
 
 
-def _read(drawn: str, parts: Sequence[str]) -> str:
-    return "".join([parts[code] for code in codes(drawn)])
+_ALONE = st.lists(_ODD, max_size=8)
+
+#: Two odd parts out of all, x and y, beside letters.
+_FRAMES = st.lists(
+    st.tuples(
+        st.sampled_from(
+            (
+                *("{a}{x}", "{x}{a}", "{a}{x}{b}", "{a}{x}{y}", "{x}{y}{a}", "{a}{x}{b}{y}", "{x}{a}{y}", "{a}{b}{x}"),
+                *("{x}{a}{b}{y}", "{a} {x}{b}", "{a}{x} {b}", "{x} {y}", "{x}{x}{b}", "{a}{x}{y}{b}"),
+            )
+        ),
+        _ODD,
+        _ODD,
+    ),
+    max_size=7,
+)
 
 
-#: A few letters with two odd parts out of all: each odd part is as likely as any.
-_FRAMED = st.lists(st.tuples(coded(64, 1, 5), number(len(ODD) - 1), number(len(ODD) - 1)), max_size=7)
-
-#: Odd parts by themselves.
-_ALONE = st.lists(number(len(ODD) - 1), max_size=8)
-
-#: Stretches of rows of parts that are alike: what glues them, the length, the start, and the row.
-_STRETCHES = maybe(st.lists(st.tuples(number(3), number(64), number(63), number(len(ROWS) - 1)), max_size=6), 1)
-_GLUES = ("", "a", " ", "A")
+def _stretch(row: Sequence[str], start: int, length: int, glue: str) -> str:
+    return glue.join(row[start : start + length])
 
 
-def _texts(draw: Draw, model: _Model, symbols: str) -> list[str]:
-    parts = _table_of(model, symbols)
-    found = [_read(drawn, parts) for drawn in draw(coded_lists(_TEXT_PLACES, 7))]
-    if own := _own_tokens(model):  # texts with anything odd are refused where there is no unknown token
-        plain = table((128, own), (128, symbols))
-        found += [_read(drawn, plain) for drawn in draw(coded_lists(PLAIN, 6))]
-    letters = (symbols * 40)[:40] + "  "
-    for frame, *places in draw(_FRAMED):
-        odd = [ODD[place] for place in places]
-        found.append("".join(letters[code] if code < 42 else odd[code & 1] for code in codes(frame)))
-    found += [ODD[place] for place in draw(_ALONE)]
-    for glue, length, start, row in draw(_STRETCHES) or ():
-        found.append(_GLUES[glue].join(ROWS[row][start : start + length]))
+#: Stretches of rows of parts that are alike.
+_STRETCHES = st.lists(
+    st.builds(
+        _stretch,
+        st.sampled_from(ROWS),
+        st.integers(0, 63),
+        st.integers(0, 64),
+        st.sampled_from(("", "a", " ", "A")),
+    ),
+    max_size=3,
+)
+
+
+@cache
+def _letters(symbols: str) -> st.SearchStrategy[tuple[list[str], list[str]]]:
+    """Draw short and long texts of letters alone: those with anything odd are refused where nothing is unknown."""
+    short, long = st.text(symbols, max_size=12), st.text(symbols, min_size=4, max_size=16)
+    return st.tuples(st.lists(short, max_size=5), st.lists(long, max_size=4))
+
+
+def _texts(draw: st.DrawFn, model: _Model, symbols: str) -> list[str]:
+    short, long = draw(_letters(symbols))
+    found = [*short, *long]  # the plainest come first: where a model is refused no more are asked
+    found += ["".join(parts) for parts in pick_lists(draw, _parts_for(draw, model, symbols), 5, 0, 8)]
+    letters = {"a": symbols[0], "b": symbols[-1]}
+    found += [frame.format(x=one, y=other, **letters) for frame, one, other in draw(_FRAMES)]
+    found += draw(_ALONE)
+    found += draw(_STRETCHES)
     return list(dict.fromkeys(found))
 
 
@@ -152,19 +180,18 @@ _ODD_WORDS = (
     *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n", "a1"),
     *("b20", "c07", *NAMES, *ODD_TOKENS),
 )
-_COUNTED = st.lists(st.tuples(coded(PLAIN + len(_ODD_WORDS), 1, 8), number(len(_COUNTS) - 1)), max_size=9)
-
 #: Characters of a text of a corpus: what is learned from longer ones is more than a reply holds.
 _LONGEST = 60
 
 
-def _corpus(draw: Draw, model: _Model, symbols: str) -> dict[str, Any]:
+def _corpus(draw: st.DrawFn, model: _Model, symbols: str) -> dict[str, Any]:
     if chance(draw, 25):
-        parts = _table_of(model, symbols)
-        return {"texts": [_read(drawn, parts)[:_LONGEST] for drawn in draw(coded_lists(_TEXT_PLACES, 4))]}
-    parts = [*table((226, symbols), (20, _special_of(model)), (10, _ODD_WORDS)), *_ODD_WORDS]
+        texts = pick_lists(draw, _parts_for(draw, model, symbols), 4)
+        return {"texts": ["".join(parts)[:_LONGEST] for parts in texts]}
+    parts = weighted((226, symbols), (20, _special_of(model)), (len(_ODD_WORDS), _ODD_WORDS))
+    words = ["".join(some) for some in pick_lists(draw, parts, 9, 1, 8)]
     counts = pick(draw, ((_COUNTS,) * 9 + _NEAR_COUNTS))
-    return {"words": [[_read(drawn, parts), counts[place % len(counts)]] for drawn, place in draw(_COUNTED)]}
+    return {"words": [[word, pick(draw, counts)] for word in words]}
 
 
 # Requests
@@ -202,13 +229,15 @@ _DECODED: Mapping[str, Sequence[_Decoded]] = {
 _ANY_DECODED = ("a", "b", "", " ", "\U0001f600", "😀a", "\ufeff", "aa", " a", "a ", "a b", *chain(*_DECODED.values()))
 _SINGLE_BYTES = [from_bytes(bytes([byte])) for byte in range(256)]
 
-_FRACTIONS = (
-    *(1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9),
-    *(0.33333333333333, 0.2499999999999),
+_FRACTION = st.sampled_from(
+    (
+        *(1.0, 0.5, 0.1, 0.15, 0.2, 0.25, 0.3, 0.34, 0.35, 0.45, 0.6, 0.7, 0.75, 0.9),
+        *(0.33333333333333, 0.2499999999999),
+    )
 )
 
 
-def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+def _encoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     staged = [op for op, key in (("normalize", "normalizer"), ("pre_tokenize", "pre_tokenizer")) if key in model]
     found = _texts(draw, model, symbols)
     if not staged and chance(draw, 15):
@@ -222,32 +251,21 @@ def _encoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     special = [*model.get("special_tokens", ())]
     special += [row["content"] for row in model.get("added_tokens", ()) if row.get("special", True)]
     if tokens_of(model) and special and chance(draw, 50):
-        parts = _table_of(model, symbols)
-        for choices, drawn in draw(_SOME_ALLOWED):
-            options = {
-                "allowed_special": _some(special, choices % 6),
-                "disallowed_special": _some(special, choices // 6),
-            }
+        some: Sequence[Any] = (None, "all", [], special[:1], special[1:], special[::-1])
+        for drawn in pick_lists(draw, _parts_for(draw, model, symbols), 5, 0, 6):
+            asked, allowed, disallowed = "".join(drawn), pick(draw, some), pick(draw, some)
+            options = {"allowed_special": allowed, "disallowed_special": disallowed}
             given = {key: value for key, value in options.items() if value is not None}
-            text = _read(drawn, parts)
-            yield "encode", {"text": text, **given}
-            yield "encode", {"text": "a", "pair": text, **given}
-            yield "encode_batch", {"inputs": [{"text": text}, {"text": "a"}], **given}
+            yield "encode", {"text": asked, **given}
+            yield "encode", {"text": "a", "pair": asked, **given}
+            yield "encode_batch", {"inputs": [{"text": asked}, {"text": "a"}], **given}
 
 
 #: What acts on whole encodings, which are asked in pairs, in batches and without added tokens then.
 _ASSEMBLED = {"post_processor", "truncation", "padding", "added_tokens"}
 
 
-_SOME_ALLOWED = st.lists(st.tuples(number(35), coded(PLAIN, 0, 6)), max_size=5)
-
-
-def _some(special: Sequence[str], way: int) -> Any:
-    """Return which special tokens are allowed, or not: not said, all, none, or some of them."""
-    return (None, "all", [], special[:1], special[1:], special[::-1])[way]
-
-
-def _assembling(draw: Draw, found: list[str]) -> Iterator[Asked]:
+def _assembling(draw: st.DrawFn, found: list[str]) -> Iterator[Asked]:
     plain = {"add_special_tokens": False} if chance(draw, 25) else {}
     for text, other in list(pairwise([*found, "a", "ab"]))[:4]:
         yield "encode", {"text": text, "pair": other, **plain}
@@ -257,7 +275,7 @@ def _assembling(draw: Draw, found: list[str]) -> Iterator[Asked]:
     yield "encode_batch", {"inputs": [{"text": "ab", "pair": "a"}, *rows[:1]], **plain}
 
 
-def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+def _decoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     listed = tokens_of(model)
     if "decoder" not in model and not (listed and chance(draw, 50)):
         return
@@ -265,21 +283,23 @@ def _decoding(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
     skipping = {"skip_special_tokens": chance(draw, 75)} if chance(draw, 30) else {}
     own = [token for kind, tokens in _DECODED.items() if f"'{kind}'" in str(model.get("decoder")) for token in tokens]
     own += [part for text in _parameters(model.get("decoder", {})) for part in (text, f"{text}a", f"a{text}") * 3]
-    parts = [*table((100, listed), (100, own), (56, _ANY_DECODED)), *_ANY_DECODED, *_SINGLE_BYTES]
-    numbers, is_of_bytes = _ids_of(model), model.get("decoder", {}).get("type") == "byte_level"
-    for drawn in draw(coded_lists(len(parts), 9, 0, 6)):
-        found = (parts[code] for code in codes(drawn))
-        yield "decode", {"tokens": [token for part in found for token in ((part,) if isinstance(part, str) else part)]}
-        if listed:
-            ids = [_id(code, numbers) for code in codes(drawn)]
-            yield "decode", {"ids": ids}
-            if is_of_bytes:
-                yield "decode_bytes", {"ids": ids}
-                yield "decode_with_offsets", {"ids": ids}
-            if streams:
-                yield "decode_stream", {"ids": ids, **skipping}
-            if skipping:
-                yield "decode", {"ids": ids, **skipping}
+    plain = weighted((100, listed), (100, own), (56, _ANY_DECODED)) if listed or own else [*_ANY_DECODED]
+    decoded = [*plain * 2, *_ANY_DECODED, *_SINGLE_BYTES]
+    for parts in pick_lists(draw, decoded, 4, 0, 5):
+        tokens = [token for each in parts for token in ((each,) if isinstance(each, str) else each)]
+        yield "decode", {"tokens": tokens}
+    if not listed:
+        return
+    is_of_bytes = model.get("decoder", {}).get("type") == "byte_level"
+    for ids in pick_lists(draw, _ids(_ids_of(model)), 4, 0, 5):
+        yield "decode", {"ids": ids}
+        if is_of_bytes:
+            yield "decode_bytes", {"ids": ids}
+            yield "decode_with_offsets", {"ids": ids}
+        if streams:
+            yield "decode_stream", {"ids": ids, **skipping}
+        if skipping:
+            yield "decode", {"ids": ids, **skipping}
 
 
 def _ids_of(model: _Model) -> list[int]:
@@ -289,89 +309,93 @@ def _ids_of(model: _Model) -> list[int]:
     return [*listed, *(row["id"] for row in model.get("added_tokens", ()) if "id" in row)]
 
 
-def _id(code: int, ids: Sequence[int]) -> int:
-    """Return an id: of a token, seldom just beyond the last one, and more seldom one that 32 bits do not hold."""
-    if code < PLAIN:
-        return ids[code % len(ids)] if code < 250 else max(ids) + code - 249
-    return ids[code % len(ids)] + (2**32 if code % 8 == 0 else 0)
+def _ids(ids: Sequence[int]) -> list[int]:
+    """Return ids: of tokens, seldom just beyond the last one, and as seldom one that 32 bits do not hold."""
+    beyond = [max(ids) + more for more in range(1, 7)]
+    return weighted((250, ids), (6, beyond), (6, [ids[0] + 2**32, ids[-1] + 2**32]))
 
 
-_UNIGRAM_WORDS = st.lists(st.tuples(coded(PLAIN, 1, 5), number(8)), max_size=4)
-
-
-def _segmenting(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+def _segmenting(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     """Ask for what can be seen of segmentations and losses; words are so short that all segmentations can be listed."""
     listed = tokens_of(model)
-    parts = [*table((150, symbols), (90, [token for token in listed if len(token) < 5]), (16, ("x", "."))), "!", "-"]
-    for drawn in draw(coded_lists(len(parts), 5, 1, 5)):
-        word = _read(drawn, parts)[:8]
+    short = [token for token in listed if len(token) < 5]
+    parts = weighted((150, symbols), (90, short), (16, ("x", ".", "!", "-")))
+    for drawn in pick_lists(draw, parts, 5, 1, 5):
+        word = "".join(drawn)[:8]
         yield from ((operation, {"word": word}) for operation in ("segment", "viterbi", "segmentations"))
-        yield "nbest", {"word": word, "nbest_size": len(drawn) * 3 % 8}
+        yield "nbest", {"word": word, "nbest_size": draw(st.integers(0, 7))}
     if chance(draw, 50):
-        corpus = {"words": [[_read(drawn, parts)[:8], count] for drawn, count in draw(_UNIGRAM_WORDS)]}
+        words = pick_lists(draw, parts, 4, 1, 5)
+        corpus = {"words": [["".join(word)[:8], draw(st.integers(0, 8))] for word in words]}
         yield "token_probabilities", {}
         yield "loss", {"corpus": corpus}
-        for code in codes(draw(coded(64, 1, 4))):
-            yield "loss_increase", {"corpus": corpus, "token": [*listed, "nowhere"][code % (len(listed) + 1)]}
-        yield "prune_step", {"corpus": corpus, "fraction": pick(draw, _FRACTIONS)}
+        for token in pick_some(draw, [*listed, "nowhere"], 1, 4):
+            yield "loss_increase", {"corpus": corpus, "token": token}
+        yield "prune_step", {"corpus": corpus, "fraction": draw(_FRACTION)}
 
 
-_SIZES = st.tuples(number(30), number(21), number(15), number(9))
+_CORPORA = st.sampled_from((0, 1, 2, 2, 3))
 
 
-def _training(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
-    for _ in range(pick(draw, (0, 1, 2, 2, 3))):
+def _training(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
+    for _ in range(draw(_CORPORA)):
         corpus = {"corpus": _corpus(draw, model, symbols)}
         yield "count_words", corpus
-        for operation, more in _TRAINING[model["type"]](draw(_SIZES)):
+        for operation, more in _TRAINING[model["type"]](draw):
             yield operation, {**corpus, **more}
 
 
-_Sizes: TypeAlias = tuple[int, int, int, int]
+#: The first rows alone of what is counted, steps of training that are done already, and the size of what is trained.
+_FIRST = st.sampled_from((*({},) * 6, *({"first": count} for count in range(4))))
+_STEPS = st.sampled_from((*({"steps": count} for count in range(12)), {"steps": -1}, {}, {}, {}))
+_SIZE = st.integers(0, 21)
 
 
-def _first(sizes: _Sizes) -> dict[str, Any]:
-    return {"first": sizes[3] - 6} if sizes[3] >= 6 else {}
-
-
-def _by_pairs(sizes: _Sizes, pairs: str) -> Iterator[Asked]:
-    steps = {} if sizes[2] > 12 else {"steps": sizes[2] if sizes[2] < 12 else -1}
+def _by_pairs(draw: st.DrawFn, pairs: str) -> Iterator[Asked]:
+    steps = draw(_STEPS)
     yield "base_vocabulary", {}
     yield "training_state", steps
     yield "best_pair", steps
-    yield pairs, {**{key: max(value, 0) for key, value in steps.items()}, **_first(sizes)}
+    yield pairs, {**{key: max(value, 0) for key, value in steps.items()}, **draw(_FIRST)}
 
 
-def _train_bpe(sizes: _Sizes) -> Iterator[Asked]:
-    target = {"merge_count": sizes[1] % 9} if sizes[0] & 1 else {"vocabulary_size": sizes[1]}
-    least = {"min_frequency": max(0, sizes[3] - 6)} if sizes[3] >= 5 else {}
-    yield from _by_pairs(sizes, "pair_frequencies")
-    yield from ((operation, {**target, **least}) for operation in ("train", "training_trace"))
+_BPE_TARGET = st.sampled_from(
+    [*({"vocabulary_size": size} for size in range(22)), *[{"merge_count": count} for count in range(9)] * 2]
+)
+_LEAST = st.sampled_from((*({},) * 5, *({"min_frequency": least} for least in (0, 0, 1, 2, 3))))
+
+
+def _train_bpe(draw: st.DrawFn) -> Iterator[Asked]:
+    target = {**draw(_BPE_TARGET), **draw(_LEAST)}
+    yield from _by_pairs(draw, "pair_frequencies")
+    yield from ((operation, target) for operation in ("train", "training_trace"))
     yield "train", {"merge_count": 12}
 
 
-def _train_wordpiece(sizes: _Sizes) -> Iterator[Asked]:
-    yield from _by_pairs(sizes, "pair_scores")
-    yield from ((operation, {"vocabulary_size": sizes[1]}) for operation in ("train", "training_trace"))
-
-
-def _train_unigram(sizes: _Sizes) -> Iterator[Asked]:
-    fraction = _FRACTIONS[sizes[2] % len(_FRACTIONS)]
-    target = {"initial_size": sizes[0], "vocabulary_size": sizes[1] % 16, "fraction": fraction}
-    yield "substring_frequencies", {}
-    yield "ranked_substrings", _first(sizes)
-    yield "initial_vocabulary", {"initial_size": sizes[0], **_first(sizes)}
+def _train_wordpiece(draw: st.DrawFn) -> Iterator[Asked]:
+    target = {"vocabulary_size": draw(_SIZE)}
+    yield from _by_pairs(draw, "pair_scores")
     yield from ((operation, target) for operation in ("train", "training_trace"))
 
 
-_TRAINING: Mapping[str, Callable[[_Sizes], Iterator[Asked]]] = {
+def _train_unigram(draw: st.DrawFn) -> Iterator[Asked]:
+    initial = {"initial_size": draw(st.integers(0, 30))}
+    target = {**initial, "vocabulary_size": draw(st.integers(0, 15)), "fraction": draw(_FRACTION)}
+    first = draw(_FIRST)
+    yield "substring_frequencies", {}
+    yield "ranked_substrings", first
+    yield "initial_vocabulary", {**initial, **first}
+    yield from ((operation, target) for operation in ("train", "training_trace"))
+
+
+_TRAINING: Mapping[str, Callable[[st.DrawFn], Iterator[Asked]]] = {
     "bpe": _train_bpe,
     "wordpiece": _train_wordpiece,
     "unigram": _train_unigram,
 }
 
 
-def _asked(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
+def _asked(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     if "type" in model and not tokens_of(model):
         yield from _training(draw, model, symbols)
         if not chance(draw, 10):
@@ -386,7 +410,7 @@ def _asked(draw: Draw, model: _Model, symbols: str) -> Iterator[Asked]:
 
 @st.composite
 def _draw_example(
-    draw: Draw, families: tuple[str, ...], operations: frozenset[str], narrowing: Narrowing | None = None
+    draw: st.DrawFn, families: tuple[str, ...], operations: frozenset[str], narrowing: Narrowing | None = None
 ) -> Example:
     family, model, symbols = draw(generated(families) if narrowing is None else _narrowed(families, narrowing))
     found = _asked(draw, model, symbols) if family != "broken" else ()
@@ -410,9 +434,9 @@ _SPARING = 3
 
 
 @st.composite
-def _narrowed(draw: Draw, families: tuple[str, ...], narrowing: Narrowing) -> Generated:
+def _narrowed(draw: st.DrawFn, families: tuple[str, ...], narrowing: Narrowing) -> Generated:
     """Draw a model, and change it until it is one that the narrowing expects to be answered."""
-    is_seldom, turn = draw(number(_SELDOM)), draw(number(59))
+    is_seldom, turn = draw(st.integers(0, _SELDOM)), draw(st.integers(0, 59))
     waiting = {*narrowing.closed, *(("broken",) if narrowing.is_early else ())}
     open_ones = tuple(family for family in families if family not in waiting)
     closed = tuple(family for family in families if family in narrowing.closed - narrowing.ruled_out)
@@ -420,7 +444,7 @@ def _narrowed(draw: Draw, families: tuple[str, ...], narrowing: Narrowing) -> Ge
     wanted = closed if is_seldom >= _CLOSED else low if is_seldom >= _LOW else ()
     wanted = wanted or open_ones or families
     family, model, symbols = draw(generated(wanted, _OFTEN_USUAL))
-    spared = draw(number(63)) if draw(number(15)) > 15 - _SPARING else -1
+    spared = draw(st.integers(0, 63)) if draw(st.integers(0, 15)) > 15 - _SPARING else -1
     return family, dict(narrowing.mend(family, model, turn, spared)), symbols
 
 
@@ -466,7 +490,7 @@ def models(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[_Mode
 
 
 @st.composite
-def models_with_texts(draw: Draw, families: Sequence[str] = tuple(FAMILIES)) -> tuple[_Model, str]:
+def models_with_texts(draw: st.DrawFn, families: Sequence[str] = tuple(FAMILIES)) -> tuple[_Model, str]:
     """Draw a model and a text that is made for it; one model in three is a whole pipeline, such as BERT's.
 
     >>> from hypothesis import given, settings
@@ -477,9 +501,14 @@ def models_with_texts(draw: Draw, families: Sequence[str] = tuple(FAMILIES)) -> 
     ...     assert model["type"] in ("wordpiece", "bpe")
     >>> test_my_tokenizer_loads_every_model()
     """
-    drawn = draw(coded(_TEXT_PLACES))  # first, so that it stays while the model shrinks
+    foreign = draw(_FOREIGN)  # first, so that they stay while the model shrinks
     _, model, symbols = draw(generated(tuple(families), 2))
-    return model, _read(drawn, _table_of(model, symbols))
+    own = pick_some(draw, _parts(_own_tokens(model), _special_of(model), symbols, ()), 0, 8)
+    return model, "".join(chain(*zip_longest(own, foreign, fillvalue="")))
+
+
+#: Parts of no model, odd ones and plainer ones.
+_FOREIGN = st.lists(st.sampled_from([*(*_MORE, "é") * 20, *ODD]), max_size=3)
 
 
 def texts(
@@ -494,12 +523,12 @@ def texts(
     ...     text.encode("utf-8", "surrogatepass")
     >>> test_my_tokenizer_takes_every_text()
     """
-    parts = _text_table(tokens, special_tokens, alphabet)
-    return coded(_TEXT_PLACES).map(lambda drawn: _read(drawn, parts))
+    plain = st.sampled_from(_parts(tokens, special_tokens, alphabet, ()))
+    return st.lists(st.one_of(plain, _ODD), max_size=12).map("".join)
 
 
 @st.composite
-def corpora(draw: Draw, alphabet: str = "ab", special_tokens: Sequence[str] = ()) -> Mapping[str, Any]:
+def corpora(draw: st.DrawFn, alphabet: str = "ab", special_tokens: Sequence[str] = ()) -> Mapping[str, Any]:
     """Draw corpora: words with counts, or texts.
 
     >>> from hypothesis import given, settings

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any, TypeAlias
 from unicodedata import category
 
@@ -210,7 +210,7 @@ class Costs:
         """
         return math.fsum(self.costs.get(token, math.inf) for token in tokens)
 
-    def forward(self, word: str, without: str | None = None) -> list[float]:
+    def forward(self, word: str) -> list[float]:
         """Return the lowest cost of the word up to each position, from 0; infinite where there is none.
 
         >>> Costs({"a": 1.0, "ab": 1.5}).forward("ab")
@@ -220,21 +220,9 @@ class Costs:
         for end in range(1, len(word) + 1):
             for start in range(end):
                 token = word[start:end]
-                if token in self.costs and token != without:
+                if token in self.costs:
                     best[end] = min(best[end], best[start] + self.costs[token])
         return best
-
-    def may_use(self, word: str, token: str) -> bool:
-        """Say whether a best segmentation of a word, or one as good, has a token.
-
-        >>> Costs({"a": 1.0, "b": 1.0, "ab": 2.0}).may_use("ab", "ab")
-        True
-        """
-        ahead, size = self.forward(word), len(word)
-        behind = Costs({key[::-1]: cost for key, cost in self.costs.items()}).forward(word[::-1])
-        starts = (at for at in range(size) if word.startswith(token, at))
-        least = min((ahead[at] + self.costs[token] + behind[size - at - len(token)] for at in starts), default=math.inf)
-        return math.isfinite(least) and (least < ahead[size] or close(least, ahead[size]))
 
 
 def costs_of(model: Mapping[str, Any]) -> Costs:
@@ -415,10 +403,19 @@ _WITH_TIES: Mapping[str, Callable[[Answers, Costs], Result | None]] = {
 }
 
 
+#: By how much weights are moved to see whether a pruning step depends on numbers that are too close to call.
+_MOVED = 1e-7
+
+
 def _is_pruning_clear(answers: Answers) -> bool:
-    """Say whether no pruning step on the way to the target depends on increases that are too close to call."""
+    """Say whether no pruning step on the way to the target depends on increases that are too close to call.
+
+    The oracle takes each step three times, with weights as they are and a little to either side, by token: of tokens
+    whose increases nearly tie one is removed on one side, and another on the other. Tokens that no word uses tie
+    however their weights are, and stay.
+    """
     model, input, ask = answers.model, answers.input, answers.ask
-    words = dict(ask("count_words", model, {"corpus": input["corpus"]}).get("words", ()))
+    words = ask("count_words", model, {"corpus": input["corpus"]}).get("words", ())
     if answers.operation == "prune_step":
         if model.get("weights") == "log_probability":
             return False
@@ -427,27 +424,22 @@ def _is_pruning_clear(answers: Answers) -> bool:
     else:
         start = ask("initial_vocabulary", model, {"corpus": input["corpus"], "initial_size": input["initial_size"]})
         tokens, target = dict(start.get("tokens", ())), input["vocabulary_size"]
+    step = {"corpus": {"words": words}, "fraction": input["fraction"]}
     while len(tokens) > target:
-        costs = costs_of({"tokens": [[token, weight] for token, weight in tokens.items()]})
-        increases = sorted((_increase(costs, words, token), token) for token in tokens if len(token) > 1)
-        count = int(len(tokens) * input["fraction"])
-        for (low, _), (high, _) in pairwise(increases[: count + 1]):
-            if not low == high == 0.0 and close(low, high):
-                return False
-        removed = {token for _, token in increases[:count]}
+        moved = [_moved_weights(tokens, by) for by in (0.0, _MOVED, -_MOVED)]
+        removed, *others = [set(ask("prune_step", each, step).get("removed", ())) for each in moved]
+        if any(other != removed for other in others):
+            return False
         if not removed:
             break
         tokens = {token: weight for token, weight in tokens.items() if token not in removed}
     return True
 
 
-def _increase(costs: Costs, words: Mapping[str, int], token: str) -> float:
-    """Return the loss increase of a token: 0 only if no word may use it, however sums are rounded."""
-    users = [word for word, count in words.items() if count and costs.may_use(word, token)]
-    if not users:
-        return 0.0
-    increase = sum(words[word] * (costs.forward(word, token)[-1] - costs.forward(word)[-1]) for word in users)
-    return max(increase, 5e-324)
+def _moved_weights(tokens: Mapping[str, float], by: float) -> Mapping[str, Any]:
+    """Return a model whose weights are moved, each by its own share."""
+    rows = [[token, weight * (1 + by * math.sin(place))] for place, (token, weight) in enumerate(tokens.items(), 1)]
+    return {"type": "unigram", "tokens": rows}
 
 
 _BY_TYPE: Mapping[str, Callable[[Answers], Result | None]] = {

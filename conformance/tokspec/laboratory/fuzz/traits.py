@@ -10,7 +10,7 @@ from tokspec.formats.files import without
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, to_bytes
 from tokspec.laboratory.fuzz.components import STAGES
-from tokspec.laboratory.fuzz.families import tokens_of
+from tokspec.laboratory.minimize import tokens_of
 
 __all__ = ["Traits", "operation_trait"]
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from tokref.charsmap import read_map
-from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
-from tokspec.laboratory.fuzz.checker import Question
-from tokspec.laboratory.fuzz.minimize import is_sound, minimize
+from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS, shorter_maps
+from tokspec.laboratory.minimize import (
+    PASSES,
+    Question,
+    Spent,
+    is_sound,
+    minimize,
+    minimize_sequence,
+    narrow_sequence,
+    offer,
+)
 
 BPE = {
     "type": "bpe",
@@ -20,6 +28,10 @@ BPE = {
     "unknown_token": "<unk>",
     "special_tokens": ["<s>"],
 }
+
+
+def minimized(question: Question, shows: Callable[[Question], bool], **options: Any) -> Question:
+    return minimize(question, lambda few: [shows(each) for each in few], **options)
 
 
 @pytest.mark.parametrize(
@@ -42,16 +54,16 @@ def test_a_model_is_sound_that_names_only_its_own_tokens(model: Mapping[str, Any
 
 def test_a_word_does_not_become_empty() -> None:
     question = Question({"type": "bpe"}, "count_words", {"corpus": {"words": [["ab", 3]]}})
-    small = minimize(question, lambda candidate: bool(candidate.input["corpus"]["words"]))
+    small = minimized(question, lambda candidate: bool(candidate.input["corpus"]["words"]))
     assert small.input == {"corpus": {"words": [["a", 0]]}}
 
 
 def test_tokens_go_with_what_names_them() -> None:
-    assert minimize(Question(BPE, "normalize", {"text": "a"}), lambda candidate: True).model == {}
+    assert minimized(Question(BPE, "normalize", {"text": "a"}), lambda candidate: True).model == {}
 
 
 def test_a_special_token_stays_in_the_vocabulary() -> None:
-    small = minimize(Question(BPE, "encode", {"text": "a<s>b"}), lambda each: bool(each.model.get("special_tokens")))
+    small = minimized(Question(BPE, "encode", {"text": "a<s>b"}), lambda each: bool(each.model.get("special_tokens")))
     expected = {"type": "bpe", "vocabulary": ["a"], "special_tokens": ["a"]}
     assert (small.model, small.input) == (expected, {"text": ""})
 
@@ -63,18 +75,18 @@ def test_ids_follow_the_tokens_that_they_name() -> None:
         tokens = candidate.model.get("vocabulary", [])
         return [tokens[id] for id in candidate.input["ids"] if id < len(tokens)] == ["c"]
 
-    small = minimize(Question(model, "decode", {"ids": [2]}), decodes_c)
+    small = minimized(Question(model, "decode", {"ids": [2]}), decodes_c)
     assert (small.model, small.input) == ({"type": "bpe", "vocabulary": ["c"]}, {"ids": [0]})
 
 
 def test_a_model_that_encodes_keeps_a_token() -> None:
-    assert minimize(Question(BPE, "encode", {"text": "a"}), lambda candidate: True).model["vocabulary"] == ["a"]
+    assert minimized(Question(BPE, "encode", {"text": "a"}), lambda candidate: True).model["vocabulary"] == ["a"]
 
 
 def test_what_tells_nothing_of_a_model_goes() -> None:
     inner = {"type": "sequence", "normalizers": [{"type": "nfc"}, {"type": "bert", "lowercase": True}]}
     model = {"normalizer": inner, "decoder": {"type": "byte_level"}}
-    small = minimize(Question(model, "normalize", {"text": "Éaz"}), lambda each: "bert" in str(each.model))
+    small = minimized(Question(model, "normalize", {"text": "Éaz"}), lambda each: "bert" in str(each.model))
     assert (small.model, small.input) == ({"normalizer": {"type": "bert"}}, {"text": ""})
 
 
@@ -92,7 +104,7 @@ def test_a_name_of_a_template_goes_with_all_that_name_it() -> None:
         named = {item["special"] for key in ("single", "pair") for item in found.get(key, ()) if "special" in item}
         return found.get("single", [])[-1:] == [{"sequence": "A"}] and names == named
 
-    small = minimize(Question({"post_processor": template}, "encode", {"text": "a", "pair": "b"}), puts_a_text_in)
+    small = minimized(Question({"post_processor": template}, "encode", {"text": "a", "pair": "b"}), puts_a_text_in)
     kept = {"type": "template", "single": [{"sequence": "A"}], "pair": [], "special_tokens": []}
     assert (small.model, small.input) == ({"post_processor": kept}, {"text": ""})
 
@@ -100,26 +112,26 @@ def test_a_name_of_a_template_goes_with_all_that_name_it() -> None:
 def test_a_model_that_makes_no_difference_becomes_one_of_the_characters() -> None:
     model = {"type": "unigram", "tokens": [["<unk>", -1.0], ["ab", -2.5]], "weights": "log_probability"}
     question = Question({**model, "padding": {"strategy": {"fixed": 3}}}, "encode", {"text": "a"})
-    small = minimize(question, lambda each: "padding" in each.model and each.input["text"] == "a")
+    small = minimized(question, lambda each: "padding" in each.model and each.input["text"] == "a")
     assert small.model == {"padding": {}, "type": "bpe", "vocabulary": ["a"]}
 
 
 def test_frequencies_stand_for_logarithms() -> None:
     model = {"type": "unigram", "tokens": [["a", -1.5], ["b", -2.5]], "weights": "log_probability"}
-    small = minimize(Question(model, "segment", {"word": "a"}), lambda each: each.input["word"] == "a")
+    small = minimized(Question(model, "segment", {"word": "a"}), lambda each: each.input["word"] == "a")
     assert small.model == {"type": "unigram", "tokens": [["a", 1]]}
 
 
 def test_parameters_become_shorter() -> None:
     split = {"type": "split", "pattern": {"regex": r"\p{L}+|\s"}, "behavior": "isolated"}
     question = Question({"pre_tokenizer": split}, "pre_tokenize", {"text": "a"})
-    small = minimize(question, lambda each: "regex" in str(each.model) and "behavior" in str(each.model))
+    small = minimized(question, lambda each: "regex" in str(each.model) and "behavior" in str(each.model))
     assert small.model == {"pre_tokenizer": {**split, "pattern": {"regex": "a"}}}
 
 
 def test_a_plain_letter_stands_for_others() -> None:
     model = {"type": "bpe", "vocabulary": ["é", "éé"], "merges": [["é", "é"]]}
-    small = minimize(
+    small = minimized(
         Question(model, "encode", {"text": "éé"}),
         lambda each: len(each.input["text"]) == 2 and len(each.model.get("merges", ())) == 1,
     )
@@ -134,7 +146,7 @@ def test_a_letter_stands_for_a_token_wherever_it_is_named() -> None:
         separator, _ = each.model.get("post_processor", {}).get("sep", ("", 0))
         return "a" != separator == each.input["text"] == each.model.get("unknown_token")
 
-    small = minimize(Question(model, "encode", {"text": "</s>"}), names_it)
+    small = minimized(Question(model, "encode", {"text": "</s>"}), names_it)
     expected = {
         **model,
         "vocabulary": ["b"],
@@ -151,7 +163,9 @@ def test_a_short_character_map_stands_for_a_long_one() -> None:
         return any(end - start == 2 for _, start, end in steps)
 
     model = {"normalizer": {"type": "precompiled", "charsmap": CHARACTER_MAPS[1]}}
-    small = minimize(Question(model, "normalize", {"text": "xabx"}), changes_two)
+    small = minimized(
+        Question(model, "normalize", {"text": "xabx"}), changes_two, passes=(*PASSES, offer(shorter_maps))
+    )
     charsmap = "EAAAAACAAQBhiAEAYQUAAAAAAIBhAA=="  # of aa to a
     assert (small.model["normalizer"]["charsmap"], small.input) == (charsmap, {"text": "aa"})
 
@@ -164,7 +178,7 @@ def test_a_letter_more_stands_for_what_a_stage_had_added() -> None:
         text = each.input["text"]
         return "digits" in found and text[-1:].isdigit() and len(text) + ("metaspace" in found) == 2
 
-    small = minimize(Question(model, "pre_tokenize", {"text": "1"}), has_two_pieces)
+    small = minimized(Question(model, "pre_tokenize", {"text": "1"}), has_two_pieces)
     assert (small.model, small.input) == ({"pre_tokenizer": {"type": "digits"}}, {"text": "a1"})
 
 
@@ -175,6 +189,47 @@ def test_a_name_of_a_template_stands_for_one_token() -> None:
 
     row = {"name": "</s>", "ids": [1, 2], "tokens": ["a", "</s>"]}
     template = {"type": "template", "single": [], "pair": [{"sequence": "B"}], "special_tokens": [row]}
-    small = minimize(Question({"post_processor": template}, "encode", {"text": "a"}), names_a_token)
+    small = minimized(Question({"post_processor": template}, "encode", {"text": "a"}), names_a_token)
     kept = {**template, "pair": [], "special_tokens": [{"name": "b", "ids": [1], "tokens": ["a"]}]}
     assert (small.model, small.input) == ({"post_processor": kept}, {"text": ""})
+
+
+# Sequences
+
+
+def test_a_long_text_is_cut_down_before_it_is_made_small() -> None:
+    asked = 0
+
+    def shows(texts: list[str]) -> list[bool]:
+        nonlocal asked
+        asked += len(texts)
+        return ["qu" in text for text in texts]
+
+    text = "word " * 2000 + "quick" + " word" * 2000
+    assert minimize_sequence(narrow_sequence(text, shows), shows) == "qu"
+    assert asked < 100
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 16, 33])
+def test_a_sequence_is_left_with_what_is_needed_wherever_that_is(length: int) -> None:
+    items = list(range(length))
+    for needed in ([0], [length - 1], [length // 2], [0, length - 1], items):
+        wanted = set(needed)
+
+        def shows(candidates: list[list[int]], wanted: set[int] = wanted) -> list[bool]:
+            return [wanted.issubset(each) for each in candidates]
+
+        assert minimize_sequence(items, shows) == sorted(wanted)
+
+
+def test_when_nothing_more_is_asked_what_there_is_stays() -> None:
+    asked = iter([[True], [False, False]])
+
+    def shows(candidates: list[Any]) -> list[bool]:
+        found = next(asked, None)
+        if found is None:
+            raise Spent
+        return [*found, *[False] * len(candidates)][: len(candidates)]
+
+    assert minimize_sequence("ab" * 10, shows) == "ab" * 5
+    assert narrow_sequence("abc", shows) == "abc"
