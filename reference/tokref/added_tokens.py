@@ -19,16 +19,6 @@ from tokref.errors import InputError, brief
 from tokref.normalization import normalize
 from tokref.values import AddedToken, Component, Tokenizer
 
-__all__ = [
-    "SpecialTokens",
-    "Stretch",
-    "keep_allowed",
-    "normalized_contents",
-    "raw_contents",
-    "refuse_disallowed",
-    "split_added_tokens",
-]
-
 SpecialTokens = Literal["all"] | Sequence[str]
 """The special tokens that a request allows or disallows: all, or the contents of some."""
 

@@ -46,19 +46,6 @@ from tokref.values import (
 from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
 
-__all__ = [
-    "Piece",
-    "count_words",
-    "decode",
-    "decode_stream",
-    "decode_tokens_bytes",
-    "decode_with_offsets",
-    "encode",
-    "encode_inputs",
-    "encode_pieces",
-    "tokens_of",
-]
-
 
 class Piece(NamedTuple):
     """The tokens of a piece; ``is_added`` says that it is an added token."""

@@ -18,30 +18,8 @@ from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.values import Token, Unigram, Words, unknown_token
 
-__all__ = [
-    "Segmentation",
-    "UnigramTraining",
-    "corpus_loss",
-    "encode_unigram",
-    "initial_vocabulary",
-    "loss_increase",
-    "loss_increases",
-    "nbest",
-    "prune_step",
-    "ranked_substrings",
-    "segment",
-    "segmentations",
-    "strict_substrings",
-    "token_probabilities",
-    "train_unigram",
-    "viterbi",
-]
-
 UNKNOWN_PENALTY = 10.0
 """How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
-
-MOST_SEGMENTATIONS = 100_000
-"""How many segmentations of a word are listed."""
 
 Costs = Mapping[str, float]
 """The negative logarithm of every token's probability; infinite where the probability is 0."""
@@ -145,7 +123,7 @@ def segmentations(word: str, model: Unigram) -> list[Segmentation]:
     """Return all ways to write a word as tokens, with their probabilities, shorter first tokens first (UNI-SEG-1).
 
     Raises:
-        InputError: ``invalid_input``, where a probability is too large; ``unsupported``, where there are very many.
+        InputError: ``invalid_input``, where a probability is too large.
 
     >>> segmentations("aa", Unigram({"a": 3, "aa": 1}))
     [Segmentation(tokens=('a', 'a'), value=0.5625), Segmentation(tokens=('aa',), value=0.25)]
@@ -173,18 +151,10 @@ def nbest(word: str, model: Unigram, size: int) -> list[tuple[str, ...]]:
 
 
 def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:
-    """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``.
-
-    Raises:
-        InputError: ``unsupported``, where there are very many.
-    """
+    """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``."""
     ways: dict[int, list[tuple[str, ...]]] = {len(word): [()]}
     for start in reversed(range(len(word))):
         ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in model.weights]
-        count = sum(len(ways[end]) for end in ends)
-        if count > MOST_SEGMENTATIONS:
-            message = f"{brief(word[start:])} has {count} segmentations, more than {MOST_SEGMENTATIONS}"
-            raise InputError("unsupported", message)
         ways[start] = [(word[start:end], *rest) for end in ends for rest in ways[end]]
     return ways[0]
 

@@ -12,26 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 from tokref.errors import InputError
 
-__all__ = [
-    "AddedToken",
-    "Bpe",
-    "Component",
-    "EncodedToken",
-    "Encoding",
-    "Model",
-    "Padding",
-    "Pair",
-    "Token",
-    "Tokenizer",
-    "Truncation",
-    "Unigram",
-    "WordLevel",
-    "WordPiece",
-    "Words",
-    "all_tokens",
-    "number_tokens",
-]
-
 Pair = tuple[str, str]
 """Two tokens that stand side by side."""
 

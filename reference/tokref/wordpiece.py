@@ -16,15 +16,6 @@ from tokref.bpe import Split, Target, count_pairs, merge_pair
 from tokref.choices import Choices
 from tokref.values import Pair, Token, WordPiece, Words, unknown_token
 
-__all__ = [
-    "WordPieceTraining",
-    "best_scored_pair",
-    "encode_wordpiece",
-    "score_pairs",
-    "train_wordpiece",
-    "wordpiece_alphabet",
-]
-
 
 @dataclass(frozen=True)
 class WordPieceTraining:
