@@ -100,9 +100,11 @@ def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken])
         if not here:
             place += 1
             continue
+        # And not the one that is listed first, behind which a longer one would never be found.
         content = max(here, key=len)  # ADDED-2
         token, end = contents[content], place + len(content)
         if token.single_word and _is_in_word(text, place, end):  # ADDED-8
+            # Not even a shorter token that begins here is tried: the match as a whole is text.
             place = end  # ADDED-9
             continue
         start, end = _with_white_space(text, place, end, token)

@@ -81,6 +81,7 @@ def best_pair(words: Iterable[Split], vocabulary: Sequence[str], choices: Choice
         return None
     highest = max(counts.values())  # BPE-TRAIN-7
     tied = [pair for pair, count in counts.items() if count == highest]  # in the order first met
+    # Small corpora tie all the time, and every later merge depends on how.
     if choices.bpe_training_tie == "first_met":  # BPE-TRAIN-8
         return tied[0], highest
     ids = number_tokens(vocabulary)
@@ -136,6 +137,7 @@ def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choic
         (left, right), count = best
         splits = [(merge_pair(tokens, (left, right), left + right), weight) for tokens, weight in splits]
         steps.append((left, right, count))
+        # Two merges may make the same token, as a + bc and ab + c do; it has one id, and each merge its rank.
         if left + right not in vocabulary:  # BPE-TRAIN-10
             vocabulary.append(left + right)
     return BpeTraining(tuple(vocabulary), tuple(steps), tuple(splits))
@@ -228,6 +230,8 @@ def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> li
     symbols = list(symbols)
     is_listed = model.scores is None and choices.bpe_pairs == "listed"
     if is_listed and choices.bpe_merge_order == "single_pass":
+        # This is how the documents' program goes: pair by pair through the list, and never back. What becomes possible
+        # when its turn has passed stays apart, which only lists of merges that no training learned can show.
         for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
             symbols = merge_at(pair_places(_texts(symbols), pair), symbols, model)  # BPE-ENC-4
         return symbols
@@ -238,6 +242,7 @@ def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> li
             return symbols
         _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
         places = [place]  # and then look again: what this merge makes may have a lower rank than what is left
+        # The two differ where merging one place gives a pair of a lower rank than the rest has.
         if choices.bpe_merge_places == "all" and is_listed:  # BPE-ENC-11
             places = pair_places(_texts(symbols), (symbols[place].text, symbols[place + 1].text))
         symbols = merge_at(places, symbols, model)

@@ -58,6 +58,7 @@ def decode_metaspace(
     """Replace every replacement character by a space (DEC-META-1)."""
     first, *others = tokens or [""]
     if prepend_scheme != "never":  # DEC-META-3
+        # Encoding may have put this space there, or the text may have begun with one: the tokens do not tell.
         if choices.metaspace_leading_space == "removed":  # DEC-META-2
             first = first.removeprefix(replacement)
         elif choices.metaspace_leading_space == "removed_from_first_token":
@@ -75,6 +76,7 @@ def decode_wordpiece(
     """
     first, *others = tokens or [""]
     parts = [first, *(token.removeprefix(prefix) if token.startswith(prefix) else " " + token for token in others)]
+    # Token by token, a replacement that spans two tokens is not found: " '" and " s" stay apart.
     if cleanup and choices.wordpiece_cleanup == "each_token":  # DEC-WP-2
         parts = [clean_up(part) for part in parts]
     return [clean_up("".join(parts))] if cleanup and choices.wordpiece_cleanup == "whole_text" else parts
@@ -233,6 +235,7 @@ def token_bytes(token: str) -> bytes:
     """
     if all(character in BYTE_CHARACTERS for character in token):
         return bytes(BYTE_CHARACTERS.index(character) for character in token)
+    # Such a token, mostly an added one, was never written as bytes, so it stands for its own text.
     return utf_8(token)  # DEC-BYTE-3
 
 

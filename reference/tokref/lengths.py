@@ -30,6 +30,7 @@ def truncate(
     if truncation is None:
         return tuple((text,) for text in texts)
     room = truncation.max_length - added  # TRUNC-1
+    # Refused however short the texts are, so that a setting which can never work shows at once.
     if room < 0:  # TRUNC-6
         message = f"max_length is {truncation.max_length}, and {added} tokens are added; make it larger"
         raise InputError("invalid_input", message)
@@ -49,6 +50,7 @@ def _sizes(lengths: list[int], room: int, truncation: Truncation, choices: Choic
     place = 0 if truncation.strategy == "only_first" else 1
     if place == len(lengths):  # TRUNC-5
         raise InputError("invalid_input", "the strategy only_second needs a pair; give one, or a shorter text")
+    # The other text may not be touched, and a text that is cut to nothing would be lost in silence.
     if lengths[place] <= excess:  # TRUNC-5
         message = f"{truncation.strategy} would have to remove {excess} tokens of {lengths[place]}"
         raise InputError("invalid_input", message)
@@ -72,6 +74,7 @@ def _parts(text: Part, size: int, truncation: Truncation) -> tuple[Part, ...]:
     """Cut a text into the part that is kept and those that overflow (TRUNC-7)."""
     if size == len(text):
         return (text,)
+    # Steps of no tokens would never reach the end, so all of the text is one part.
     if size == 0:  # TRUNC-7
         return (), text
     if truncation.stride >= size:  # TRUNC-9

@@ -130,6 +130,7 @@ def bert(
         text = _rewrite_each(text, _clean)
     if handle_chinese_chars:
         text = text.rewrite(_separate_ideographs(text.text))
+    # Not said means with lowercase: the uncased models of BERT lose their accents, the cased ones keep them.
     if lowercase if strip_accents is None else strip_accents:  # NORM-BERT-5
         text = apply_unicode_form("NFD", text, choices)  # NORM-BERT-4: decomposed, and not composed again
         text = strip_marks(text, choices, "Mn")
@@ -186,6 +187,7 @@ def _clean(character: str) -> str:
 
 def _separate_ideographs(text: str) -> Iterator[Step]:
     for place, character in enumerate(text):
+        # Each becomes a word of its own. Between two there are two spaces, which the pre-tokenizer drops.
         if any(first <= ord(character) <= last for first, last in IDEOGRAPHS):  # NORM-BERT-3
             yield " ", place, place
             yield character, place, place + 1

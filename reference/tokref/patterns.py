@@ -126,8 +126,10 @@ class PatternReader:
         if self.take("["):
             return self.cased(self.character_class())
         if self.take("."):
+            # Other line ends are characters like any other, also to engines whose dot stops at them.
             return r"[^\n]"  # PATTERN-9
         if self.take("$"):
+            # To some engines an end is that of the text, to others that of each line.
             return r"\Z" if self.choices.pattern_end == "text" else r"(?=\n|\Z)"  # PATTERN-9
         character = self.source[self.place]
         if character in "^*+?{":

@@ -76,8 +76,10 @@ def trim_spans(tokens: Sequence[EncodedToken], text: str, post_processor: Compon
 
 def _trim(token: EncodedToken, text: str, keeps_prefix: bool) -> EncodedToken:
     start, end = token.start, token.end
+    # A token of the model shows in its own text which white space it is made of; an added one may have taken more.
     written = text[start:end] if token.is_added else token.text  # POST-BYTE-3
     before, behind = _count_spaces(written), _count_spaces(written[::-1])
+    # One space in front may be the prefix that was added; more than one cannot be.
     if keeps_prefix and before == 1:  # POST-BYTE-2
         before = 0
     while before and start < end and WHITE_SPACE.match(text[start]):  # POST-BYTE-1

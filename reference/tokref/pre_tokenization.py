@@ -83,6 +83,7 @@ def split_byte_level(
     text: AlignedText, choices: Choices, *, add_prefix_space: bool = False, use_regex: bool = True
 ) -> list[AlignedText]:
     """Cut as GPT-2 does, and write every byte of a piece as a character."""
+    # So that a word has the same token at the start of a text as within it.
     if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
         text = text.prefix(" ")
     pieces = _matches(GPT_2, text) if use_regex else [text]  # PRE-BYTE-5
@@ -99,6 +100,7 @@ def split_metaspace(
 ) -> list[AlignedText]:
     """Replace spaces by a visible character, and begin a piece at each of them."""
     text = text.replace_each(" ", replacement)  # PRE-META-1
+    # Behind an added token a text goes on, and a mark of a space would be one that nobody wrote.
     is_wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.is_first)  # PRE-META-4
     if is_wanted and not text.text.startswith(replacement):  # PRE-META-2
         text = text.prefix(replacement)

@@ -65,6 +65,7 @@ def mark_steps(
     kept = [(output.replace(" ", mark), start, end) for output, start, end in kept]  # SP-NORM-3
     if remove_extra_whitespaces:  # SP-NORM-4
         kept = _drop_last(kept, mark)
+    # Put behind after all spaces at the end are dropped, so that it is the one that stays.
     if add_dummy_prefix and treat_whitespace_as_suffix:  # SP-NORM-6
         end = kept[-1][2] if kept else begin
         kept.append((mark, end, end))

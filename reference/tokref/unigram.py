@@ -271,6 +271,7 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     if best[size] is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
         has_unknowns = True
     unknown_cost = None
+    # An unknown token has to cost more than any other, or it would take the place of tokens that are there.
     if choices.unigram_unknown == "run" and has_unknowns:  # UNI-UNK-3
         unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
         best = _best_up_to(piece.text, costs, unknown_cost)
@@ -384,6 +385,7 @@ def loss_increases(words: Words, model: Unigram) -> dict[str, float]:
     for word in segmented:
         for token in set(word.tokens):
             users.setdefault(token, []).append(word)
+    # Without its characters a model could not write every word any more.
     removable = [token for token in model.weights if len(token) != 1]  # UNI-PRUNE-1
     return {token: _increase(token, users.get(token, []), costs) for token in removable}
 
@@ -400,6 +402,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     if not 0 < fraction <= 1:  # ERROR-3
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
     increases = loss_increases(words, model)
+    # In binary floating point, in which 0.29 of 100 tokens are 28.
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
@@ -417,6 +420,7 @@ def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -
     sizes = [len(model.weights)]
     while sizes[-1] > size:  # UNI-PRUNE-4
         removed, model = prune_step(words, model, fraction)
+        # What is left are characters, or the fraction of so few tokens is less than one.
         if not removed:  # UNI-PRUNE-5
             break
         sizes.append(len(model.weights))
