@@ -89,10 +89,10 @@ def best_pair(words: Iterable[Split], vocabulary: Sequence[str], choices: Choice
     return smallest, highest
 
 
-def pair_places(tokens: Sequence[str], pair: Pair) -> list[int]:
+def find_pair(tokens: Sequence[str], pair: Pair) -> list[int]:
     """Return the places at which a pair stands, from left to right without overlap (BPE-TRAIN-9, BPE-ENC-4).
 
-    >>> pair_places(["a", "a", "a", "b", "a", "a"], ("a", "a"))
+    >>> find_pair(["a", "a", "a", "b", "a", "a"], ("a", "a"))
     [0, 4]
     """
     places: list[int] = []
@@ -113,9 +113,7 @@ def merge_pair(tokens: Sequence[str], pair: Pair, merged: str) -> tuple[str, ...
     ('aa', 'a')
     """
     result = list(tokens)
-    for place in reversed(
-        pair_places(tokens, pair)
-    ):  # from the right, so that the places on the left stay where they are
+    for place in reversed(find_pair(tokens, pair)):  # from the right, so that places on the left stay where they are
         result[place : place + 2] = [merged]
     return tuple(result)
 
@@ -233,7 +231,7 @@ def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> li
         # This is how the documents' program goes: pair by pair through the list, and never back. What becomes possible
         # when its turn has passed stays apart, which only lists of merges that no training learned can show.
         for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
-            symbols = merge_at(pair_places(_texts(symbols), pair), symbols, model)  # BPE-ENC-4
+            symbols = merge_at(find_pair(_texts(symbols), pair), symbols, model)  # BPE-ENC-4
         return symbols
     while True:
         ranks = [(_rank(pair, model, choices), place) for place, pair in enumerate(pairwise(_texts(symbols)))]
@@ -244,7 +242,7 @@ def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> li
         places = [place]  # and then look again: what this merge makes may have a lower rank than what is left
         # The two differ where merging one place gives a pair of a lower rank than the rest has.
         if choices.bpe_merge_places == "all" and is_listed:  # BPE-ENC-11
-            places = pair_places(_texts(symbols), (symbols[place].text, symbols[place + 1].text))
+            places = find_pair(_texts(symbols), (symbols[place].text, symbols[place + 1].text))
         symbols = merge_at(places, symbols, model)
 
 
@@ -273,7 +271,7 @@ def split_unused(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> lis
     found: list[Symbol] = []
     for symbol in symbols:
         if symbol.text in model.unused and len(symbol.text) > 1:
-            merged = merge_symbols(_characters(symbol), model.without(symbol.text), choices)
+            merged = merge_symbols(_split_symbol(symbol), model.without(symbol.text), choices)
             found += split_unused(merged, model, choices)
         else:
             found.append(symbol)
@@ -340,8 +338,8 @@ def _texts(symbols: Sequence[Symbol]) -> list[str]:
     return [symbol.text for symbol in symbols]
 
 
-def _characters(symbol: Symbol) -> list[Symbol]:
-    """Return the characters of a token, each in its place; those of an affix stand in the last, as it takes no room."""
+def _split_symbol(symbol: Symbol) -> list[Symbol]:
+    """Return the characters of a token, each in its place; those of a suffix stand in the last, as it takes no room."""
     places = [min(place, symbol.end - 1) for place in range(symbol.begin, symbol.begin + len(symbol.text))]
     return [Symbol(character, place, place + 1) for character, place in zip(symbol.text, places, strict=True)]
 
