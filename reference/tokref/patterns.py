@@ -183,7 +183,8 @@ class PatternReader:
 
     def member(self) -> str:
         first = self.escape() if self.take("\\") else self.literal()
-        is_range = self.source.startswith("-", self.place) and not self.source.startswith("-]", self.place)
+        behind = self.source[self.place : self.place + 2]
+        is_range = len(behind) == 2 and behind[0] == "-" and behind != "-]"  # a last - stands for itself
         if is_range and not first.startswith((r"\p", r"\P")):
             self.place += 1
             return f"{first}-{self.escape() if self.take(chr(92)) else self.literal()}"
