@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 import regex
 
-from tokref.patterns import find_matches
+from tokref.patterns import Pattern, find_matches
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
@@ -351,10 +351,10 @@ def ask(find: Callable[[str, str], SPANS], asked: Sequence[Question]) -> Result:
     """Ask the reference with another engine's matches. Of a choice one option has to hold for all texts."""
     result = Result()
 
-    def find_in_its_place(pattern: Mapping[str, str], text: str, choices: Any) -> SPANS:
-        if "string" in pattern:
+    def find_in_its_place(pattern: Pattern, text: str, choices: Any) -> SPANS:
+        if not pattern.is_regex:
             return find_matches(pattern, text, choices)
-        return [(first, end) for first, end in find(pattern["regex"], text) if first < end]
+        return [(first, end) for first, end in find(pattern.source, text) if first < end]
 
     with patch("tokref.pre_tokenization.find_matches", find_in_its_place):
         for question in asked:

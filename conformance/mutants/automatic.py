@@ -39,8 +39,8 @@ from tokspec.suite.strict_yaml import read_yaml
 HERE = Path(__file__).parent
 REFERENCE = HERE.parent.parent / "reference" / "tokref"
 
-#: Modules that no rule is about: the one that says how a message is worded.
-UNJUDGED = {"errors"}
+#: Modules that no rule is about: how a message is worded, and what is refused because it asks for much.
+UNJUDGED = {"errors", "ceilings"}
 
 #: What a case may take, in seconds of the processor; with some options the slowest takes two on the reference.
 SECONDS = 8.0
@@ -54,9 +54,6 @@ NOISE = re.compile(
     r"|ReplaceComparisonOperator_(?!Is_IsNot|IsNot_Is$)\w*?_(Is|IsNot)$|ReplaceComparisonOperator_(Is|IsNot)_(?!Is)"
     r"|ReplaceUnaryOperator_\w+_Invert$|RemoveDecorator$|VariableReplacer$|VariableInserter$"
 )
-
-#: A line with a ceiling of the reference, beyond which it refuses what would fill the memory; no rule has one.
-CEILING = re.compile(r"\b(MOST|LONGEST|DEEPEST)(_[A-Z]+)?\b")
 
 Change = tuple[str, str, str]
 """A module, its lines as they were, and as they are; without those that stay."""
@@ -84,7 +81,7 @@ def changes(module: str) -> list[Made]:
                 except SyntaxError:
                     continue
                 change = module, *difference(part, other)
-                if new not in seen and not orders_names(other) and not CEILING.search(change[1]):
+                if new not in seen and not orders_names(other):
                     seen.add(new)
                     line = before.count("\n") + first_difference(part, other)
                     found.append(Made(change, before + other + behind, line))
@@ -195,11 +192,16 @@ def runs() -> Runs:
 
 
 def is_of_reference(code: CodeType) -> bool:
-    return Path(code.co_filename).parent == REFERENCE
+    return REFERENCE in Path(code.co_filename).parents
 
 
 def function_of(code: CodeType) -> Function:
-    return Path(code.co_filename).stem, code.co_firstlineno
+    return module_of(Path(code.co_filename)), code.co_firstlineno
+
+
+def module_of(file: Path) -> str:
+    """Return the name of a module in the reference: ``bpe``, or ``reading.models``."""
+    return ".".join(file.relative_to(REFERENCE).with_suffix("").parts)
 
 
 @contextmanager
@@ -274,7 +276,7 @@ def explained() -> Mapping[Change, str]:
 
 def main() -> int:
     """Print the survivors that nobody has explained, as they are found, and the explanations that nothing needs."""
-    there = {file.stem for file in REFERENCE.glob("[a-z]*.py")} - UNJUDGED
+    there = {module_of(file) for file in REFERENCE.rglob("[a-z]*.py")} - UNJUDGED
     modules = sys.argv[1:] or sorted(there)
     if strange := {*modules} - there:
         print(f"{', '.join(sorted(strange))}: no such module; give some of {', '.join(sorted(there))}", file=sys.stderr)

@@ -244,7 +244,7 @@ def test_a_slip_of_a_mutant_is_no_kill() -> None:
 
 
 def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:
-    broken = Mutant("x", "WP-ENC-4", "x", "wordpiece", "__all__ = [", "1 / 0\n__all__ = [", place="x.yaml:3")
+    broken = Mutant("x", "WP-ENC-4", "x", "wordpiece", "from fractions", "1 / 0\nfrom fractions", place="x.yaml:3")
     with pytest.raises(DataError) as caught:
         judged(broken, [])
     assert str(caught.value) == ("x.yaml:3: x: wordpiece cannot be imported: ZeroDivisionError: division by zero")

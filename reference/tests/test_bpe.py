@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokref import AlignedText, Bpe, Choices, InputError, Target, Token, train_bpe
-from tokref.bpe import base_vocabulary, best_pair, count_pairs, encode_bpe, merge_pair, merge_symbols
+from tokref.bpe import base_vocabulary, best_pair, count_pairs, encode_bpe, merge_pair, merge_symbols, split_piece
 
 from .strategies import LETTER_WORDS, WORDS, merge_lists
 
@@ -226,12 +226,19 @@ def all_orders(
     return ways or [([], symbols)]
 
 
+def merged(piece: str, model: Bpe, choices: Choices) -> list[str]:
+    """Return the texts of merged symbols, each of which is to cover just the characters that it is made of."""
+    symbols = merge_symbols(split_piece(piece, model), model, choices)
+    assert [piece[symbol.begin : symbol.end] for symbol in symbols] == [symbol.text for symbol in symbols]
+    return [symbol.text for symbol in symbols]
+
+
 @given(merge_lists(), PIECES)
 def test_a_single_pass_replaces_in_a_string_merge_by_merge(merges: list[Pair], piece: str) -> None:
     line = written(piece)
     for pair in merges:
         line = replaced(line, pair)
-    assert tuple(merge_symbols(list(piece), model_of(merges), SINGLE_PASS)) == tokens_in(line)
+    assert tuple(merged(piece, model_of(merges), SINGLE_PASS)) == tokens_in(line)
 
 
 @given(merge_lists(), PIECES)
@@ -239,14 +246,14 @@ def test_the_lowest_rank_is_the_first_of_all_orders_of_merges(merges: list[Pair]
     distinct = list(dict.fromkeys(merges))
     ranks = {pair: rank for rank, pair in enumerate(distinct)}
     _, expected = min(all_orders(list(piece), lambda left, right: ranks.get((left, right))))
-    assert merge_symbols(list(piece), model_of(distinct), LOWEST_RANK) == expected
+    assert merged(piece, model_of(distinct), LOWEST_RANK) == expected
 
 
 @given(merge_lists(), PIECES)
 def test_pairs_in_the_vocabulary_are_the_first_of_all_orders_of_merges(merges: list[Pair], piece: str) -> None:
     model = model_of(merges)
     _, expected = min(all_orders(list(piece), lambda left, right: model.vocabulary.get(left + right)))
-    assert merge_symbols(list(piece), model, IN_VOCABULARY) == expected
+    assert merged(piece, model, IN_VOCABULARY) == expected
 
 
 @given(WORDS | LETTER_WORDS, st.text("abcd", max_size=14))
@@ -254,9 +261,9 @@ def test_with_merges_in_the_order_learned_the_order_makes_no_difference(words: d
     training = train_bpe(words, [], Target(merge_count=12), Choices())
     merges = [(left, right) for left, right, _ in training.steps]
     model = model_of(merges, *training.vocabulary)
-    assert merge_symbols(list(piece), model, SINGLE_PASS) == merge_symbols(list(piece), model, LOWEST_RANK)
+    assert merged(piece, model, SINGLE_PASS) == merged(piece, model, LOWEST_RANK)
     for tokens, _ in training.words:
-        assert merge_symbols(list("".join(tokens)), model, SINGLE_PASS) == list(tokens)
+        assert merged("".join(tokens), model, SINGLE_PASS) == list(tokens)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +282,7 @@ def test_with_merges_in_the_order_learned_the_order_makes_no_difference(words: d
 )
 def test_rank_decides_and_not_length(merges: list[Pair], choices: Choices, expected: list[str]) -> None:
     model = model_of(merges, "c", "abc")
-    assert merge_symbols(["a", "b", "c"], model, choices) == expected
+    assert merged("abc", model, choices) == expected
 
 
 @pytest.mark.parametrize(
@@ -297,7 +304,7 @@ def test_unknown_characters_cut_a_piece_that_is_merged_part_by_part(
     expected, place = list[Token](), 0
     for is_known, group in groupby("".join(parts), lambda character: character in "ab"):
         part = "".join(group)
-        found = merge_symbols(list(part), model, choices) if is_known else list(part)
+        found = merged(part, model, choices) if is_known else list(part)
         for symbol in found:
             text = symbol if is_known else "<unk>"
             expected.append(Token(text, model.vocabulary[text], place, place + len(symbol)))
@@ -366,4 +373,4 @@ def test_canonically_equivalent_characters_are_different() -> None:
 @pytest.mark.parametrize("choices", [SINGLE_PASS, LOWEST_RANK, IN_VOCABULARY])
 def test_a_long_piece(choices: Choices) -> None:
     model = Bpe({"^": 0, "^^": 1, "^^^^": 2}, (("^", "^"), ("^^", "^^")))
-    assert merge_symbols(["^"] * 403, model, choices) == ["^^^^"] * 100 + ["^^", "^"]
+    assert merged("^" * 403, model, choices) == ["^^^^"] * 100 + ["^^", "^"]

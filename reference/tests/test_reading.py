@@ -295,6 +295,10 @@ TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
         ({"pre_tokenizer": {"type": "byte_level", "use_regex": 1}}, "1 is neither true nor false"),
         ({"normalizer": {"type": "sequence"}}, "the normalizer sequence needs the key normalizers"),
         (
+            {"normalizer": {"type": "replace", "pattern": {"regex": "[a-"}, "content": ""}},
+            "the pattern '[a-' has a class without its end",
+        ),
+        (
             {"normalizer": {"type": "sequence", "normalizers": None}},
             "the normalizer sequence needs the key normalizers",
         ),

@@ -1,4 +1,4 @@
-"""A small input may ask for very much: that is refused, and what asks for a little less is answered."""
+"""A small input may ask for very much: that is refused at the door, and what asks for a little less is answered."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from tokref import Choices, InputError, Unigram, encode_inputs, from_mapping
 from tokref.alignment import AlignedText
+from tokref.ceilings import TimedPattern, refuse_heavy_pattern, refuse_large_encoding, refuse_many_segmentations
 from tokref.normalization import normalize
 from tokref.patterns import compile_pattern
 from tokref.unigram import segmentations
@@ -20,7 +21,9 @@ BPE = {"type": "bpe", "vocabulary": ["a"], "merges": []}
 
 def encode(texts: list[str], **parts: Any) -> int:
     """Return how many tokens there are with those that overflow."""
-    [encoding] = encode_inputs([texts], from_mapping({**BPE, **parts}), Choices(), True)
+    tokenizer = from_mapping({**BPE, **parts})
+    refuse_large_encoding([texts], tokenizer, Choices(), True, "all", ())
+    [encoding] = encode_inputs([texts], tokenizer, Choices(), True)
     return sum(len(part.tokens) for part in (encoding, *encoding.overflowing))
 
 
@@ -50,7 +53,7 @@ def pair(first: int, second: int) -> int:
 )
 def test_a_pattern_that_asks_for_much_is_refused(pattern: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        compile_pattern(pattern, Choices())
+        refuse_heavy_pattern(pattern)
     assert caught.value.reason == "unsupported"
     assert caught.value.message.startswith(message)
 
@@ -59,7 +62,26 @@ def test_a_pattern_that_asks_for_much_is_refused(pattern: str, message: str) -> 
     "pattern", [r"a{1000}", r"(?:a{100}){100}", r"(?:a{1000}b{1000}){10}", r"[[[a]b]&&[a]]", r"\x{10FFFF}"]
 )
 def test_a_pattern_that_asks_for_less_is_compiled(pattern: str) -> None:
+    refuse_heavy_pattern(pattern)
     assert compile_pattern(pattern, Choices())
+
+
+def test_a_pattern_is_refused_where_it_is_read() -> None:
+    for stage in ({"normalizer": {"type": "replace", "content": ""}}, {"decoder": {"type": "replace", "content": ""}}):
+        [(name, given)] = stage.items()
+        with pytest.raises(InputError) as caught:
+            from_mapping({name: {**given, "pattern": {"regex": "a" * 4097}}})
+        message = "a pattern of 4097 characters is longer than 4096"
+        assert (caught.value.reason, caught.value.message) == ("unsupported", message)
+
+
+def test_a_search_that_takes_too_long_is_given_up() -> None:
+    pattern = TimedPattern("(?:a|a)+b")
+    assert pattern.search("aab", Choices()) == [(0, 3)]
+    with pytest.raises(InputError) as caught:
+        pattern.search("a" * 100 + "c", Choices(), timeout=0.05)
+    assert caught.value.reason == "unsupported"
+    assert caught.value.message.endswith("takes too long")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +98,7 @@ def test_a_pattern_that_asks_for_less_is_compiled(pattern: str) -> None:
         (lambda: pair(1000, 101), "100999 parts would overflow, more than 100000"),
         (lambda: replace(1001), "the character map has a replacement of 1001 characters, more than 1000"),
         (
-            lambda: segmentations("a" * 40, Unigram({"a": 1, "aa": 1})),
+            lambda: refuse_many_segmentations("a" * 40, Unigram({"a": 1, "aa": 1})),
             "'aaaaaaaaaaaaaaaaaaaaaaaaa' has 121393 segmentations, more than 100000",
         ),
     ],
@@ -92,4 +114,5 @@ def test_what_asks_for_less_is_answered() -> None:
     assert encode(["aa"], padding={"strategy": {"fixed": 100_000}}) == 100_000
     assert pair(100, 20) == 4000
     assert replace(1000) == 1000
+    refuse_many_segmentations("a" * 20, Unigram({"a": 1, "aa": 1}))
     assert len(segmentations("a" * 20, Unigram({"a": 1, "aa": 1}))) == 10946

@@ -98,7 +98,7 @@ class BpeEncoder:
 
     def _symbols(self, piece: str) -> tuple[Sequence[str], Sequence[int]]:
         """Return the symbols of a piece, and the places of their characters."""
-        symbols = split_piece(piece, self._model) if self._has_affixes else piece
+        symbols = [symbol.text for symbol in split_piece(piece, self._model)] if self._has_affixes else piece
         places = range(len(piece))
         if not self._drops_first or all(map(self._ids.__contains__, symbols)):
             return symbols, places

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
-from tokfast.patterns import compile_any, replace_matches
+from tokfast.patterns import replace_matches
 from tokfast.values import Cache
 from tokref.choices import Choices
 from tokref.decoding import decode_parts
 from tokref.errors import InputError
+from tokref.patterns import Pattern
 from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
 from tokref.values import Component
 
@@ -89,12 +90,11 @@ def _byte_level(choices: Choices) -> _Step:
     return lambda tokens: [b"".join(map(cache.__getitem__, tokens)).decode("utf-8", errors="replace")]
 
 
-def _replace(choices: Choices, pattern: Mapping[str, str], content: str) -> _Step:
+def _replace(choices: Choices, pattern: Pattern, content: str) -> _Step:
     """Replace every match of a pattern in each text (DEC-REPLACE-1)."""
-    string = pattern.get("string")
-    if string:
-        return lambda tokens: [token.replace(string, content) for token in tokens]
-    compiled = compile_any(pattern, choices)
+    if pattern.source and not pattern.is_regex:
+        return lambda tokens: [token.replace(pattern.source, content) for token in tokens]
+    compiled = pattern.compile(choices)
     return lambda tokens: [replace_matches(compiled, content, token) for token in tokens]
 
 

@@ -16,12 +16,13 @@ from typing import Any, Protocol
 import regex
 
 from tokfast.charsmap import CharacterMapNormalizer
-from tokfast.patterns import compile_any, find_matches, replace_matches
+from tokfast.patterns import find_matches, replace_matches
 from tokfast.sentencepiece import SentencePieceNormalizer
 from tokfast.values import Cache, Piece, cover
 from tokref.alignment import AlignedText, Span
 from tokref.choices import Choices
 from tokref.normalization import normalize, strip_marks, unicode_form
+from tokref.patterns import Pattern
 from tokref.values import Component
 
 __all__ = ["Normalizer"]
@@ -80,9 +81,9 @@ def _step(component: Component, choices: Choices) -> _Step:
 class _Replace:
     """Replaces the matches of a pattern (NORM-REPLACE-1); an empty match is none (NORM-REPLACE-2)."""
 
-    def __init__(self, choices: Choices, pattern: Mapping[str, str], content: str) -> None:
-        self._pattern = compile_any(pattern, choices)
-        self._string = pattern.get("string")
+    def __init__(self, choices: Choices, pattern: Pattern, content: str) -> None:
+        self._pattern = pattern.compile(choices)
+        self._string = "" if pattern.is_regex else pattern.source
         self._content = content
 
     def apply(self, text: str) -> str:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import regex
 
-from tokref.choices import Choices
+from tokref.ceilings import SECONDS
 from tokref.errors import InputError, brief
-from tokref.patterns import SECONDS, compile_pattern
 
-__all__ = ["compile_any", "find_matches", "replace_matches"]
-
-
-def compile_any(pattern: Mapping[str, str], choices: Choices) -> regex.Pattern[str]:
-    """Compile a pattern of either kind, as :func:`tokref.patterns.find_matches` does for each text."""
-    if "string" in pattern:
-        return regex.compile(regex.escape(pattern["string"]))
-    return compile_pattern(pattern["regex"], choices)
+__all__ = ["find_matches", "replace_matches"]
 
 
 def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
@@ -26,7 +16,7 @@ def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]
     Raises:
         InputError: ``unsupported``, where the search takes too long.
 
-    >>> find_matches(compile_any({"regex": "a|ab"}, Choices()), "abab")
+    >>> find_matches(regex.compile("a|ab"), "abab")
     [(0, 1), (2, 3)]
     """
     try:
@@ -39,7 +29,7 @@ def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]
 def replace_matches(pattern: regex.Pattern[str], content: str, text: str) -> str:
     """Return a text in which every match is replaced.
 
-    >>> replace_matches(compile_any({"string": "--"}, Choices()), "+", "a--b")
+    >>> replace_matches(regex.compile("--"), "+", "a--b")
     'a+b'
     """
     parts: list[str] = []

@@ -27,6 +27,7 @@ from tokfast.values import Cache, Encoder, Part, Piece, cover
 from tokfast.wordpiece import WordLevelEncoder, WordPieceEncoder
 from tokref.added_tokens import SpecialTokens, keep_allowed, normalized_contents, raw_contents
 from tokref.alignment import Span
+from tokref.ceilings import refuse_many_parts, refuse_much_padding
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.lengths import pad, truncate
@@ -99,7 +100,9 @@ class FastTokenizer:
         for text in chain.from_iterable(inputs) if disallowed_special else ():
             self._refuse_disallowed(text, allowed_special, disallowed_special)
         looking = self._allowing(allowed_special)
-        return pad([looking._encode_input(texts, add_special_tokens) for texts in inputs], self.tokenizer.padding)
+        encodings = [looking._encode_input(texts, add_special_tokens) for texts in inputs]
+        refuse_much_padding(encodings, self.tokenizer.padding)
+        return pad(encodings, self.tokenizer.padding)
 
     def encode_ids(self, text: str, allowed_special: SpecialTokens = "all") -> list[int | None]:
         """Encode a text to ids alone, which takes a fraction of the time; None stands for a token without an entry.
@@ -239,6 +242,7 @@ class FastTokenizer:
         encoded = [self._encode_text(text, number) for number, text in enumerate(texts)]  # POST-1
         added = added_count(post_processor, len(texts)) if add_special_tokens else 0
         parts = truncate(encoded, truncation, added, self.choices)  # TRUNC-1, TRUNC-10
+        refuse_many_parts(parts)
         chosen: list[tuple[tuple[EncodedToken, ...], ...]] = list(product(*parts))
         if len(parts) == 2:  # TRUNC-8
             a, b = parts

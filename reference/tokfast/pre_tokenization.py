@@ -14,9 +14,10 @@ from itertools import pairwise
 
 import regex
 
-from tokfast.patterns import compile_any, find_matches
+from tokfast.patterns import find_matches
 from tokfast.values import Piece
 from tokref.choices import Choices
+from tokref.patterns import Pattern
 from tokref.pre_tokenization import BERT, BYTE_CHARACTERS, NO_WHITE_SPACE, PUNCTUATION, WORDS, utf_8
 from tokref.values import Component
 
@@ -210,8 +211,8 @@ def _metaspace(choices: Choices, replacement: str, prepend_scheme: str, split: b
     return _Stage(pattern, space=replacement, prefix=prefix, only_first=prepend_scheme == "first")
 
 
-def _split(choices: Choices, pattern: Mapping[str, str], behavior: str, invert: bool) -> _Stage:
-    return _Stage(compile_any(pattern, choices), behavior, invert)  # PRE-SPLIT-1
+def _split(choices: Choices, pattern: Pattern, behavior: str, invert: bool) -> _Stage:
+    return _Stage(pattern.compile(choices), behavior, invert)  # PRE-SPLIT-1
 
 
 def _digits(choices: Choices, individual_digits: bool) -> _Stage:

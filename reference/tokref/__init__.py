@@ -16,11 +16,14 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``errors``             chapter 9
 ``post_processing``    chapter 11
 ``lengths``            chapter 12
+``patterns``           chapter 13
 ``word_level``         chapter 14
 ``sentencepiece``      chapter 15
 ``pipeline``           the stages together: encode, decode, count words
-``reading``            from plain values to a tokenizer
 =====================  ==================================================================
+
+Around the chapters, which import nothing of it, is the door: the package ``reading`` checks plain values and makes a
+tokenizer of them, and ``ceilings`` refuses what asks for very much.
 
 The loops are naive on purpose; the package :mod:`tokfast` computes the same results fast. The id of a clause stands at
 the line where its rule is applied.

@@ -19,16 +19,6 @@ from tokref.errors import InputError, brief
 from tokref.normalization import normalize
 from tokref.values import AddedToken, Component, Tokenizer
 
-__all__ = [
-    "SpecialTokens",
-    "Stretch",
-    "keep_allowed",
-    "normalized_contents",
-    "raw_contents",
-    "refuse_disallowed",
-    "split_added_tokens",
-]
-
 SpecialTokens = Literal["all"] | Sequence[str]
 """The special tokens that a request allows or disallows: all, or the contents of some."""
 
@@ -110,9 +100,11 @@ def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken])
         if not here:
             place += 1
             continue
+        # And not the one that is listed first, behind which a longer one would never be found.
         content = max(here, key=len)  # ADDED-2
         token, end = contents[content], place + len(content)
         if token.single_word and _is_in_word(text, place, end):  # ADDED-8
+            # Not even a shorter token that begins here is tried: the match as a whole is text.
             place = end  # ADDED-9
             continue
         start, end = _with_white_space(text, place, end, token)

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-__all__ = ["AlignedText", "Span", "Step"]
-
 Span = tuple[int, int]
 """Start and end in the original input, in code points; the end is excluded (TERM-3)."""
 

@@ -10,29 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.pre_tokenization import utf_8
 from tokref.values import Bpe, Pair, Token, Unigram, Words, all_tokens, number_tokens, unknown_token
-
-__all__ = [
-    "BpeTraining",
-    "Split",
-    "Target",
-    "base_vocabulary",
-    "best_pair",
-    "byte_tokens",
-    "count_pairs",
-    "encode_bpe",
-    "join_symbols",
-    "merge_pair",
-    "merge_symbols",
-    "split_piece",
-    "split_unused",
-    "train_bpe",
-]
 
 Split = tuple[tuple[str, ...], int]
 """A word as tokens, with its count."""
@@ -97,6 +81,7 @@ def best_pair(words: Iterable[Split], vocabulary: Sequence[str], choices: Choice
         return None
     highest = max(counts.values())  # BPE-TRAIN-7
     tied = [pair for pair, count in counts.items() if count == highest]  # in the order first met
+    # Small corpora tie all the time, and every later merge depends on how.
     if choices.bpe_training_tie == "first_met":  # BPE-TRAIN-8
         return tied[0], highest
     ids = number_tokens(vocabulary)
@@ -104,21 +89,32 @@ def best_pair(words: Iterable[Split], vocabulary: Sequence[str], choices: Choice
     return smallest, highest
 
 
+def find_pair(tokens: Sequence[str], pair: Pair) -> list[int]:
+    """Return the places at which a pair stands, from left to right without overlap (BPE-TRAIN-9, BPE-ENC-4).
+
+    >>> find_pair(["a", "a", "a", "b", "a", "a"], ("a", "a"))
+    [0, 4]
+    """
+    places: list[int] = []
+    place = 0
+    while place + 1 < len(tokens):
+        if (tokens[place], tokens[place + 1]) == pair:
+            places.append(place)
+            place += 2  # both are taken: in a a a the middle one belongs to the first place
+        else:
+            place += 1
+    return places
+
+
 def merge_pair(tokens: Sequence[str], pair: Pair, merged: str) -> tuple[str, ...]:
-    """Replace every occurrence of a pair, from left to right without overlap (BPE-TRAIN-9, BPE-ENC-4).
+    """Replace every occurrence of a pair (BPE-TRAIN-9).
 
     >>> merge_pair(["a", "a", "a"], ("a", "a"), "aa")
     ('aa', 'a')
     """
-    result: list[str] = []
-    place = 0
-    while place < len(tokens):
-        if tuple(tokens[place : place + 2]) == pair:
-            result.append(merged)
-            place += 2
-        else:
-            result.append(tokens[place])
-            place += 1
+    result = list(tokens)
+    for place in reversed(find_pair(tokens, pair)):  # from the right, so that places on the left stay where they are
+        result[place : place + 2] = [merged]
     return tuple(result)
 
 
@@ -139,9 +135,18 @@ def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choic
         (left, right), count = best
         splits = [(merge_pair(tokens, (left, right), left + right), weight) for tokens, weight in splits]
         steps.append((left, right, count))
+        # Two merges may make the same token, as a + bc and ab + c do; it has one id, and each merge its rank.
         if left + right not in vocabulary:  # BPE-TRAIN-10
             vocabulary.append(left + right)
     return BpeTraining(tuple(vocabulary), tuple(steps), tuple(splits))
+
+
+class Symbol(NamedTuple):
+    """What merging has made of the characters of a piece from ``begin`` to ``end``."""
+
+    text: str
+    begin: int
+    end: int
 
 
 def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
@@ -154,57 +159,37 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     >>> [token.text for token in encode_bpe(AlignedText.from_input("mug"), model, Choices())]
     ['[UNK]', 'ug']
     """
-    if model.ignore_merges and piece.text in model.vocabulary:  # BPE-WHOLE-1
+    if model.ignore_merges and piece.text in model.vocabulary:  # BPE-WHOLE-1: even where no merges lead to it
         return [Token(piece.text, model.vocabulary[piece.text], *piece.span(0, len(piece.text)))]
     symbols = split_piece(piece.text, model)  # BPE-ENC-1; TERM-1: characters are code points
     if model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging":  # BPE-ENC-8
-        known = [
-            symbol in model.vocabulary or bool(byte_tokens(piece, place, model)) for place, symbol in enumerate(symbols)
-        ]
-        piece = piece.rewrite((piece.text[place] * known[place], place, place + 1) for place in range(len(symbols)))
-        symbols = [symbol for place, symbol in enumerate(symbols) if known[place]]
-    run_option = choices.bpe_unknown_run
-    if model.fuse_unk is not None:  # BPE-ENC-10
-        run_option = "fused" if model.fuse_unk else "each"
+        piece, symbols = drop_unknown(piece, symbols, model)
     tokens: list[Token] = []
-    begin = 0
-    is_run = False  # whether the character before became the unknown token
+    is_run = False  # whether the symbol before became the unknown token
     for symbol in split_unused(merge_symbols(symbols, model, choices), model, choices):
-        end = begin + 1  # BPE-AFFIX-4: spans count characters
-        while end < len(symbols) and join_symbols(symbols[begin:end], model) != symbol:  # so many were merged
-            end += 1
-        start, stop = piece.span(begin, end)
-        was_run, is_run = is_run, False
-        if symbol in model.vocabulary and symbol not in model.unused:  # TERM-2: equal code points; SP-UNUSED-1
-            tokens.append(Token(symbol, model.vocabulary[symbol], start, stop))
-        elif found := byte_tokens(piece, begin, model):  # BPE-BYTES-1
-            tokens += found
-        elif model.unknown_token is not None:  # BPE-ENC-6
-            is_run = True  # no merge joins an unknown character to its neighbours
-            unknown = unknown_token(model, symbol, start, stop)
-            if was_run and run_option == "fused":  # BPE-ENC-7
-                tokens[-1] = tokens[-1]._replace(end=stop)
-            else:
-                tokens.append(unknown)
-        elif choices.bpe_unknown_without_token == "kept":  # BPE-ENC-8
-            tokens.append(Token(symbol, None, start, stop))
-        elif choices.bpe_unknown_without_token == "error":
-            raise InputError(
-                "unknown_symbol", f"{symbol!r} is not in the vocabulary and the model has no unknown token"
-            )
-        # What is left is the option dropped_after_merging: the character gives no token.
-        begin = end
+        found = find_tokens(symbol, piece, model)
+        was_run, is_run = is_run, not found and model.unknown_token is not None
+        if was_run and is_run and fuses_unknown(model, choices):  # BPE-ENC-7
+            tokens[-1] = tokens[-1]._replace(end=piece.span(symbol.begin, symbol.end)[1])
+        else:
+            tokens += found or replace_unknown(symbol, piece, model, choices)
     return tokens
 
 
-def split_piece(text: str, model: Bpe) -> list[str]:
-    """Return the characters of a piece, the last with its suffix (BPE-AFFIX-1), later ones with a prefix (BPE-AFFIX-2).
+def split_piece(text: str, model: Bpe) -> list[Symbol]:
+    """Return the characters of a piece, each a symbol.
 
-    >>> split_piece("hug", Bpe(continuing_prefix="##", end_of_word_suffix="</w>"))
+    The affixes tell characters apart by where they stand: a token for the end of a word is not found within one.
+
+    >>> [symbol.text for symbol in split_piece("hug", Bpe(continuing_prefix="##", end_of_word_suffix="</w>"))]
     ['h', '##u', '##g</w>']
     """
-    symbols = [model.continuing_prefix * (place > 0) + character for place, character in enumerate(text)]
-    return [*symbols[:-1], *(symbol + model.end_of_word_suffix for symbol in symbols[-1:])]
+    symbols: list[Symbol] = []
+    for place, character in enumerate(text):
+        prefix = model.continuing_prefix if place > 0 else ""  # BPE-AFFIX-2
+        suffix = model.end_of_word_suffix if place == len(text) - 1 else ""  # BPE-AFFIX-1
+        symbols.append(Symbol(prefix + character + suffix, place, place + 1))  # BPE-AFFIX-4: an affix takes no room
+    return symbols
 
 
 def join_symbols(symbols: Sequence[str], model: Bpe) -> str:
@@ -215,6 +200,93 @@ def join_symbols(symbols: Sequence[str], model: Bpe) -> str:
     """
     first, *others = symbols
     return first + "".join(symbol.removeprefix(model.continuing_prefix) for symbol in others)
+
+
+def drop_unknown(piece: AlignedText, symbols: Sequence[Symbol], model: Bpe) -> tuple[AlignedText, list[Symbol]]:
+    """Take unknown characters out of a piece, so that merging joins what stood on both sides of them (BPE-ENC-8).
+
+    What is left keeps its affixes, and counts its places in the piece that is left.
+
+    >>> piece = AlignedText.from_input("axb")
+    >>> drop_unknown(piece, split_piece("axb", Bpe()), Bpe({"a": 0, "b": 1}))[1]
+    [Symbol(text='a', begin=0, end=1), Symbol(text='b', begin=1, end=2)]
+    """
+    known = [symbol for symbol in symbols if symbol.text in model.vocabulary or byte_tokens(piece, symbol.begin, model)]
+    left = piece.rewrite((piece.text[begin:end], begin, end) for _, begin, end in known)
+    return left, [Symbol(symbol.text, place, place + 1) for place, symbol in enumerate(known)]
+
+
+def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> list[Symbol]:
+    """Apply merges to the symbols of a piece; a symbol that is not in the vocabulary takes part in none (BPE-ENC-6).
+
+    Only merges make a longer token, so a piece that is in the vocabulary is not taken as a whole (BPE-ENC-9).
+
+    >>> model = Bpe(dict.fromkeys(["a", "b", "c", "bc", "ab", "abc"], 0), (("b", "c"), ("a", "b"), ("ab", "c")))
+    >>> merge_symbols(split_piece("abc", model), model, Choices())
+    [Symbol(text='a', begin=0, end=1), Symbol(text='bc', begin=1, end=3)]
+    """
+    symbols = list(symbols)
+    is_listed = model.scores is None and choices.bpe_pairs == "listed"
+    if is_listed and choices.bpe_merge_order == "single_pass":
+        # This is how the documents' program goes: pair by pair through the list, and never back. What becomes possible
+        # when its turn has passed stays apart, which only lists of merges that no training learned can show.
+        for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
+            symbols = merge_at(find_pair(_texts(symbols), pair), symbols, model)  # BPE-ENC-4
+        return symbols
+    while True:
+        ranks = [(_rank(pair, model, choices), place) for place, pair in enumerate(pairwise(_texts(symbols)))]
+        possible = [(rank, place) for rank, place in ranks if rank is not None]
+        if not possible:
+            return symbols
+        _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
+        places = [place]  # and then look again: what this merge makes may have a lower rank than what is left
+        # The two differ where merging one place gives a pair of a lower rank than the rest has.
+        if choices.bpe_merge_places == "all" and is_listed:  # BPE-ENC-11
+            places = find_pair(_texts(symbols), (symbols[place].text, symbols[place + 1].text))
+        symbols = merge_at(places, symbols, model)
+
+
+def merge_at(places: Sequence[int], symbols: Sequence[Symbol], model: Bpe) -> list[Symbol]:
+    """Merge the symbol at each place with the one after it; together they cover what both covered.
+
+    >>> merge_at([1], split_piece("abc", Bpe()), Bpe())
+    [Symbol(text='a', begin=0, end=1), Symbol(text='bc', begin=1, end=3)]
+    """
+    result = list(symbols)
+    for place in reversed(places):
+        left, right = symbols[place], symbols[place + 1]
+        result[place : place + 2] = [Symbol(join_symbols((left.text, right.text), model), left.begin, right.end)]
+    return result
+
+
+def split_unused(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> list[Symbol]:
+    """Replace each unused token by what merging makes of its characters without it (SP-UNUSED-2).
+
+    An unused token is a step on the way to longer ones, so it is merged like any other and only then taken apart.
+
+    >>> model = Bpe({"a": 0, "b": 1, "ab": 2}, (("a", "b"),), unused=frozenset(["ab"]))
+    >>> [symbol.text for symbol in split_unused([Symbol("ab", 0, 2), Symbol("a", 2, 3)], model, Choices())]
+    ['a', 'b', 'a']
+    """
+    found: list[Symbol] = []
+    for symbol in symbols:
+        if symbol.text in model.unused and len(symbol.text) > 1:
+            merged = merge_symbols(_split_symbol(symbol), model.without(symbol.text), choices)
+            found += split_unused(merged, model, choices)
+        else:
+            found.append(symbol)
+    return found
+
+
+def find_tokens(symbol: Symbol, piece: AlignedText, model: Bpe) -> list[Token]:
+    """Return the token that a symbol is, or those of its bytes; none, if it is unknown.
+
+    >>> find_tokens(Symbol("b", 1, 2), AlignedText.from_input("ab"), Bpe({"b": 7}))
+    [Token(text='b', id=7, start=1, end=2)]
+    """
+    if symbol.text in model.vocabulary and symbol.text not in model.unused:  # TERM-2: equal code points; SP-UNUSED-1
+        return [Token(symbol.text, model.vocabulary[symbol.text], *piece.span(symbol.begin, symbol.end))]
+    return byte_tokens(piece, symbol.begin, model)  # BPE-BYTES-1: unknown symbols are single characters
 
 
 def byte_tokens(piece: AlignedText, place: int, model: Bpe | Unigram) -> list[Token]:
@@ -231,47 +303,45 @@ def byte_tokens(piece: AlignedText, place: int, model: Bpe | Unigram) -> list[To
     return [Token(name, vocabulary[name], *piece.span(place, place + 1)) for name in names]  # BPE-BYTES-3
 
 
-def merge_symbols(symbols: list[str], model: Bpe, choices: Choices) -> list[str]:
-    """Apply merges to the symbols of a piece; a symbol that is not in the vocabulary takes part in none (BPE-ENC-6).
+def fuses_unknown(model: Bpe, choices: Choices) -> bool:
+    """Say whether unknown characters that stand side by side become one unknown token.
 
-    Only merges make a longer token, so a piece that is in the vocabulary is not taken as a whole (BPE-ENC-9).
-
-    >>> model = Bpe(dict.fromkeys(["a", "b", "c", "bc", "ab", "abc"], 0), (("b", "c"), ("a", "b"), ("ab", "c")))
-    >>> merge_symbols(["a", "b", "c"], model, Choices())
-    ['a', 'bc']
+    >>> fuses_unknown(Bpe(fuse_unk=False), Choices(bpe_unknown_run="fused"))
+    False
     """
-    is_listed = model.scores is None and choices.bpe_pairs == "listed"
-    if is_listed and choices.bpe_merge_order == "single_pass":
-        for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
-            symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]  # BPE-ENC-4
-        return symbols
-    while True:
-        ranks = [(_rank(pair, model, choices), place) for place, pair in enumerate(pairwise(symbols))]
-        possible = [(rank, place) for rank, place in ranks if rank is not None]
-        if not possible:
-            return symbols
-        _, place = min(possible)  # BPE-ENC-3, BPE-ENC-5: the lowest rank; BPE-ENC-4: in its leftmost place
-        pair = (symbols[place], symbols[place + 1])
-        if choices.bpe_merge_places == "all" and is_listed:  # BPE-ENC-11
-            symbols = [*merge_pair(symbols, pair, join_symbols(pair, model))]
-            continue
-        symbols = [*symbols[:place], join_symbols(pair, model), *symbols[place + 2 :]]
+    if model.fuse_unk is not None:  # BPE-ENC-10: what the model says itself comes first
+        return model.fuse_unk
+    return choices.bpe_unknown_run == "fused"  # BPE-ENC-7
 
 
-def split_unused(symbols: Sequence[str], model: Bpe, choices: Choices) -> list[str]:
-    """Replace each unused token by what merging makes of its characters without it (SP-UNUSED-2).
+def replace_unknown(symbol: Symbol, piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
+    """Return what stands for an unknown symbol: the unknown token, or what the choice says where there is none.
 
-    >>> model = Bpe({"a": 0, "b": 1, "ab": 2}, (("a", "b"),), unused=frozenset(["ab"]))
-    >>> split_unused(["ab", "a"], model, Choices())
-    ['a', 'b', 'a']
+    Raises:
+        InputError: ``unknown_symbol``.
+
+    >>> replace_unknown(Symbol("m", 0, 1), AlignedText.from_input("m"), Bpe({"[UNK]": 3}, (), "[UNK]"), Choices())
+    [Token(text='[UNK]', id=3, start=0, end=1)]
     """
-    found: list[str] = []
-    for symbol in symbols:
-        if symbol in model.unused and len(symbol) > 1:
-            found += split_unused(merge_symbols([*symbol], model.without(symbol), choices), model, choices)
-        else:
-            found.append(symbol)
-    return found
+    start, stop = piece.span(symbol.begin, symbol.end)
+    if model.unknown_token is not None:  # BPE-ENC-6
+        return [unknown_token(model, symbol.text, start, stop)]
+    if choices.bpe_unknown_without_token == "kept":  # BPE-ENC-8
+        return [Token(symbol.text, None, start, stop)]
+    if choices.bpe_unknown_without_token == "error":
+        message = f"{symbol.text!r} is not in the vocabulary and the model has no unknown token"
+        raise InputError("unknown_symbol", message)
+    return []  # dropped_after_merging: it kept its neighbours apart, and that is all
+
+
+def _texts(symbols: Sequence[Symbol]) -> list[str]:
+    return [symbol.text for symbol in symbols]
+
+
+def _split_symbol(symbol: Symbol) -> list[Symbol]:
+    """Return the characters of a token, each in its place; those of a suffix stand in the last, as it takes no room."""
+    places = [min(place, symbol.end - 1) for place in range(symbol.begin, symbol.begin + len(symbol.text))]
+    return [Symbol(character, place, place + 1) for character, place in zip(symbol.text, places, strict=True)]
 
 
 def _rank(pair: Pair, model: Bpe, choices: Choices) -> float | None:

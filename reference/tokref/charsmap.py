@@ -11,11 +11,6 @@ from dataclasses import dataclass
 from tokref.alignment import Step
 from tokref.errors import InputError
 
-__all__ = ["CharacterMap", "read_map"]
-
-LONGEST_REPLACEMENT = 1_000
-"""How many characters a replacement may have; the longest published one has 18."""
-
 
 @dataclass(frozen=True)
 class CharacterMap:
@@ -57,17 +52,13 @@ class CharacterMap:
         return self.units[place] if place < len(self.units) else 0x80000000
 
     def replacement(self, place: int) -> str:
-        """Return the replacement that begins at a place.
-
-        Raises:
-            InputError: ``unsupported``, where it is very long.
-        """
+        """Return the replacement that begins at a place; what is not UTF-8 in it is replaced."""
         end = self.replacements.find(b"\0", place)
-        replacement = self.replacements[place : end if end >= 0 else None].decode("utf-8", "replace")
-        if len(replacement) > LONGEST_REPLACEMENT:
-            what = f"a replacement of {len(replacement)} characters"
-            raise InputError("unsupported", f"the character map has {what}, more than {LONGEST_REPLACEMENT}")
-        return replacement
+        return self.replacements[place : end if end >= 0 else None].decode("utf-8", "replace")
+
+
+NO_MAP = CharacterMap((), b"")
+"""The map that replaces nothing."""
 
 
 def read_map(content: bytes) -> CharacterMap:
@@ -80,7 +71,7 @@ def read_map(content: bytes) -> CharacterMap:
     [('a', 0, 1), ('b', 1, 2)]
     """
     if not content:
-        return CharacterMap((), b"")
+        return NO_MAP
     size = int.from_bytes(content[:4], "little")
     if size % 4 or 4 + size > len(content):  # so is what is shorter than the size itself
         raise InputError("invalid_model", f"a character map of {len(content)} bytes says that its trie has {size}")

@@ -11,8 +11,6 @@ from typing import Literal, get_args, get_type_hints
 
 from tokref.errors import InputError
 
-__all__ = ["Choices"]
-
 
 @dataclass(frozen=True)
 class Choices:
@@ -31,7 +29,9 @@ class Choices:
     merge_outside_vocabulary: Literal["refused", "ignored"] = "refused"
     duplicate_token: Literal["refused", "last_place"] = "refused"
     wordpiece_length_unit: Literal["code_point", "utf16"] = "code_point"
-    unigram_tie: Literal["any", "earliest_start"] = "any"
+    unigram_tie: Literal["any", "earliest_start"] = (
+        "any"  # never asked: earliest_start is always taken, which is any too
+    )
     unigram_score_start: Literal["one", "zero"] = "one"
     unigram_unknown: Literal["piece", "run"] = "piece"
     unigram_unknown_without_token: Literal["error", "dropped", "kept"] = "error"

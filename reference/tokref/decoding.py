@@ -1,7 +1,8 @@
 """Decoding: tokens back to text (``spec/07-decoding.md``).
 
-A decoder is a function from a list of tokens to a list of texts, found in a table by the type that the model names. A
-sequence of decoders hands such a list on; at the end the texts are joined.
+A decoder is a function from a list of tokens to a list of texts, found in a table by the type that the model names. Its
+parameters that can only be named are those of the component, with the defaults of the specification. A sequence of
+decoders hands such a list on; at the end the texts are joined.
 """
 
 from __future__ import annotations
@@ -10,11 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from tokref.choices import Choices
-from tokref.patterns import find_matches
+from tokref.patterns import Pattern, find_matches
 from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
 from tokref.values import Component
-
-__all__ = ["BYTE_TOKEN", "decode_parts", "decode_run", "join_tokens", "token_bytes"]
 
 
 def join_tokens(tokens: Sequence[str], decoder: Component | None, choices: Choices) -> str:
@@ -35,7 +34,7 @@ def decode_parts(tokens: Sequence[str], decoder: Component, choices: Choices) ->
     return DECODERS[decoder.type](tokens, choices, **decoder.parameters)
 
 
-def decode_in_order(tokens: Sequence[str], choices: Choices, decoders: tuple[Component, ...]) -> list[str]:
+def decode_in_order(tokens: Sequence[str], choices: Choices, *, decoders: tuple[Component, ...]) -> list[str]:
     """Give each decoder the texts that the one before made (DEC-SEQUENCE-1)."""
     parts = list(tokens)
     for decoder in decoders:
@@ -54,11 +53,12 @@ def decode_byte_level(tokens: Sequence[str], choices: Choices) -> list[str]:
 
 
 def decode_metaspace(
-    tokens: Sequence[str], choices: Choices, replacement: str, prepend_scheme: str = "always"
+    tokens: Sequence[str], choices: Choices, *, replacement: str = "▁", prepend_scheme: str = "always"
 ) -> list[str]:
     """Replace every replacement character by a space (DEC-META-1)."""
     first, *others = tokens or [""]
     if prepend_scheme != "never":  # DEC-META-3
+        # Encoding may have put this space there, or the text may have begun with one: the tokens do not tell.
         if choices.metaspace_leading_space == "removed":  # DEC-META-2
             first = first.removeprefix(replacement)
         elif choices.metaspace_leading_space == "removed_from_first_token":
@@ -66,14 +66,17 @@ def decode_metaspace(
     return [token.replace(replacement, " ") for token in (first, *others)]
 
 
-def decode_wordpiece(tokens: Sequence[str], choices: Choices, prefix: str, cleanup: bool) -> list[str]:
+def decode_wordpiece(
+    tokens: Sequence[str], choices: Choices, *, prefix: str = "##", cleanup: bool = False
+) -> list[str]:
     """Put a space before each token but continuing ones, which lose their prefix (DEC-WP-1).
 
-    >>> decode_wordpiece(["do", "##nt", "!"], Choices(), "##", cleanup=True)
+    >>> decode_wordpiece(["do", "##nt", "!"], Choices(), cleanup=True)
     ['do', 'nt', '!']
     """
     first, *others = tokens or [""]
     parts = [first, *(token.removeprefix(prefix) if token.startswith(prefix) else " " + token for token in others)]
+    # Token by token, a replacement that spans two tokens is not found: " '" and " s" stay apart.
     if cleanup and choices.wordpiece_cleanup == "each_token":  # DEC-WP-2
         parts = [clean_up(part) for part in parts]
     return [clean_up("".join(parts))] if cleanup and choices.wordpiece_cleanup == "whole_text" else parts
@@ -133,10 +136,10 @@ def fuse(tokens: Sequence[str], choices: Choices) -> list[str]:
     return ["".join(tokens)]
 
 
-def strip_each(tokens: Sequence[str], choices: Choices, content: str, start: int, stop: int) -> list[str]:
+def strip_each(tokens: Sequence[str], choices: Choices, *, content: str, start: int, stop: int) -> list[str]:
     """Remove a character from both ends of each text, at most so often (DEC-STRIP-1).
 
-    >>> strip_each(["  a ", " "], Choices(), " ", 1, 1)
+    >>> strip_each(["  a ", " "], Choices(), content=" ", start=1, stop=1)
     [' a', '']
     """
     parts: list[str] = []
@@ -149,7 +152,7 @@ def strip_each(tokens: Sequence[str], choices: Choices, content: str, start: int
     return parts
 
 
-def replace_in_each(tokens: Sequence[str], choices: Choices, pattern: Mapping[str, str], content: str) -> list[str]:
+def replace_in_each(tokens: Sequence[str], choices: Choices, *, pattern: Pattern, content: str) -> list[str]:
     """Replace every match of a pattern in each text (DEC-REPLACE-1)."""
     parts: list[str] = []
     for token in tokens:
@@ -161,10 +164,10 @@ def replace_in_each(tokens: Sequence[str], choices: Choices, pattern: Mapping[st
     return parts
 
 
-def decode_suffix(tokens: Sequence[str], choices: Choices, suffix: str) -> list[str]:
+def decode_suffix(tokens: Sequence[str], choices: Choices, *, suffix: str) -> list[str]:
     """Turn the mark of the end of a word into a space, but none behind the last word (DEC-BPE-1).
 
-    >>> decode_suffix(["hug", "s</w>", "bun</w>"], Choices(), "</w>")
+    >>> decode_suffix(["hug", "s</w>", "bun</w>"], Choices(), suffix="</w>")
     ['hug', 's ', 'bun']
     """
     last = len(tokens) - 1
@@ -174,16 +177,17 @@ def decode_suffix(tokens: Sequence[str], choices: Choices, suffix: str) -> list[
 def decode_pieces(
     tokens: Sequence[str],
     choices: Choices,
-    add_dummy_prefix: bool,
-    remove_extra_whitespaces: bool,
-    unk_surface: str,
     control: Sequence[str] = (),
     byte: Sequence[str] = (),
     unknown_token: str | None = None,
+    *,
+    add_dummy_prefix: bool = True,
+    remove_extra_whitespaces: bool = True,
+    unk_surface: str = " ⁇ ",
 ) -> list[str]:
-    """Make a text of tokens by their kinds (SP-DEC-1 to SP-DEC-4).
+    """Make a text of tokens by their kinds (SP-DEC-1 to SP-DEC-4), which the model knows and not the component.
 
-    >>> decode_pieces(["<s>", "▁a", "▁b", "<unk>"], Choices(), True, True, " ⁇ ", ["<s>"], (), "<unk>")
+    >>> decode_pieces(["<s>", "▁a", "▁b", "<unk>"], Choices(), ["<s>"], (), "<unk>")
     ['a b ⁇ ']
     """
     text, run = "", b""
@@ -231,6 +235,7 @@ def token_bytes(token: str) -> bytes:
     """
     if all(character in BYTE_CHARACTERS for character in token):
         return bytes(BYTE_CHARACTERS.index(character) for character in token)
+    # Such a token, mostly an added one, was never written as bytes, so it stands for its own text.
     return utf_8(token)  # DEC-BYTE-3
 
 

@@ -6,8 +6,6 @@ import reprlib
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["InputError", "brief"]
-
 
 @dataclass(eq=False)
 class InputError(Exception):

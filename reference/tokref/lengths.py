@@ -6,16 +6,10 @@ Truncation comes before post-processing and leaves room for what that adds; padd
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import EncodedToken, Encoding, Padding, Truncation
-
-__all__ = ["pad", "truncate"]
-
-MOST_OVERFLOWING, MOST_FILLED = 100_000, 2**20
-"""How many parts may overflow, and how many tokens may be put in to fill up a batch."""
 
 Part = tuple[EncodedToken, ...]
 
@@ -26,8 +20,7 @@ def truncate(
     """Cut texts so that they fit with as many tokens as will be added; return the parts of each, the kept one first.
 
     Raises:
-        InputError: ``invalid_input``, where the texts cannot be cut as the strategy says; ``unsupported``, where very
-            many parts would overflow.
+        InputError: ``invalid_input``, where the texts cannot be cut as the strategy says.
 
     >>> abc = tuple(EncodedToken(token, None, 0, 0) for token in "abc")
     >>> [parts] = truncate([abc], Truncation(3), 1, Choices())
@@ -37,15 +30,12 @@ def truncate(
     if truncation is None:
         return tuple((text,) for text in texts)
     room = truncation.max_length - added  # TRUNC-1
+    # Refused however short the texts are, so that a setting which can never work shows at once.
     if room < 0:  # TRUNC-6
         message = f"max_length is {truncation.max_length}, and {added} tokens are added; make it larger"
         raise InputError("invalid_input", message)
     sizes = _sizes([len(text) for text in texts], room, truncation, choices)
-    parts = tuple(_parts(text, size, truncation) for text, size in zip(texts, sizes, strict=True))
-    overflowing = prod(map(len, parts)) - 1
-    if overflowing > MOST_OVERFLOWING:
-        raise InputError("unsupported", f"{overflowing} parts would overflow, more than {MOST_OVERFLOWING}")
-    return parts
+    return tuple(_parts(text, size, truncation) for text, size in zip(texts, sizes, strict=True))
 
 
 def _sizes(lengths: list[int], room: int, truncation: Truncation, choices: Choices) -> list[int]:
@@ -60,6 +50,7 @@ def _sizes(lengths: list[int], room: int, truncation: Truncation, choices: Choic
     place = 0 if truncation.strategy == "only_first" else 1
     if place == len(lengths):  # TRUNC-5
         raise InputError("invalid_input", "the strategy only_second needs a pair; give one, or a shorter text")
+    # The other text may not be touched, and a text that is cut to nothing would be lost in silence.
     if lengths[place] <= excess:  # TRUNC-5
         message = f"{truncation.strategy} would have to remove {excess} tokens of {lengths[place]}"
         raise InputError("invalid_input", message)
@@ -83,6 +74,7 @@ def _parts(text: Part, size: int, truncation: Truncation) -> tuple[Part, ...]:
     """Cut a text into the part that is kept and those that overflow (TRUNC-7)."""
     if size == len(text):
         return (text,)
+    # Steps of no tokens would never reach the end, so all of the text is one part.
     if size == 0:  # TRUNC-7
         return (), text
     if truncation.stride >= size:  # TRUNC-9
@@ -105,29 +97,26 @@ def _parts(text: Part, size: int, truncation: Truncation) -> tuple[Part, ...]:
 def pad(encodings: Sequence[Encoding], padding: Padding | None) -> list[Encoding]:
     """Fill the encodings of a batch up to one length.
 
-    Raises:
-        InputError: ``unsupported``, where very many tokens would be put in.
-
     >>> a = Encoding((EncodedToken("a", 5, 0, 1),))
     >>> [token.text for token in pad([a], Padding(fixed=2))[0].tokens]
     ['a', '[PAD]']
     """
     if padding is None:
         return list(encodings)
-    longest = max((len(encoding.tokens) for encoding in encodings), default=0)
-    length = longest if padding.fixed is None else padding.fixed  # PAD-1, PAD-2
-    multiple = padding.pad_to_multiple_of or 1
-    _refuse_many(encodings, length + -length % multiple)
-    while length % multiple:  # PAD-3
-        length += 1
+    length = padded_length(encodings, padding)
     return [_fill(encoding, length, padding) for encoding in encodings]
 
 
-def _refuse_many(encodings: Sequence[Encoding], length: int) -> None:
-    parts = [part for encoding in encodings for part in (encoding, *encoding.overflowing)]
-    filled = sum(max(length - len(part.tokens), 0) for part in parts)
-    if filled > MOST_FILLED:
-        raise InputError("unsupported", f"padding would put in {filled} tokens, more than {MOST_FILLED}")
+def padded_length(encodings: Sequence[Encoding], padding: Padding) -> int:
+    """Return the length up to which the encodings of a batch are filled.
+
+    >>> padded_length([Encoding((EncodedToken("a", 5, 0, 1),) * 3)], Padding(pad_to_multiple_of=4))
+    4
+    """
+    longest = max((len(encoding.tokens) for encoding in encodings), default=0)
+    length = longest if padding.fixed is None else padding.fixed  # PAD-1, PAD-2
+    multiple = padding.pad_to_multiple_of or 1
+    return length + -length % multiple  # PAD-3: and what is missing to a whole multiple
 
 
 def _fill(encoding: Encoding, length: int, padding: Padding) -> Encoding:

@@ -1,6 +1,7 @@
 """Normalization: the first stage, text to text (``spec/01-normalization.md``).
 
 A normalizer is a function from an aligned text to an aligned text, found in a table by the type that the model names.
+Its parameters that can only be named are those of the component, with the defaults of the specification.
 Most rewrite the text character by character. The normal forms of Unicode cannot, because they compose characters and
 put marks in order: they go through the text cluster by cluster, a cluster being the shortest stretch that can be
 normalized by itself.
@@ -19,11 +20,9 @@ import regex
 from tokref.alignment import AlignedText, Step
 from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
-from tokref.patterns import find_matches
+from tokref.patterns import Pattern, find_matches
 from tokref.sentencepiece import mark_spaces
 from tokref.values import Component
-
-__all__ = ["lowercase", "normalize", "strip_marks", "unicode_form"]
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
@@ -57,14 +56,14 @@ def normalize(text: AlignedText, normalizer: Component | None, choices: Choices)
     return NORMALIZERS[normalizer.type](text, choices, **normalizer.parameters)
 
 
-def apply_in_order(text: AlignedText, choices: Choices, normalizers: tuple[Component, ...]) -> AlignedText:
+def apply_in_order(text: AlignedText, choices: Choices, *, normalizers: tuple[Component, ...]) -> AlignedText:
     """Apply each normalizer to the result of the one before (NORM-SEQUENCE-1)."""
     for normalizer in normalizers:
         text = normalize(text, normalizer, choices)
     return text
 
 
-def apply_unicode_form(text: AlignedText, choices: Choices, form: Form) -> AlignedText:
+def apply_unicode_form(form: Form, text: AlignedText, choices: Choices) -> AlignedText:
     """Normalize by one of the four forms of Unicode.
 
     The database is the one that comes with Python, of Unicode 14 or later (TERM-6).
@@ -120,28 +119,30 @@ def strip_marks(text: AlignedText, choices: Choices, categories: str = "M") -> A
 def bert(
     text: AlignedText,
     choices: Choices,
-    clean_text: bool,
-    handle_chinese_chars: bool,
-    strip_accents: bool | None,
-    lowercase: bool,
+    *,
+    clean_text: bool = True,
+    handle_chinese_chars: bool = True,
+    strip_accents: bool | None = None,
+    lowercase: bool = True,
 ) -> AlignedText:
     """Apply BERT's normalizer: four steps, each of which can be left out, in this order (NORM-BERT-7)."""
     if clean_text:
         text = _rewrite_each(text, _clean)
     if handle_chinese_chars:
         text = text.rewrite(_separate_ideographs(text.text))
+    # Not said means with lowercase: the uncased models of BERT lose their accents, the cased ones keep them.
     if lowercase if strip_accents is None else strip_accents:  # NORM-BERT-5
-        text = apply_unicode_form(text, choices, "NFD")  # NORM-BERT-4: decomposed, and not composed again
+        text = apply_unicode_form("NFD", text, choices)  # NORM-BERT-4: decomposed, and not composed again
         text = strip_marks(text, choices, "Mn")
     if lowercase:
         text = NORMALIZERS["lowercase"](text, choices)  # NORM-BERT-6
     return text
 
 
-def replace_pattern(text: AlignedText, choices: Choices, pattern: Mapping[str, str], content: str) -> AlignedText:
+def replace_pattern(text: AlignedText, choices: Choices, *, pattern: Pattern, content: str) -> AlignedText:
     """Replace every match of a pattern by the content, each character of which covers the match (NORM-REPLACE-1).
 
-    >>> replace_pattern(AlignedText.from_input("a--b"), Choices(), {"string": "-"}, "+").text
+    >>> replace_pattern(AlignedText.from_input("a--b"), Choices(), pattern=Pattern("-"), content="+").text
     'a++b'
     """
     steps: list[Step] = []
@@ -153,17 +154,17 @@ def replace_pattern(text: AlignedText, choices: Choices, pattern: Mapping[str, s
     return text.rewrite(steps)
 
 
-def prepend(text: AlignedText, choices: Choices, prefix: str) -> AlignedText:
+def prepend(text: AlignedText, choices: Choices, *, prefix: str) -> AlignedText:
     """Put the prefix before a text that is not empty (NORM-PREPEND-1)."""
     if not text.text:
         return text
     return text.rewrite([(prefix, 0, 0), *((each, place, place + 1) for place, each in enumerate(text.text))])
 
 
-def strip(text: AlignedText, choices: Choices, left: bool, right: bool) -> AlignedText:
+def strip(text: AlignedText, choices: Choices, *, left: bool = True, right: bool = True) -> AlignedText:
     """Remove white space from the ends of a text (NORM-STRIP-1).
 
-    >>> strip(AlignedText.from_input(" a b "), Choices(), left=True, right=False).text
+    >>> strip(AlignedText.from_input(" a b "), Choices(), right=False).text
     'a b '
     """
     kept = [place for place, each in enumerate(text.text) if not WHITE_SPACE.match(each)]
@@ -172,7 +173,7 @@ def strip(text: AlignedText, choices: Choices, left: bool, right: bool) -> Align
     return text.rewrite((text.text[place], place, place + 1) for place in range(begin, end))
 
 
-def apply_map(text: AlignedText, choices: Choices, charsmap: CharacterMap) -> AlignedText:
+def apply_map(text: AlignedText, choices: Choices, *, charsmap: CharacterMap) -> AlignedText:
     """Apply a character map of SentencePiece (NORM-MAP-2, NORM-MAP-4)."""
     return text.rewrite(charsmap.steps(text.text))
 
@@ -186,6 +187,7 @@ def _clean(character: str) -> str:
 
 def _separate_ideographs(text: str) -> Iterator[Step]:
     for place, character in enumerate(text):
+        # Each becomes a word of its own. Between two there are two spaces, which the pre-tokenizer drops.
         if any(first <= ord(character) <= last for first, last in IDEOGRAPHS):  # NORM-BERT-3
             yield " ", place, place
             yield character, place, place + 1
@@ -230,10 +232,10 @@ def _are_apart(cluster: str, character: str, form: Form) -> bool:
 
 
 NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
-    "nfc": partial(apply_unicode_form, form="NFC"),  # NORM-UNICODE-2
-    "nfd": partial(apply_unicode_form, form="NFD"),  # NORM-UNICODE-1
-    "nfkc": partial(apply_unicode_form, form="NFKC"),  # NORM-UNICODE-4
-    "nfkd": partial(apply_unicode_form, form="NFKD"),  # NORM-UNICODE-3
+    "nfc": partial(apply_unicode_form, "NFC"),  # NORM-UNICODE-2
+    "nfd": partial(apply_unicode_form, "NFD"),  # NORM-UNICODE-1
+    "nfkc": partial(apply_unicode_form, "NFKC"),  # NORM-UNICODE-4
+    "nfkd": partial(apply_unicode_form, "NFKD"),  # NORM-UNICODE-3
     "lowercase": lowercase,
     "strip_accents": strip_marks,
     "bert": bert,

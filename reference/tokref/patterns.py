@@ -7,23 +7,13 @@ alternatives in their order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from dataclasses import dataclass
 
 import regex
 
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
-
-__all__ = ["LONGEST_PATTERN", "compile_pattern", "find_matches"]
-
-LONGEST_PATTERN = 4096
-"""How many characters a pattern may have; the longest published one has some 500."""
-
-MOST_REPETITIONS, MOST_TOGETHER, DEEPEST = 1_000, 10_000, 20
-"""How often an atom may be repeated, by one count and by those around it together; how deep groups and classes nest."""
-
-SECONDS = 5.0
-"""How long one search may take: patterns can be written that take for ever."""
 
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 CLASSES = {  # PATTERN-3, PATTERN-4
@@ -37,24 +27,38 @@ PROPERTIES = {*CATEGORIES.split(), "Han", "Hiragana", "Katakana", "Hangul", "Tha
 GROUPS = ("(?i:", "(?:", "(?=", "(?!", "(?<=", "(?<!")
 
 
-def find_matches(pattern: Mapping[str, str], text: str, choices: Choices) -> list[tuple[int, int]]:
+@dataclass(frozen=True)
+class Pattern:
+    """A text that is looked for as it is, or a regular expression (PATTERN-2)."""
+
+    source: str
+    is_regex: bool = True
+
+    def compile(self, choices: Choices) -> regex.Pattern[str]:
+        """Return the pattern as the package ``regex`` has it."""
+        if not self.is_regex:
+            return regex.compile(regex.escape(self.source))
+        return compile_pattern(self.source, choices)
+
+    def search(self, text: str, choices: Choices, timeout: float | None = None) -> list[tuple[int, int]]:
+        """Return the spans of all matches, and among them those that are empty.
+
+        Patterns can be written whose search never ends; a caller that cannot wait gives the seconds.
+
+        Raises:
+            TimeoutError: the search took longer.
+        """
+        compiled = self.compile(choices)
+        return [match.span() for match in compiled.finditer(text, timeout=timeout)]
+
+
+def find_matches(pattern: Pattern, text: str, choices: Choices) -> list[tuple[int, int]]:
     """Return where a pattern matches, from left to right and without overlap; an empty match is none (PATTERN-1).
 
-    Raises:
-        InputError: ``unsupported``, where the search takes too long.
-
-    >>> find_matches({"regex": "a|ab"}, "abab", Choices()), find_matches({"string": "a|"}, "a|a", Choices())
+    >>> find_matches(Pattern("a|ab"), "abab", Choices()), find_matches(Pattern("a|", False), "a|a", Choices())
     ([(0, 1), (2, 3)], [(0, 2)])
     """
-    if "string" in pattern:
-        compiled = regex.compile(regex.escape(pattern["string"]))
-    else:
-        compiled = compile_pattern(pattern["regex"], choices)
-    try:
-        found = [match.span() for match in compiled.finditer(text, timeout=SECONDS)]
-    except TimeoutError:
-        raise InputError("unsupported", f"the pattern {brief(compiled.pattern)} takes too long") from None
-    return [(start, end) for start, end in found if start < end]
+    return [(start, end) for start, end in pattern.search(text, choices) if start < end]
 
 
 def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
@@ -70,26 +74,28 @@ def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
         ...
     tokref.errors.InputError: unsupported: the pattern has '\\\\b' at 0, which spec/13-patterns.md does not cover
     """
-    if len(source) > LONGEST_PATTERN:
-        raise InputError("unsupported", f"a pattern of {len(source)} characters is longer than {LONGEST_PATTERN}")
-    written = _Reader(source, choices).read()
+    written = PatternReader(source, choices).read()
     try:
         return regex.compile(written, regex.VERSION1)
     except regex.error as error:
         raise InputError("invalid_model", f"the pattern {brief(source)} is wrong: {error}") from None
 
 
-NOWHERE = DEEPEST + 1
+NOWHERE = math.inf
 """Deeper than any group: case is ignored from no depth on."""
 
 
-class _Reader:
-    """Reads a pattern from left to right and writes it anew."""
+class PatternReader:
+    """Reads a pattern from left to right and writes it anew; each method reads a construct and returns it as written.
+
+    Raises:
+        InputError: ``unsupported``, for a construct that the specification does not have; ``invalid_model``, for one
+            without its end.
+    """
 
     def __init__(self, source: str, choices: Choices) -> None:
         self.source, self.choices, self.place = source, choices, 0
-        self.times = 1  # how often the counts in the last atom repeat a part of it
-        self.folded = NOWHERE
+        self.folded: float = NOWHERE  # how deep the outermost group around this place is that ignores case
 
     def read(self) -> str:
         written = self.alternatives(0)
@@ -99,17 +105,12 @@ class _Reader:
 
     def alternatives(self, depth: int) -> str:
         """Read alternatives up to the end of the group: the first that leads to a match is taken (PATTERN-1)."""
-        if depth > DEEPEST:
-            raise InputError("unsupported", f"the pattern has groups nested deeper than {DEEPEST} levels")
-        written, times = "", 1
+        written = ""
         while self.place < len(self.source) and self.source[self.place] != ")":
             if self.take("|"):
                 written += "|"
             else:
-                self.times = 1
                 written += self.repeated(self.atom(depth))
-                times = max(times, self.times)
-        self.times = times
         return written
 
     def atom(self, depth: int) -> str:
@@ -125,8 +126,10 @@ class _Reader:
         if self.take("["):
             return self.cased(self.character_class())
         if self.take("."):
+            # Other line ends are characters like any other, also to engines whose dot stops at them.
             return r"[^\n]"  # PATTERN-9
         if self.take("$"):
+            # To some engines an end is that of the text, to others that of each line.
             return r"\Z" if self.choices.pattern_end == "text" else r"(?=\n|\Z)"  # PATTERN-9
         character = self.source[self.place]
         if character in "^*+?{":
@@ -149,11 +152,9 @@ class _Reader:
 
     def repeated(self, atom: str) -> str:
         """Read how often an atom is repeated: greedily, with ? lazily, with + possessively (PATTERN-5)."""
-        match = regex.compile(r"[*+?]|\{\d+(?:,\d*)?\}").match(self.source, self.place)
+        match = self.repetition()
         if match is None:
             return atom
-        self.place = match.end()
-        self.count(match[0])
         if self.take("?"):
             return atom + match[0] + "?"
         if self.take("+"):
@@ -161,18 +162,13 @@ class _Reader:
             return f"(?:{atom}{match[0]})+" if is_interval else atom + match[0] + "+"
         return atom + match[0]
 
-    def count(self, repetition: str) -> None:
-        """Refuse a repetition that counts too far, by itself or with those in its atom (PATTERN-2)."""
-        most = max([1, *(int(number[:9]) for number in regex.compile(r"\d+").findall(repetition))])
-        self.times *= most
-        if most > MOST_REPETITIONS or self.times > MOST_TOGETHER:
-            rule = f"counts above {MOST_REPETITIONS}, or {MOST_TOGETHER} with those in it"
-            raise InputError("unsupported", f"the pattern has the repetition {brief(repetition)}, which {rule}")
+    def repetition(self) -> regex.Match[str] | None:
+        match = regex.compile(r"[*+?]|\{\d+(?:,\d*)?\}").match(self.source, self.place)
+        self.place = match.end() if match else self.place
+        return match
 
     def character_class(self, depth: int = 0) -> str:
         """Read a class: members and ranges, perhaps negated, perhaps cut with another class by && (PATTERN-8)."""
-        if depth > DEEPEST:
-            raise InputError("unsupported", f"the pattern has classes nested deeper than {DEEPEST} levels")
         written = "[^" if self.take("^") else "["
         while self.place < len(self.source) and not self.take("]"):
             if self.take("&&"):
@@ -187,7 +183,8 @@ class _Reader:
 
     def member(self) -> str:
         first = self.escape() if self.take("\\") else self.literal()
-        is_range = self.source.startswith("-", self.place) and not self.source.startswith("-]", self.place)
+        behind = self.source[self.place : self.place + 2]
+        is_range = len(behind) == 2 and behind[0] == "-" and behind != "-]"  # a last - stands for itself
         if is_range and not first.startswith((r"\p", r"\P")):
             self.place += 1
             return f"{first}-{self.escape() if self.take(chr(92)) else self.literal()}"

@@ -46,19 +46,6 @@ from tokref.values import (
 from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
 
-__all__ = [
-    "Piece",
-    "count_words",
-    "decode",
-    "decode_stream",
-    "decode_tokens_bytes",
-    "decode_with_offsets",
-    "encode",
-    "encode_inputs",
-    "encode_pieces",
-    "tokens_of",
-]
-
 
 class Piece(NamedTuple):
     """The tokens of a piece; ``is_added`` says that it is an added token."""
@@ -116,6 +103,7 @@ def _encode_input(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices, 
     added = added_count(tokenizer.post_processor, len(texts)) if add_special_tokens else 0  # TRUNC-1
     parts = truncate(encoded, tokenizer.truncation, added, choices)  # TRUNC-10: of tokens that have all else
     chosen: list[tuple[tuple[EncodedToken, ...], ...]] = list(product(*parts))
+    # Parts of both texts are combined, each of one with each of the other, the whole pair first.
     if len(parts) == 2:  # TRUNC-8
         a, b = parts
         chosen = [(a[0], b[0]), *product(a[1:], b), *product(a[:1], b[1:])]
@@ -170,6 +158,7 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_s
     """
     vocabulary = tokenizer.vocabulary
     has_vocabulary = tokenizer.model is not None and bool(tokenizer.model.vocabulary)
+    # Without a vocabulary there is nothing that a token could be missing from: a decoder can be asked by itself.
     missing = [token for token in tokens if token not in vocabulary] if has_vocabulary else []  # DEC-4
     if missing and choices.unknown_id == "error":  # DEC-3
         raise InputError("unknown_id", f"token {missing[0]!r} is not in the vocabulary")
@@ -197,6 +186,7 @@ def decode_stream(
     given = ""
     for count in range(1, len(ids) + 1):
         text = decode(tokens_of(ids[:count], tokenizer, choices), tokenizer, choices, skip_special_tokens)
+        # U+FFFD at the end may be the beginning of a character whose other bytes are still to come.
         is_whole = not text.endswith("\ufffd")  # DEC-STREAM-2, DEC-STREAM-3
         parts.append(text[len(given) :] if is_whole else "")
         given += parts[-1]

@@ -1,28 +1,29 @@
 """Post-processing: what is put around one text or two for a language model (``spec/11-post-processing.md``).
 
 A post-processor says three things: which template stands for one text and which for two, which type ids the tokens of
-the texts get, and whether spans are trimmed. Those that have names are written here as templates.
+the texts get, and whether spans are trimmed. Each is a function to the items of a template, found in a table by its
+type; its parameters that can only be named are those of the component, with the defaults of the specification.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import regex
 
 from tokref.values import Component, EncodedToken
 
-__all__ = ["added_count", "post_process", "trim_spans"]
-
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
+
+TokenAndId = tuple[str, int]
 
 
 class Item(NamedTuple):
     """An item of a template: the text of this number, or else tokens with their ids, and the type id for either."""
 
     text: int | None
-    tokens: tuple[tuple[str, int], ...]
+    tokens: tuple[TokenAndId, ...]
     type_id: int
 
 
@@ -75,8 +76,10 @@ def trim_spans(tokens: Sequence[EncodedToken], text: str, post_processor: Compon
 
 def _trim(token: EncodedToken, text: str, keeps_prefix: bool) -> EncodedToken:
     start, end = token.start, token.end
+    # A token of the model shows in its own text which white space it is made of; an added one may have taken more.
     written = text[start:end] if token.is_added else token.text  # POST-BYTE-3
     before, behind = _count_spaces(written), _count_spaces(written[::-1])
+    # One space in front may be the prefix that was added; more than one cannot be.
     if keeps_prefix and before == 1:  # POST-BYTE-2
         before = 0
     while before and start < end and WHITE_SPACE.match(text[start]):  # POST-BYTE-1
@@ -105,26 +108,80 @@ def _steps(post_processor: Component | None) -> list[Component]:
 
 def _template(post_processor: Component | None, texts: int) -> list[Item]:
     items = [Item(0, (), 0), Item(1, (), 1)][:texts]  # POST-2
-    for step in _steps(post_processor):  # POST-SEQUENCE-1: at most one puts in tokens
-        parameters = step.parameters
-        if step.type == "template":
-            items = [
-                _item(item, parameters["special_tokens"]) for item in parameters["single" if texts == 1 else "pair"]
-            ]
-        elif step.type == "bert":
-            cls, sep = (parameters["cls"],), (parameters["sep"],)
-            items = [Item(None, cls, 0), Item(0, (), 0), Item(None, sep, 0)]  # POST-BERT-1, POST-BERT-2
-            items += [Item(1, (), 1), Item(None, sep, 1)] if texts == 2 else []
-        elif step.type == "roberta":
-            cls, sep = (parameters["cls"],), (parameters["sep"],)
-            items = [Item(None, cls, 0), Item(0, (), 0), Item(None, sep, 0)]  # POST-ROBERTA-1, POST-ROBERTA-2
-            items += [Item(None, sep, 0), Item(1, (), 0), Item(None, sep, 0)] if texts == 2 else []
+    if post_processor is not None:
+        items = POST_PROCESSORS[post_processor.type](items, texts, **post_processor.parameters)
     return items
 
 
-def _item(item: Component, special_tokens: dict[str, tuple[tuple[str, int], ...]]) -> Item:
+def fill_template(
+    items: list[Item],
+    texts: int,
+    *,
+    single: tuple[Component, ...],
+    pair: tuple[Component, ...],
+    special_tokens: Mapping[str, tuple[TokenAndId, ...]],
+) -> list[Item]:
+    """Return the items of the template for so many texts (POST-TEMPLATE-1)."""
+    return [_item(item, special_tokens) for item in (single if texts == 1 else pair)]
+
+
+def surround_bert(items: list[Item], texts: int, *, cls: TokenAndId, sep: TokenAndId) -> list[Item]:
+    """Put ``cls`` in front, and ``sep`` behind each text; the second text has a type of its own.
+
+    >>> [item.type_id for item in surround_bert([], 2, cls=("[CLS]", 1), sep=("[SEP]", 2))]
+    [0, 0, 0, 1, 1]
+    """
+    items = [Item(None, (cls,), 0), Item(0, (), 0), Item(None, (sep,), 0)]  # POST-BERT-1, POST-BERT-2
+    items += [Item(1, (), 1), Item(None, (sep,), 1)] if texts == 2 else []
+    return items
+
+
+def surround_roberta(
+    items: list[Item],
+    texts: int,
+    *,
+    cls: TokenAndId,
+    sep: TokenAndId,
+    trim_offsets: bool = True,
+    add_prefix_space: bool = True,
+) -> list[Item]:
+    """Put ``cls`` in front, ``sep`` behind each text and another between two; all are of one type."""
+    items = [Item(None, (cls,), 0), Item(0, (), 0), Item(None, (sep,), 0)]  # POST-ROBERTA-1, POST-ROBERTA-2
+    items += [Item(None, (sep,), 0), Item(1, (), 0), Item(None, (sep,), 0)] if texts == 2 else []
+    return items
+
+
+def put_nothing(
+    items: list[Item],
+    texts: int,
+    *,
+    add_prefix_space: bool = True,
+    trim_offsets: bool = True,
+    use_regex: bool = True,
+) -> list[Item]:
+    """Leave the items as they are: ``byte_level`` trims spans (POST-BYTE-4), which is done before, and nothing else."""
+    return items
+
+
+def apply_in_order(items: list[Item], texts: int, *, post_processors: tuple[Component, ...]) -> list[Item]:
+    """Let each post-processor put in its tokens; at most one has any (POST-SEQUENCE-1)."""
+    for step in post_processors:
+        items = POST_PROCESSORS[step.type](items, texts, **step.parameters)
+    return items
+
+
+def _item(item: Component, special_tokens: Mapping[str, tuple[TokenAndId, ...]]) -> Item:
     """Return an item of a template that the model spells out (POST-TEMPLATE-1, POST-TEMPLATE-2)."""
     type_id = item.parameters["type_id"]
     if item.type == "sequence":
         return Item("AB".index(item.parameters["sequence"]), (), type_id)
     return Item(None, special_tokens[item.parameters["special"]], type_id)
+
+
+POST_PROCESSORS: Mapping[str, Callable[..., list[Item]]] = {
+    "template": fill_template,
+    "bert": surround_bert,
+    "roberta": surround_roberta,
+    "byte_level": put_nothing,
+    "sequence": apply_in_order,
+}

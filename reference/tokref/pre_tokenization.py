@@ -1,7 +1,8 @@
 """Pre-tokenization: the second stage, normalized text to pieces (``spec/02-pre-tokenization.md``).
 
 A pre-tokenizer is a function from an aligned text to a list of aligned texts, found in a table by the type that the
-model names. Each first rewrites the text where its rules say so, and then collects the matches of a pattern from left
+model names. Its parameters that can only be named are those of the component, with the defaults of the specification.
+Each first rewrites the text where its rules say so, and then collects the matches of a pattern from left
 to right; what no match covers is dropped.
 """
 
@@ -15,10 +16,8 @@ import regex
 from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.patterns import find_matches
+from tokref.patterns import Pattern, find_matches
 from tokref.values import Component
-
-__all__ = ["BYTE_CHARACTERS", "pre_tokenize", "utf_8"]
 
 DOCUMENTS = Choices()  # what stands where no choices are given
 
@@ -62,7 +61,7 @@ def pre_tokenize(text: AlignedText, pre_tokenizer: Component | None, choices: Ch
     return PRE_TOKENIZERS[pre_tokenizer.type](text, choices, **pre_tokenizer.parameters)
 
 
-def split_in_order(text: AlignedText, choices: Choices, pre_tokenizers: tuple[Component, ...]) -> list[AlignedText]:
+def split_in_order(text: AlignedText, choices: Choices, *, pre_tokenizers: tuple[Component, ...]) -> list[AlignedText]:
     """Apply each pre-tokenizer to every piece of the one before (PRE-SEQUENCE-1)."""
     pieces = [text]
     for pre_tokenizer in pre_tokenizers:
@@ -80,8 +79,11 @@ def split_bert(text: AlignedText, choices: Choices) -> list[AlignedText]:
     return _matches(BERT, text)
 
 
-def split_byte_level(text: AlignedText, choices: Choices, add_prefix_space: bool, use_regex: bool) -> list[AlignedText]:
+def split_byte_level(
+    text: AlignedText, choices: Choices, *, add_prefix_space: bool = False, use_regex: bool = True
+) -> list[AlignedText]:
     """Cut as GPT-2 does, and write every byte of a piece as a character."""
+    # So that a word has the same token at the start of a text as within it.
     if add_prefix_space and not text.text.startswith(" "):  # PRE-BYTE-4
         text = text.prefix(" ")
     pieces = _matches(GPT_2, text) if use_regex else [text]  # PRE-BYTE-5
@@ -91,12 +93,14 @@ def split_byte_level(text: AlignedText, choices: Choices, add_prefix_space: bool
 def split_metaspace(
     text: AlignedText,
     choices: Choices,
-    replacement: str,
-    prepend_scheme: Literal["always", "first", "never"],
-    split: bool,
+    *,
+    replacement: str = "▁",
+    prepend_scheme: Literal["always", "first", "never"] = "always",
+    split: bool = True,
 ) -> list[AlignedText]:
     """Replace spaces by a visible character, and begin a piece at each of them."""
     text = text.replace_each(" ", replacement)  # PRE-META-1
+    # Behind an added token a text goes on, and a mark of a space would be one that nobody wrote.
     is_wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.is_first)  # PRE-META-4
     if is_wanted and not text.text.startswith(replacement):  # PRE-META-2
         text = text.prefix(replacement)
@@ -106,18 +110,18 @@ def split_metaspace(
 
 
 def split_pattern(
-    text: AlignedText, choices: Choices, pattern: Mapping[str, str], behavior: Behavior, invert: bool
+    text: AlignedText, choices: Choices, *, pattern: Pattern, behavior: Behavior, invert: bool = False
 ) -> list[AlignedText]:
     """Cut at the matches of a pattern, or with ``invert`` at what stands between them (PRE-SPLIT-1, PRE-SPLIT-6)."""
     return _split(text, find_matches(pattern, text.text, choices), behavior, invert)
 
 
-def split_digits(text: AlignedText, choices: Choices, individual_digits: bool) -> list[AlignedText]:
+def split_digits(text: AlignedText, choices: Choices, *, individual_digits: bool = False) -> list[AlignedText]:
     """Cut around numbers, each number character apart or runs of them together (PRE-DIGITS-1)."""
     return _split(text, _places(NUMBER, text), "isolated" if individual_digits else "contiguous")
 
 
-def split_punctuation(text: AlignedText, choices: Choices, behavior: Behavior) -> list[AlignedText]:
+def split_punctuation(text: AlignedText, choices: Choices, *, behavior: Behavior = "isolated") -> list[AlignedText]:
     """Cut at each punctuation character (PRE-PUNCT-1)."""
     return _split(text, _places(PUNCTUATION_CHARACTER, text), behavior)
 
@@ -127,7 +131,7 @@ def split_words(text: AlignedText, choices: Choices) -> list[AlignedText]:
     return _matches(WORDS, text)
 
 
-def split_at_delimiter(text: AlignedText, choices: Choices, delimiter: str) -> list[AlignedText]:
+def split_at_delimiter(text: AlignedText, choices: Choices, *, delimiter: str) -> list[AlignedText]:
     """Cut at each delimiter and drop it (PRE-DELIMITER-1)."""
     return _split(text, _places(regex.compile(regex.escape(delimiter)), text), "removed")
 

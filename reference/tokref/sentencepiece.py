@@ -10,24 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tokref.alignment import AlignedText, Step
-from tokref.charsmap import CharacterMap
+from tokref.charsmap import NO_MAP, CharacterMap
 from tokref.choices import Choices
 from tokref.decoding import MARK
 
-__all__ = ["longest_symbol", "mark_spaces", "mark_steps", "split_at_symbols"]
-
 
 def mark_spaces(
-    text: AlignedText, choices: Choices, charsmap: CharacterMap, symbols: Sequence[str] = (), **flags: bool
+    text: AlignedText,
+    choices: Choices,
+    symbols: Sequence[str] = (),
+    *,
+    charsmap: CharacterMap = NO_MAP,
+    add_dummy_prefix: bool = True,
+    remove_extra_whitespaces: bool = True,
+    escape_whitespaces: bool = True,
+    treat_whitespace_as_suffix: bool = False,
 ) -> AlignedText:
     """Map characters, then drop spaces, put in a mark and make marks of spaces (SP-NORM-1).
 
-    >>> flags = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
-    >>> flags["treat_whitespace_as_suffix"] = False
-    >>> mark_spaces(AlignedText.from_input(" a  b"), Choices(), CharacterMap((), b""), **flags).text
+    The user-defined symbols are the model's and not the component's.
+
+    >>> mark_spaces(AlignedText.from_input(" a  b"), Choices()).text
     '▁a▁b'
     """
-    return text.rewrite(mark_steps(_map_characters(text.text, charsmap, symbols), **flags))
+    steps = _map_characters(text.text, charsmap, symbols)
+    marked = mark_steps(
+        steps, add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, treat_whitespace_as_suffix
+    )
+    return text.rewrite(marked)
 
 
 def mark_steps(
@@ -55,6 +65,7 @@ def mark_steps(
     kept = [(output.replace(" ", mark), start, end) for output, start, end in kept]  # SP-NORM-3
     if remove_extra_whitespaces:  # SP-NORM-4
         kept = _drop_last(kept, mark)
+    # Put behind after all spaces at the end are dropped, so that it is the one that stays.
     if add_dummy_prefix and treat_whitespace_as_suffix:  # SP-NORM-6
         end = kept[-1][2] if kept else begin
         kept.append((mark, end, end))

@@ -18,30 +18,8 @@ from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.values import Token, Unigram, Words, unknown_token
 
-__all__ = [
-    "Segmentation",
-    "UnigramTraining",
-    "corpus_loss",
-    "encode_unigram",
-    "initial_vocabulary",
-    "loss_increase",
-    "loss_increases",
-    "nbest",
-    "prune_step",
-    "ranked_substrings",
-    "segment",
-    "segmentations",
-    "strict_substrings",
-    "token_probabilities",
-    "train_unigram",
-    "viterbi",
-]
-
 UNKNOWN_PENALTY = 10.0
 """How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
-
-MOST_SEGMENTATIONS = 100_000
-"""How many segmentations of a word are listed."""
 
 Costs = Mapping[str, float]
 """The negative logarithm of every token's probability; infinite where the probability is 0."""
@@ -145,7 +123,7 @@ def segmentations(word: str, model: Unigram) -> list[Segmentation]:
     """Return all ways to write a word as tokens, with their probabilities, shorter first tokens first (UNI-SEG-1).
 
     Raises:
-        InputError: ``invalid_input``, where a probability is too large; ``unsupported``, where there are very many.
+        InputError: ``invalid_input``, where a probability is too large.
 
     >>> segmentations("aa", Unigram({"a": 3, "aa": 1}))
     [Segmentation(tokens=('a', 'a'), value=0.5625), Segmentation(tokens=('aa',), value=0.25)]
@@ -173,18 +151,10 @@ def nbest(word: str, model: Unigram, size: int) -> list[tuple[str, ...]]:
 
 
 def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:
-    """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``.
-
-    Raises:
-        InputError: ``unsupported``, where there are very many.
-    """
+    """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``."""
     ways: dict[int, list[tuple[str, ...]]] = {len(word): [()]}
     for start in reversed(range(len(word))):
         ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in model.weights]
-        count = sum(len(ways[end]) for end in ends)
-        if count > MOST_SEGMENTATIONS:
-            message = f"{brief(word[start:])} has {count} segmentations, more than {MOST_SEGMENTATIONS}"
-            raise InputError("unsupported", message)
         ways[start] = [(word[start:end], *rest) for end in ends for rest in ways[end]]
     return ways[0]
 
@@ -301,6 +271,7 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     if best[size] is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
         has_unknowns = True
     unknown_cost = None
+    # An unknown token has to cost more than any other, or it would take the place of tokens that are there.
     if choices.unigram_unknown == "run" and has_unknowns:  # UNI-UNK-3
         unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
         best = _best_up_to(piece.text, costs, unknown_cost)
@@ -414,6 +385,7 @@ def loss_increases(words: Words, model: Unigram) -> dict[str, float]:
     for word in segmented:
         for token in set(word.tokens):
             users.setdefault(token, []).append(word)
+    # Without its characters a model could not write every word any more.
     removable = [token for token in model.weights if len(token) != 1]  # UNI-PRUNE-1
     return {token: _increase(token, users.get(token, []), costs) for token in removable}
 
@@ -430,6 +402,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     if not 0 < fraction <= 1:  # ERROR-3
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
     increases = loss_increases(words, model)
+    # In binary floating point, in which 0.29 of 100 tokens are 28.
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
@@ -447,6 +420,7 @@ def train_unigram(words: Words, initial_size: int, size: int, fraction: float) -
     sizes = [len(model.weights)]
     while sizes[-1] > size:  # UNI-PRUNE-4
         removed, model = prune_step(words, model, fraction)
+        # What is left are characters, or the fraction of so few tokens is less than one.
         if not removed:  # UNI-PRUNE-5
             break
         sizes.append(len(model.weights))

@@ -12,26 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 from tokref.errors import InputError
 
-__all__ = [
-    "AddedToken",
-    "Bpe",
-    "Component",
-    "EncodedToken",
-    "Encoding",
-    "Model",
-    "Padding",
-    "Pair",
-    "Token",
-    "Tokenizer",
-    "Truncation",
-    "Unigram",
-    "WordLevel",
-    "WordPiece",
-    "Words",
-    "all_tokens",
-    "number_tokens",
-]
-
 Pair = tuple[str, str]
 """Two tokens that stand side by side."""
 
@@ -248,6 +228,7 @@ def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:
     if token is None:
         raise InputError("unknown_symbol", f"{symbols!r} is unknown and the model has no unknown token")
     vocabulary = all_tokens(model)
+    # Refused here and not when the model is read: a text that needs no unknown token is encoded all the same.
     if token not in vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2, WL-2
         message = f"{symbols!r} is unknown and the unknown token {token!r} is not in the vocabulary"
         raise InputError("unknown_symbol", message)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from tokref.alignment import AlignedText
 from tokref.values import Token, WordLevel, unknown_token
 
-__all__ = ["encode_word_level"]
-
 
 def encode_word_level(piece: AlignedText, model: WordLevel) -> list[Token]:
     """Encode one piece.

@@ -16,15 +16,6 @@ from tokref.bpe import Split, Target, count_pairs, merge_pair
 from tokref.choices import Choices
 from tokref.values import Pair, Token, WordPiece, Words, unknown_token
 
-__all__ = [
-    "WordPieceTraining",
-    "best_scored_pair",
-    "encode_wordpiece",
-    "score_pairs",
-    "train_wordpiece",
-    "wordpiece_alphabet",
-]
-
 
 @dataclass(frozen=True)
 class WordPieceTraining:
@@ -119,6 +110,7 @@ def encode_wordpiece(piece: AlignedText, model: WordPiece, choices: Choices) -> 
     """
     size = len(piece.text)
     start, stop = piece.span(0, size)
+    # Looking for the longest token takes the square of the length, so the published program gives up on long words.
     if length(piece.text, choices) > model.max_word_length:  # WP-ENC-4
         return [unknown_token(model, piece.text, start, stop)]
     tokens: list[Token] = []
@@ -128,6 +120,7 @@ def encode_wordpiece(piece: AlignedText, model: WordPiece, choices: Choices) -> 
         end = size
         while end > begin and prefix + piece.text[begin:end] not in model.vocabulary:  # WP-ENC-1: the longest first
             end -= 1
+        # What was found before is given up too: a word is known as a whole or not at all.
         if end == begin:  # WP-ENC-2
             return [unknown_token(model, piece.text, start, stop)]
         text = prefix + piece.text[begin:end]

@@ -1,7 +1,8 @@
 """The reference implementation as an implementation to be judged.
 
-The operations of ``spec/10-protocol.md`` are functions in a table, for each type of model; a request reads the values
-of the input. Everything that follows a rule of the specification is in ``tokref``.
+An operation of ``spec/10-protocol.md`` is a method of a request: it reads the values of the input, calls ``tokref`` and
+returns the result in the form of the protocol. A table says which method answers for which type of model. Everything
+that follows a rule of the specification is in ``tokref``.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tokref import (
     wordpiece,
 )
 from tokref.added_tokens import SpecialTokens
+from tokref.ceilings import refuse_large_encoding, refuse_many_segmentations
 from tokref.reading import (
     read_boolean,
     read_integer,
@@ -68,16 +70,18 @@ FIELDS: Mapping[str, Callable[[EncodedToken], Any]] = {
 class ReferenceRequest:
     """A tokenizer, the choices, and the input of an operation; a value of a wrong type is refused as ``invalid_input``.
 
-    The methods that compute are those that an implementation of the same functions may override.
+    Another implementation of the same operations overrides what it computes itself.
 
-    >>> ReferenceRequest(Tokenizer(), Choices(), {"text": "bug"}).text("text")
-    'bug'
+    >>> ReferenceRequest(Tokenizer(), Choices(), {"text": "bug"}).normalize()
+    {'text': 'bug'}
     """
 
     tokenizer: Tokenizer
     choices: Choices
     input: Mapping[str, Any]
     encode_fields: ClassVar[tuple[str, ...]] = (*FIELDS, "overflowing")
+
+    # The values of the input
 
     @property
     def model(self) -> Any:
@@ -86,13 +90,8 @@ class ReferenceRequest:
 
     @property
     def words(self) -> Words:
-        """The words of the corpus."""
+        """The words of the corpus, in the order first met; those of texts are counted."""
         return read_words(self.input.get("corpus", {}), self.tokenizer, self.choices)
-
-    @property
-    def target(self) -> bpe.Target:
-        """When the training of BPE or WordPiece stops."""
-        return read_target(self.input)
 
     @property
     def fraction(self) -> float:
@@ -145,78 +144,245 @@ class ReferenceRequest:
         adds = self.boolean("add_special_tokens", default=True)
         return adds, self.special("allowed_special", "all"), self.special("disallowed_special", ())
 
+    @property
+    def skips_special_tokens(self) -> bool:
+        """Whether decoding leaves out special tokens."""
+        return self.boolean("skip_special_tokens", default=False)
+
+    def text_and_pair(self) -> list[str]:
+        """Return the one text or the two that are encoded as one input."""
+        return [self.text(key) for key in ("text", "pair") if key == "text" or key in self.input]
+
+    def size(self) -> bpe.Target:
+        """Return the target of WordPiece, which has to be a size (ERROR-3)."""
+        return bpe.Target(vocabulary_size=self.number("vocabulary_size"))
+
+    def after_steps(self) -> bpe.Target:
+        """Return the target of a training that stops after as many merges as have been done (0 unless given)."""
+        return bpe.Target(merge_count=self.number("steps") if "steps" in self.input else 0)
+
     def first(self, rows: Sequence[Any]) -> list[Any]:
         """Cut a complete list after as many rows as ``first`` says; without it, all are wanted."""
         return list(rows[: self.number("first")] if "first" in self.input else rows)
-
-    def normalize(self, text: str) -> str:
-        """Normalize a text."""
-        return tokref.normalize(AlignedText.from_input(text), self.tokenizer.normalizer, self.choices).text
-
-    def pre_tokenize(self, text: str) -> list[tuple[str, int, int]]:
-        """Return the pieces of a text with their spans."""
-        pieces = tokref.pre_tokenize(AlignedText.from_input(text), self.tokenizer.pre_tokenizer, self.choices)
-        return [(piece.text, *piece.span(0, len(piece.text))) for piece in pieces]
-
-    def encode(self, inputs: Sequence[Sequence[str]]) -> list[Encoding]:
-        """Encode a batch of inputs, each of which is one text or two, with the options of the request."""
-        return tokref.encode_inputs(inputs, self.tokenizer, self.choices, *self.encode_options)
-
-    def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
-        """Decode tokens."""
-        return tokref.decode(tokens, self.tokenizer, self.choices, skip_special_tokens)
-
-    def decode_tokens_bytes(self, ids: list[int]) -> list[bytes]:
-        """Return the bytes of each id."""
-        return tokref.decode_tokens_bytes(ids, self.tokenizer, self.choices)
-
-    def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
-        """Decode ids with the place of each."""
-        return tokref.decode_with_offsets(ids, self.tokenizer, self.choices)
-
-    def decode_stream(self, ids: list[int], skip_special_tokens: bool) -> list[str]:
-        """Decode ids one by one."""
-        return tokref.decode_stream(ids, self.tokenizer, self.choices, skip_special_tokens)
-
-    def tokens_of(self, ids: list[int]) -> list[str]:
-        """Return the tokens of ids."""
-        return tokref.tokens_of(ids, self.tokenizer, self.choices)
-
-    def train_bpe(self, target: bpe.Target) -> bpe.BpeTraining:
-        """Train on the words."""
-        return bpe.train_bpe(self.words, self.tokenizer.special_tokens, target, self.choices)
-
-    def train_wordpiece(self, target: bpe.Target) -> wordpiece.WordPieceTraining:
-        """Train on the words."""
-        special_tokens, prefix = self.tokenizer.special_tokens, self.model.continuing_prefix
-        return wordpiece.train_wordpiece(self.words, special_tokens, target, prefix)
-
-    def train_unigram(self) -> unigram.UnigramTraining:
-        """Train on the words."""
-        sizes = self.number("initial_size"), self.number("vocabulary_size")
-        return unigram.train_unigram(self.words, *sizes, self.fraction)
-
-    def segment(self, word: str) -> unigram.Segmentation:
-        """Segment a word."""
-        return unigram.segment(word, self.model, self.choices)
-
-    def loss(self) -> float:
-        """Return the loss of the words."""
-        return unigram.corpus_loss(self.words, self.model, self.choices)
-
-    def loss_increase(self, token: str) -> float:
-        """Return what the loss of the words grows by without a token."""
-        return unigram.loss_increase(self.words, self.model, token)
-
-    def prune_step(self) -> tuple[tuple[str, ...], Unigram]:
-        """Remove a fraction of the tokens."""
-        return unigram.prune_step(self.words, self.model, self.fraction)
 
     def _read(self, key: str, reader: Callable[[Any], Any]) -> Any:
         try:
             return reader(self.input.get(key))
         except InputError as error:  # ERROR-2
             raise InputError("invalid_input", f"{key}: {error.message}") from None
+
+    # What several operations compute
+
+    def encodings(self, inputs: Sequence[Sequence[str]]) -> list[Encoding]:
+        """Encode a batch of inputs, each of which is one text or two, with the options of the request."""
+        refuse_large_encoding(inputs, self.tokenizer, self.choices, *self.encode_options)
+        return tokref.encode_inputs(inputs, self.tokenizer, self.choices, *self.encode_options)
+
+    def bpe_training(self, target: bpe.Target) -> bpe.BpeTraining:
+        """Train BPE on the words; the special tokens come first in its vocabulary."""
+        return bpe.train_bpe(self.words, self.tokenizer.special_tokens, target, self.choices)
+
+    def wordpiece_training(self, target: bpe.Target) -> wordpiece.WordPieceTraining:
+        """Train WordPiece on the words, with the prefix of the model."""
+        special_tokens, prefix = self.tokenizer.special_tokens, self.model.continuing_prefix
+        return wordpiece.train_wordpiece(self.words, special_tokens, target, prefix)
+
+    def unigram_training(self) -> unigram.UnigramTraining:
+        """Prune from ``initial_size`` to ``vocabulary_size``, by ``fraction`` in a step."""
+        sizes = self.number("initial_size"), self.number("vocabulary_size")
+        return unigram.train_unigram(self.words, *sizes, self.fraction)
+
+    # Operations
+
+    def normalize(self) -> Result:
+        """Answer ``normalize``."""
+        text = AlignedText.from_input(self.text("text"))
+        return {"text": tokref.normalize(text, self.tokenizer.normalizer, self.choices).text}
+
+    def pre_tokenize(self) -> Result:
+        """Answer ``pre_tokenize``: the pieces of a text that is not normalized, each with its span."""
+        text = AlignedText.from_input(self.text("text"))
+        pieces = tokref.pre_tokenize(text, self.tokenizer.pre_tokenizer, self.choices)
+        return {"pieces": [[piece.text, *piece.span(0, len(piece.text))] for piece in pieces]}
+
+    def encode(self) -> Result:
+        """Answer ``encode``, a batch of one."""
+        [encoding] = self.encodings([self.text_and_pair()])
+        return _fields(encoding, self.encode_fields)
+
+    def encode_batch(self) -> Result:
+        """Answer ``encode_batch``; every input is an object as that of ``encode``."""
+        inputs = [replace(self, input=input).text_and_pair() for input in self.objects("inputs")]
+        return {"encodings": [_fields(encoding, self.encode_fields) for encoding in self.encodings(inputs)]}
+
+    def decode(self) -> Result:
+        """Answer ``decode``, of either tokens or ids."""
+        if ("tokens" in self.input) == ("ids" in self.input):
+            raise InputError("invalid_input", "decoding needs either tokens or ids")
+        if "ids" in self.input:
+            tokens = tokref.tokens_of(self.numbers("ids"), self.tokenizer, self.choices)
+        else:
+            tokens = self.texts("tokens")
+        return {"text": tokref.decode(tokens, self.tokenizer, self.choices, self.skips_special_tokens)}
+
+    def decode_stream(self) -> Result:
+        """Answer ``decode_stream``: what becomes known with each id."""
+        skips = self.skips_special_tokens
+        return {"parts": tokref.decode_stream(self.numbers("ids"), self.tokenizer, self.choices, skips)}
+
+    def decode_bytes(self) -> Result:
+        """Answer ``decode_bytes``, in hexadecimal."""
+        parts = tokref.decode_tokens_bytes(self.numbers("ids"), self.tokenizer, self.choices)
+        return {"bytes": b"".join(parts).hex()}
+
+    def decode_with_offsets(self) -> Result:
+        """Answer ``decode_with_offsets``: the text, and at which character of it each id begins."""
+        text, offsets = tokref.decode_with_offsets(self.numbers("ids"), self.tokenizer, self.choices)
+        return {"text": text, "offsets": offsets}
+
+    def count_words(self) -> Result:
+        """Answer ``count_words``."""
+        return {"words": [list(row) for row in self.words.items()]}
+
+    def bpe_alphabet(self) -> Result:
+        """Answer ``base_vocabulary`` of BPE."""
+        return {"vocabulary": list(bpe.base_vocabulary(self.words, self.tokenizer.special_tokens))}
+
+    def wordpiece_alphabet(self) -> Result:
+        """Answer ``base_vocabulary`` of WordPiece, with the prefix of the model."""
+        special_tokens, prefix = self.tokenizer.special_tokens, self.model.continuing_prefix
+        return {"vocabulary": list(wordpiece.wordpiece_alphabet(self.words, special_tokens, prefix))}
+
+    def train_bpe(self) -> Result:
+        """Answer ``train`` of BPE."""
+        training = self.bpe_training(read_target(self.input))
+        return {"vocabulary": list(training.vocabulary), "merges": [[left, right] for left, right, _ in training.steps]}
+
+    def train_wordpiece(self) -> Result:
+        """Answer ``train`` of WordPiece, whose merges are no part of the model."""
+        return {"vocabulary": list(self.wordpiece_training(self.size()).vocabulary)}
+
+    def train_unigram(self) -> Result:
+        """Answer ``train`` of Unigram."""
+        return {"tokens": [list(row) for row in self.unigram_training().model.weights.items()]}
+
+    def bpe_steps(self) -> Result:
+        """Answer ``training_trace`` of BPE: each merge with the count that it had."""
+        return {"steps": [list(step) for step in self.bpe_training(read_target(self.input)).steps]}
+
+    def wordpiece_steps(self) -> Result:
+        """Answer ``training_trace`` of WordPiece: each merge with the score that it had."""
+        steps = self.wordpiece_training(self.size()).steps
+        return {"steps": [[left, right, float(score)] for left, right, score in steps]}
+
+    def unigram_sizes(self) -> Result:
+        """Answer ``training_trace`` of Unigram: the sizes of the vocabulary before the first step and after each."""
+        return {"sizes": list(self.unigram_training().sizes)}
+
+    def bpe_state(self) -> Result:
+        """Answer ``training_state`` of BPE."""
+        return _state(self.bpe_training(self.after_steps()))
+
+    def wordpiece_state(self) -> Result:
+        """Answer ``training_state`` of WordPiece."""
+        return _state(self.wordpiece_training(self.after_steps()))
+
+    def pair_frequencies(self) -> Result:
+        """Answer ``pair_frequencies``."""
+        counts = bpe.count_pairs(self.bpe_training(self.after_steps()).words)
+        return {"pairs": self.first([[*pair, count] for pair, count in counts.items()])}
+
+    def pair_scores(self) -> Result:
+        """Answer ``pair_scores``; the exact fractions are rounded here."""
+        scores = wordpiece.score_pairs(self.wordpiece_training(self.after_steps()).words)
+        return {"pairs": self.first([[*pair, float(score)] for pair, score in scores.items()])}
+
+    def best_bpe_pair(self) -> Result:
+        """Answer ``best_pair`` of BPE."""
+        training = self.bpe_training(self.after_steps())
+        pair, count = _found(bpe.best_pair(training.words, training.vocabulary, self.choices))
+        return {"pair": list(pair), "count": count}
+
+    def best_wordpiece_pair(self) -> Result:
+        """Answer ``best_pair`` of WordPiece."""
+        training = self.wordpiece_training(self.after_steps())
+        pair, score = _found(wordpiece.best_scored_pair(training.words))
+        return {"pair": list(pair), "score": float(score)}
+
+    def substring_frequencies(self) -> Result:
+        """Answer ``substring_frequencies``."""
+        frequencies = unigram.strict_substrings(self.words)
+        return {"frequencies": frequencies, "total": sum(frequencies.values())}
+
+    def ranked_substrings(self) -> Result:
+        """Answer ``ranked_substrings``; the count is that of all, however many are wanted."""
+        ranked = unigram.ranked_substrings(self.words)
+        return {"substrings": self.first([list(row) for row in ranked]), "count": len(ranked)}
+
+    def initial_vocabulary(self) -> Result:
+        """Answer ``initial_vocabulary``; the total is that of all, however many are wanted."""
+        weights = unigram.initial_vocabulary(self.words, self.number("initial_size")).weights
+        return {"tokens": self.first([list(row) for row in weights.items()]), "total": sum(weights.values())}
+
+    def token_probabilities(self) -> Result:
+        """Answer ``token_probabilities``."""
+        return {"probabilities": unigram.token_probabilities(self.model)}
+
+    def segmentations(self) -> Result:
+        """Answer ``segmentations``, unless there are very many."""
+        word = self.text("word")
+        refuse_many_segmentations(word, self.model)
+        found = unigram.segmentations(word, self.model)
+        return {"segmentations": [[list(tokens), probability] for tokens, probability in found]}
+
+    def nbest(self) -> Result:
+        """Answer ``nbest``, unless there are very many to choose from."""
+        word, size = self.text("word"), self.number("nbest_size")
+        if size:  # none at all is refused by the rule, whatever the word
+            refuse_many_segmentations(word, self.model)
+        return {"segmentations": [list(tokens) for tokens in unigram.nbest(word, self.model, size)]}
+
+    def viterbi(self) -> Result:
+        """Answer ``viterbi``: for each end position the best segmentation up to it, or None."""
+        table = unigram.viterbi(self.text("word"), self.model)
+        return {"table": [None if row is None else [list(row.tokens), row.value] for row in table]}
+
+    def segment(self) -> Result:
+        """Answer ``segment``."""
+        tokens, score = unigram.segment(self.text("word"), self.model, self.choices)
+        return {"tokens": list(tokens), "score": score}
+
+    def loss(self) -> Result:
+        """Answer ``loss``, that of the words."""
+        return {"loss": unigram.corpus_loss(self.words, self.model, self.choices)}
+
+    def loss_increase(self) -> Result:
+        """Answer ``loss_increase``: by how much the loss grows without a token."""
+        token = self.text("token")
+        return {"increase": unigram.loss_increase(self.words, self.model, token)}
+
+    def prune_step(self) -> Result:
+        """Answer ``prune_step``: the tokens in the order of removal, and how many are left."""
+        removed, left = unigram.prune_step(self.words, self.model, self.fraction)
+        return {"removed": list(removed), "size": len(left.weights)}
+
+
+def _fields(encoding: Encoding, names: Sequence[str]) -> Result:
+    result: Result = {name: list(map(FIELDS[name], encoding.tokens)) for name in names if name in FIELDS}
+    if "overflowing" in names:
+        result["overflowing"] = [_fields(part, tuple(FIELDS)) for part in encoding.overflowing]
+    return result
+
+
+def _state(training: bpe.BpeTraining | wordpiece.WordPieceTraining) -> Result:
+    words = [[list(tokens), count] for tokens, count in training.words]
+    return {"vocabulary": list(training.vocabulary), "words": words}
+
+
+def _found(best: Any) -> Any:
+    if best is None:  # ERROR-2
+        raise InputError("invalid_input", "no pair is left, so none is the best")
+    return best
 
 
 class ReferenceAdapter:
@@ -244,7 +410,35 @@ class ReferenceAdapter:
         "pre_tokenizer",
         "decoder",
     )
-    operations: ClassVar[Mapping[str, Mapping[type | None, Callable[[ReferenceRequest], Result]]]]
+    operations: ClassVar[Mapping[str, Mapping[type | None, str]]] = {  # None stands for any model, and for none at all
+        "normalize": {None: "normalize"},
+        "pre_tokenize": {None: "pre_tokenize"},
+        "encode": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), "encode"),
+        "encode_batch": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), "encode_batch"),
+        "decode": {None: "decode"},
+        "decode_stream": {None: "decode_stream"},
+        "decode_bytes": {None: "decode_bytes"},
+        "decode_with_offsets": {None: "decode_with_offsets"},
+        "train": {Bpe: "train_bpe", WordPiece: "train_wordpiece", Unigram: "train_unigram"},
+        "count_words": {None: "count_words"},
+        "base_vocabulary": {Bpe: "bpe_alphabet", WordPiece: "wordpiece_alphabet"},
+        "training_state": {Bpe: "bpe_state", WordPiece: "wordpiece_state"},
+        "pair_frequencies": {Bpe: "pair_frequencies"},
+        "pair_scores": {WordPiece: "pair_scores"},
+        "best_pair": {Bpe: "best_bpe_pair", WordPiece: "best_wordpiece_pair"},
+        "substring_frequencies": {Unigram: "substring_frequencies"},
+        "ranked_substrings": {Unigram: "ranked_substrings"},
+        "initial_vocabulary": {Unigram: "initial_vocabulary"},
+        "token_probabilities": {Unigram: "token_probabilities"},
+        "segmentations": {Unigram: "segmentations"},
+        "nbest": {Unigram: "nbest"},
+        "viterbi": {Unigram: "viterbi"},
+        "segment": {Unigram: "segment"},
+        "loss": {Unigram: "loss"},
+        "loss_increase": {Unigram: "loss_increase"},
+        "prune_step": {Unigram: "prune_step"},
+        "training_trace": {Bpe: "bpe_steps", WordPiece: "wordpiece_steps", Unigram: "unigram_sizes"},
+    }
 
     def __init__(self, choices: Mapping[str, str] | None = None) -> None:
         options = dict(choices or {})
@@ -282,248 +476,24 @@ class ReferenceAdapter:
             raise Refusal(error.reason, error.message) from error
 
     def request(self, model: Any, input: Mapping[str, Any]) -> ReferenceRequest:
-        """Return the request of a model that was loaded."""
+        """Return the request of an input to a model that was loaded; it reads nothing yet."""
         return self.requests(model, self._choices, input)
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Perform one operation."""
+        """Answer one operation by the method that the table has for the type of the model."""
         by_model = self.operations.get(operation)
         if by_model is None:
             raise Unsupported(f"has no operation {operation!r}")
         request = self.request(model, input)
         kind = type(request.model)
-        function = by_model.get(kind, by_model.get(None))
-        if function is None:
+        method = by_model.get(kind, by_model.get(None))
+        if method is None:
             raise Unsupported(f"{operation} needs a model of another type than {kind.__name__}")
+        answer: Callable[[], Result] = getattr(request, method)
         try:
-            return function(request)
+            return answer()
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
-
-
-def _normalize(request: ReferenceRequest) -> Result:
-    return {"text": request.normalize(request.text("text"))}
-
-
-def _pre_tokenize(request: ReferenceRequest) -> Result:
-    return {"pieces": [list(piece) for piece in request.pre_tokenize(request.text("text"))]}
-
-
-def _encode(request: ReferenceRequest) -> Result:
-    [encoding] = request.encode([_texts(request)])
-    return _fields(encoding, request.encode_fields)
-
-
-def _encode_batch(request: ReferenceRequest) -> Result:
-    inputs = [_texts(replace(request, input=input)) for input in request.objects("inputs")]
-    encodings = request.encode(inputs)
-    return {"encodings": [_fields(encoding, request.encode_fields) for encoding in encodings]}
-
-
-def _texts(request: ReferenceRequest) -> list[str]:
-    return [request.text(key) for key in ("text", "pair") if key == "text" or key in request.input]
-
-
-def _fields(encoding: Encoding, names: Sequence[str]) -> Result:
-    result: Result = {name: list(map(FIELDS[name], encoding.tokens)) for name in names if name in FIELDS}
-    if "overflowing" in names:
-        result["overflowing"] = [_fields(part, tuple(FIELDS)) for part in encoding.overflowing]
-    return result
-
-
-def _decode(request: ReferenceRequest) -> Result:
-    if ("tokens" in request.input) == ("ids" in request.input):
-        raise InputError("invalid_input", "decoding needs either tokens or ids")
-    is_of_ids = "ids" in request.input
-    tokens = request.tokens_of(request.numbers("ids")) if is_of_ids else request.texts("tokens")
-    return {"text": request.decode(tokens, request.boolean("skip_special_tokens", default=False))}
-
-
-def _decode_bytes(request: ReferenceRequest) -> Result:
-    return {"bytes": b"".join(request.decode_tokens_bytes(request.numbers("ids"))).hex()}
-
-
-def _decode_with_offsets(request: ReferenceRequest) -> Result:
-    text, offsets = request.decode_with_offsets(request.numbers("ids"))
-    return {"text": text, "offsets": offsets}
-
-
-def _decode_stream(request: ReferenceRequest) -> Result:
-    skips = request.boolean("skip_special_tokens", default=False)
-    return {"parts": request.decode_stream(request.numbers("ids"), skips)}
-
-
-def _count_words(request: ReferenceRequest) -> Result:
-    return {"words": [list(row) for row in request.words.items()]}
-
-
-def _base_vocabulary(request: ReferenceRequest) -> Result:
-    return {"vocabulary": list(bpe.base_vocabulary(request.words, request.tokenizer.special_tokens))}
-
-
-def _wordpiece_alphabet(request: ReferenceRequest) -> Result:
-    special_tokens, prefix = request.tokenizer.special_tokens, request.model.continuing_prefix
-    return {"vocabulary": list(wordpiece.wordpiece_alphabet(request.words, special_tokens, prefix))}
-
-
-def _bpe_model(request: ReferenceRequest) -> Result:
-    training = request.train_bpe(request.target)
-    return {"vocabulary": list(training.vocabulary), "merges": [[left, right] for left, right, _ in training.steps]}
-
-
-def _wordpiece_model(request: ReferenceRequest) -> Result:
-    return {"vocabulary": list(request.train_wordpiece(_size(request)).vocabulary)}
-
-
-def _unigram_model(request: ReferenceRequest) -> Result:
-    return {"tokens": [list(row) for row in request.train_unigram().model.weights.items()]}
-
-
-def _bpe_steps(request: ReferenceRequest) -> Result:
-    return {"steps": [list(step) for step in request.train_bpe(request.target).steps]}
-
-
-def _wordpiece_steps(request: ReferenceRequest) -> Result:
-    steps = request.train_wordpiece(_size(request)).steps
-    return {"steps": [[left, right, float(score)] for left, right, score in steps]}
-
-
-def _unigram_sizes(request: ReferenceRequest) -> Result:
-    return {"sizes": list(request.train_unigram().sizes)}
-
-
-def _size(request: ReferenceRequest) -> bpe.Target:
-    """Return the target of WordPiece, which has to be a size (ERROR-3)."""
-    return bpe.Target(vocabulary_size=request.number("vocabulary_size"))
-
-
-def _after_steps(request: ReferenceRequest) -> bpe.Target:
-    """Return the target of a training that stops after as many merges as have been done (0 unless given)."""
-    return bpe.Target(merge_count=request.number("steps") if "steps" in request.input else 0)
-
-
-def _bpe_state(request: ReferenceRequest) -> Result:
-    return _state(request.train_bpe(_after_steps(request)))
-
-
-def _wordpiece_state(request: ReferenceRequest) -> Result:
-    return _state(request.train_wordpiece(_after_steps(request)))
-
-
-def _state(training: bpe.BpeTraining | wordpiece.WordPieceTraining) -> Result:
-    words = [[list(tokens), count] for tokens, count in training.words]
-    return {"vocabulary": list(training.vocabulary), "words": words}
-
-
-def _pair_frequencies(request: ReferenceRequest) -> Result:
-    counts = bpe.count_pairs(request.train_bpe(_after_steps(request)).words)
-    return {"pairs": request.first([[*pair, count] for pair, count in counts.items()])}
-
-
-def _pair_scores(request: ReferenceRequest) -> Result:
-    scores = wordpiece.score_pairs(request.train_wordpiece(_after_steps(request)).words)
-    return {"pairs": request.first([[*pair, float(score)] for pair, score in scores.items()])}
-
-
-def _best_bpe_pair(request: ReferenceRequest) -> Result:
-    training = request.train_bpe(_after_steps(request))
-    pair, count = _found(bpe.best_pair(training.words, training.vocabulary, request.choices))
-    return {"pair": list(pair), "count": count}
-
-
-def _best_wordpiece_pair(request: ReferenceRequest) -> Result:
-    training = request.train_wordpiece(_after_steps(request))
-    pair, score = _found(wordpiece.best_scored_pair(training.words))
-    return {"pair": list(pair), "score": float(score)}
-
-
-def _found(best: Any) -> Any:
-    if best is None:  # ERROR-2
-        raise InputError("invalid_input", "no pair is left, so none is the best")
-    return best
-
-
-def _substring_frequencies(request: ReferenceRequest) -> Result:
-    frequencies = unigram.strict_substrings(request.words)
-    return {"frequencies": frequencies, "total": sum(frequencies.values())}
-
-
-def _ranked_substrings(request: ReferenceRequest) -> Result:
-    ranked = unigram.ranked_substrings(request.words)
-    return {"substrings": request.first([list(row) for row in ranked]), "count": len(ranked)}
-
-
-def _initial_vocabulary(request: ReferenceRequest) -> Result:
-    weights = unigram.initial_vocabulary(request.words, request.number("initial_size")).weights
-    return {"tokens": request.first([list(row) for row in weights.items()]), "total": sum(weights.values())}
-
-
-def _token_probabilities(request: ReferenceRequest) -> Result:
-    return {"probabilities": unigram.token_probabilities(request.model)}
-
-
-def _nbest(request: ReferenceRequest) -> Result:
-    found = unigram.nbest(request.text("word"), request.model, request.number("nbest_size"))
-    return {"segmentations": [list(tokens) for tokens in found]}
-
-
-def _segmentations(request: ReferenceRequest) -> Result:
-    found = unigram.segmentations(request.text("word"), request.model)
-    return {"segmentations": [[list(tokens), probability] for tokens, probability in found]}
-
-
-def _viterbi(request: ReferenceRequest) -> Result:
-    table = unigram.viterbi(request.text("word"), request.model)
-    return {"table": [None if row is None else [list(row.tokens), row.value] for row in table]}
-
-
-def _segment(request: ReferenceRequest) -> Result:
-    tokens, score = request.segment(request.text("word"))
-    return {"tokens": list(tokens), "score": score}
-
-
-def _loss(request: ReferenceRequest) -> Result:
-    return {"loss": request.loss()}
-
-
-def _loss_increase(request: ReferenceRequest) -> Result:
-    return {"increase": request.loss_increase(request.text("token"))}
-
-
-def _prune_step(request: ReferenceRequest) -> Result:
-    removed, left = request.prune_step()
-    return {"removed": list(removed), "size": len(left.weights)}
-
-
-ReferenceAdapter.operations = {  # None stands for any model, and for none at all
-    "normalize": {None: _normalize},
-    "pre_tokenize": {None: _pre_tokenize},
-    "encode": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), _encode),
-    "encode_batch": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), _encode_batch),
-    "decode": {None: _decode},
-    "decode_stream": {None: _decode_stream},
-    "decode_bytes": {None: _decode_bytes},
-    "decode_with_offsets": {None: _decode_with_offsets},
-    "train": {Bpe: _bpe_model, WordPiece: _wordpiece_model, Unigram: _unigram_model},
-    "count_words": {None: _count_words},
-    "base_vocabulary": {Bpe: _base_vocabulary, WordPiece: _wordpiece_alphabet},
-    "training_state": {Bpe: _bpe_state, WordPiece: _wordpiece_state},
-    "pair_frequencies": {Bpe: _pair_frequencies},
-    "pair_scores": {WordPiece: _pair_scores},
-    "best_pair": {Bpe: _best_bpe_pair, WordPiece: _best_wordpiece_pair},
-    "substring_frequencies": {Unigram: _substring_frequencies},
-    "ranked_substrings": {Unigram: _ranked_substrings},
-    "initial_vocabulary": {Unigram: _initial_vocabulary},
-    "token_probabilities": {Unigram: _token_probabilities},
-    "segmentations": {Unigram: _segmentations},
-    "nbest": {Unigram: _nbest},
-    "viterbi": {Unigram: _viterbi},
-    "segment": {Unigram: _segment},
-    "loss": {Unigram: _loss},
-    "loss_increase": {Unigram: _loss_increase},
-    "prune_step": {Unigram: _prune_step},
-    "training_trace": {Bpe: _bpe_steps, WordPiece: _wordpiece_steps, Unigram: _unigram_sizes},
-}
 
 
 _CLAUSE = re.compile(r"\b(?!GPT-|UTF-)[A-Z]+(?:-[A-Z]+)*-\d+\b")
@@ -536,12 +506,14 @@ def functions_by_clause() -> dict[str, tuple[str, ...]]:
     ('bpe.count_pairs',)
     """
     found: dict[str, list[str]] = {}
-    for file in sorted(Path(inspect.getfile(tokref)).parent.glob("*.py")):
+    folder = Path(inspect.getfile(tokref)).parent
+    for file in sorted(folder.rglob("*.py")):
+        module = ".".join(file.relative_to(folder).with_suffix("").parts)
         lines = file.read_text("utf-8").splitlines()
         for node in ast.parse("\n".join(lines)).body:
             name = getattr(node, "name", None) or _assigned_name(node)
             for clause in _CLAUSE.findall("\n".join(lines[node.lineno - 1 : node.end_lineno])) if name else ():
-                found.setdefault(clause, []).append(f"{file.stem}.{name}")
+                found.setdefault(clause, []).append(f"{module}.{name}")
     return {clause: tuple(dict.fromkeys(names)) for clause, names in sorted(found.items())}
 
 

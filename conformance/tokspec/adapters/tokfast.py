@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 
 import tokfast
 from tokfast import FastTokenizer
-from tokref import Encoding, InputError, Target, Unigram, UnigramTraining
+from tokref import Encoding, InputError, Target, UnigramTraining
 from tokref.bpe import BpeTraining
-from tokref.unigram import Segmentation
 from tokref.values import Words
 from tokref.wordpiece import WordPieceTraining
 from tokspec.adapter import Refusal
-from tokspec.adapters.reference import ReferenceAdapter, ReferenceRequest
+from tokspec.adapters.reference import ReferenceAdapter, ReferenceRequest, Result
 
 __all__ = ["WITH_CHOICES", "TokfastAdapter"]
 
@@ -38,67 +37,72 @@ class FastRequest(ReferenceRequest):
             return self.fast.count_words(texts)
         return super().words  # a list of words, or a corpus that is refused
 
-    def normalize(self, text: str) -> str:
-        """Normalize a text."""
-        return self.fast.normalize(text)
-
-    def pre_tokenize(self, text: str) -> list[tuple[str, int, int]]:
-        """Return the pieces of a text with their spans."""
-        return self.fast.pre_tokenize(text)
-
-    def encode(self, inputs: Sequence[Sequence[str]]) -> list[Encoding]:
+    def encodings(self, inputs: Sequence[Sequence[str]]) -> list[Encoding]:
         """Encode a batch of inputs, each of which is one text or two, with the options of the request."""
         return self.fast.encode_inputs(inputs, *self.encode_options)
 
-    def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
-        """Decode tokens."""
-        return self.fast.decode(tokens, skip_special_tokens)
-
-    def decode_tokens_bytes(self, ids: list[int]) -> list[bytes]:
-        """Return the bytes of each id."""
-        return self.fast.decode_tokens_bytes(ids)
-
-    def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
-        """Decode ids with the place of each."""
-        return self.fast.decode_with_offsets(ids)
-
-    def decode_stream(self, ids: list[int], skip_special_tokens: bool) -> list[str]:
-        """Decode ids one by one."""
-        return self.fast.decode_stream(ids, skip_special_tokens)
-
-    def tokens_of(self, ids: list[int]) -> list[str]:
-        """Return the tokens of ids."""
-        return self.fast.tokens_of(ids)
-
-    def train_bpe(self, target: Target) -> BpeTraining:
-        """Train on the words."""
+    def bpe_training(self, target: Target) -> BpeTraining:
+        """Train BPE on the words; the special tokens come first in its vocabulary."""
         return tokfast.train_bpe(self.words, self.tokenizer.special_tokens, target, self.choices)
 
-    def train_wordpiece(self, target: Target) -> WordPieceTraining:
-        """Train on the words."""
+    def wordpiece_training(self, target: Target) -> WordPieceTraining:
+        """Train WordPiece on the words, with the prefix of the model."""
         special_tokens, prefix = self.tokenizer.special_tokens, self.model.continuing_prefix
         return tokfast.train_wordpiece(self.words, special_tokens, target, prefix)
 
-    def train_unigram(self) -> UnigramTraining:
-        """Train on the words."""
+    def unigram_training(self) -> UnigramTraining:
+        """Prune from ``initial_size`` to ``vocabulary_size``, by ``fraction`` in a step."""
         sizes = self.number("initial_size"), self.number("vocabulary_size")
         return tokfast.train_unigram(self.words, *sizes, self.fraction)
 
-    def segment(self, word: str) -> Segmentation:
-        """Segment a word."""
-        return tokfast.segment(word, self.model, self.choices)
+    def normalize(self) -> Result:
+        """Answer ``normalize``."""
+        return {"text": self.fast.normalize(self.text("text"))}
 
-    def loss(self) -> float:
-        """Return the loss of the words."""
-        return tokfast.corpus_loss(self.words, self.model, self.choices)
+    def pre_tokenize(self) -> Result:
+        """Answer ``pre_tokenize``: the pieces of a text that is not normalized, each with its span."""
+        return {"pieces": [list(piece) for piece in self.fast.pre_tokenize(self.text("text"))]}
 
-    def loss_increase(self, token: str) -> float:
-        """Return what the loss of the words grows by without a token."""
-        return tokfast.loss_increase(self.words, self.model, token)
+    def decode(self) -> Result:
+        """Answer ``decode``, of either tokens or ids."""
+        if ("tokens" in self.input) == ("ids" in self.input):
+            raise InputError("invalid_input", "decoding needs either tokens or ids")
+        is_of_ids = "ids" in self.input
+        tokens = self.fast.tokens_of(self.numbers("ids")) if is_of_ids else self.texts("tokens")
+        return {"text": self.fast.decode(tokens, self.skips_special_tokens)}
 
-    def prune_step(self) -> tuple[tuple[str, ...], Unigram]:
-        """Remove a fraction of the tokens."""
-        return tokfast.prune_step(self.words, self.model, self.fraction)
+    def decode_stream(self) -> Result:
+        """Answer ``decode_stream``: what becomes known with each id."""
+        skips = self.skips_special_tokens
+        return {"parts": self.fast.decode_stream(self.numbers("ids"), skips)}
+
+    def decode_bytes(self) -> Result:
+        """Answer ``decode_bytes``, in hexadecimal."""
+        return {"bytes": b"".join(self.fast.decode_tokens_bytes(self.numbers("ids"))).hex()}
+
+    def decode_with_offsets(self) -> Result:
+        """Answer ``decode_with_offsets``: the text, and at which character of it each id begins."""
+        text, offsets = self.fast.decode_with_offsets(self.numbers("ids"))
+        return {"text": text, "offsets": offsets}
+
+    def segment(self) -> Result:
+        """Answer ``segment``."""
+        tokens, score = tokfast.segment(self.text("word"), self.model, self.choices)
+        return {"tokens": list(tokens), "score": score}
+
+    def loss(self) -> Result:
+        """Answer ``loss``, that of the words."""
+        return {"loss": tokfast.corpus_loss(self.words, self.model, self.choices)}
+
+    def loss_increase(self) -> Result:
+        """Answer ``loss_increase``: by how much the loss grows without a token."""
+        token = self.text("token")
+        return {"increase": tokfast.loss_increase(self.words, self.model, token)}
+
+    def prune_step(self) -> Result:
+        """Answer ``prune_step``: the tokens in the order of removal, and how many are left."""
+        removed, left = tokfast.prune_step(self.words, self.model, self.fraction)
+        return {"removed": list(removed), "size": len(left.weights)}
 
 
 class TokfastAdapter(ReferenceAdapter):
