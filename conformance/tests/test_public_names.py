@@ -42,9 +42,13 @@ def test_what_an_adapter_needs_is_locked() -> None:
     assert sorted(tokspec.__all__) == sorted([*tokspec.adapter.__all__, "__version__"])
 
 
-def test_every_module_lists_what_is_public() -> None:
-    without = [name for name, module in MODULES.items() if own(module) and not hasattr(module, "__all__")]
-    assert without == []
+def test_only_doors_list_their_names() -> None:
+    """Elsewhere a name without an underscore is public within the harness."""
+    listing = [name for name, module in MODULES.items() if hasattr(module, "__all__")]
+    assert [name for name in listing if not hasattr(MODULES[name], "__path__")] == [
+        "tokspec.adapter",
+        "tokspec.testing",
+    ]
 
 
 def test_every_listed_name_is_there() -> None:

@@ -13,8 +13,6 @@ from types import FrameType
 
 from tokspec.base.errors import INTERRUPTED
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line, in a process that is ours alone."""

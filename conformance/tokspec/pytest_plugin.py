@@ -15,14 +15,6 @@ import pytest
 if TYPE_CHECKING:
     from tokspec.cli.pytest_items import Cases
 
-__all__ = [
-    "pytest_addoption",
-    "pytest_cmdline_main",
-    "pytest_make_collect_report",
-    "pytest_runtest_protocol",
-    "pytest_sessionstart",
-]
-
 #: The options that mean nothing unless an implementation is named.
 _OTHERS = ("select", "choice", "in_process", "known_failures", "fixtures_version")
 

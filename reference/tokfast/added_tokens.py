@@ -14,8 +14,6 @@ from tokfast.values import Piece
 from tokref.added_tokens import WORD_CHARACTER
 from tokref.values import AddedToken
 
-__all__ = ["AddedTokenFinder"]
-
 WHITE_SPACE = regex.compile(r"\p{White_Space}*")
 WHITE_SPACE_BEFORE = regex.compile(r"(?r)\p{White_Space}*")  # from the end of the range to its start
 

@@ -21,8 +21,6 @@ from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Bpe, Pair, Words, all_tokens, number_tokens, unknown_token
 
-__all__ = ["BpeEncoder", "train_bpe"]
-
 LONG = 64
 """From how many characters a piece is cut into parts that are encoded apart."""
 

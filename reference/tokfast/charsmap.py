@@ -12,8 +12,6 @@ from tokref.alignment import AlignedText, Step
 from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
 
-__all__ = ["CharacterMapNormalizer"]
-
 
 class CharacterMapNormalizer:
     """A character map of tokref, prepared for many texts.

@@ -18,8 +18,6 @@ from tokref.patterns import Pattern
 from tokref.pre_tokenization import BYTE_CHARACTERS, puts_replacement, utf_8
 from tokref.values import Component
 
-__all__ = ["Decoder"]
-
 _Step = Callable[[Sequence[str]], list[str]]
 
 _BYTES = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}

@@ -25,8 +25,6 @@ from tokref.normalization import normalize, strip_marks, unicode_form
 from tokref.patterns import Pattern
 from tokref.values import Component
 
-__all__ = ["Normalizer"]
-
 SPACE_AT_START = regex.compile(r"\p{White_Space}*")
 SPACE_AT_END = regex.compile(r"(?r)\p{White_Space}*")  # from the end of the text to its start
 

@@ -16,8 +16,6 @@ from itertools import pairwise
 from tokref.bpe import Split
 from tokref.values import Pair
 
-__all__ = ["Key", "PairQueue", "SplitCorpus"]
-
 Key = tuple[int, ...]
 """What the queue is sorted by, smallest first."""
 

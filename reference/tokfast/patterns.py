@@ -7,8 +7,6 @@ import regex
 from tokref.ceilings import SECONDS
 from tokref.errors import InputError, brief
 
-__all__ = ["find_matches", "replace_matches"]
-
 
 def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
     """Return where a pattern matches; an empty match is none (PATTERN-1).

@@ -46,8 +46,6 @@ from tokref.values import (
     Words,
 )
 
-__all__ = ["FastTokenizer"]
-
 _ENCODERS: Mapping[type, Callable[[Any, Choices], Encoder]] = {
     Bpe: BpeEncoder,
     WordPiece: WordPieceEncoder,

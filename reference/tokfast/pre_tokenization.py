@@ -21,8 +21,6 @@ from tokref.patterns import Pattern
 from tokref.pre_tokenization import BERT, BYTE_CHARACTERS, NO_WHITE_SPACE, PUNCTUATION, WORDS, utf_8
 from tokref.values import Component
 
-__all__ = ["PreTokenizer", "write_bytes", "write_piece"]
-
 # PRE-BYTE-1: contractions stand behind letters and numbers, which begin differently, as most pieces are of letters.
 GPT_2 = regex.compile(
     r" ?\p{L}+"

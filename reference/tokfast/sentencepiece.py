@@ -13,8 +13,6 @@ from tokref.choices import Choices
 from tokref.sentencepiece import mark_steps
 from tokref.values import AddedToken, Bpe, Unigram
 
-__all__ = ["SentencePieceNormalizer", "SymbolEncoder"]
-
 
 class SentencePieceNormalizer:
     """SentencePiece's normalizer, prepared for many texts.

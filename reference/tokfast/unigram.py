@@ -20,17 +20,6 @@ from tokref.errors import InputError
 from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, token_costs
 from tokref.values import Unigram, Words, all_tokens, unknown_token
 
-__all__ = [
-    "UnigramEncoder",
-    "corpus_loss",
-    "initial_vocabulary",
-    "loss_increase",
-    "loss_increases",
-    "prune_step",
-    "segment",
-    "train_unigram",
-]
-
 
 class _Node(dict[str, "_Node"]):
     """The tokens that begin alike: how they may go on, and the cost of the one that ends here."""

@@ -8,8 +8,6 @@ from typing import NamedTuple, Protocol, TypeVar
 from tokref.alignment import Span
 from tokref.pre_tokenization import utf_8
 
-__all__ = ["Cache", "Encoder", "Part", "Piece", "byte_tokens", "cover"]
-
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 

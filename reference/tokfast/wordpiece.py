@@ -18,8 +18,6 @@ from tokref.choices import Choices
 from tokref.values import Pair, WordLevel, WordPiece, Words, unknown_token
 from tokref.wordpiece import WordPieceTraining, length, split_word, wordpiece_alphabet
 
-__all__ = ["WordLevelEncoder", "WordPieceEncoder", "train_wordpiece"]
-
 
 class WordPieceEncoder:
     """A WordPiece model prepared to encode many pieces.

@@ -49,8 +49,6 @@ from tokref.values import Words
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import DataError
 
-__all__ = ["ReferenceAdapter", "ReferenceRequest", "functions_by_clause"]
-
 Result = dict[str, Any]
 
 FIELDS: Mapping[str, Callable[[EncodedToken], Any]] = {

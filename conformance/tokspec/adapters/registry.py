@@ -31,19 +31,6 @@ if TYPE_CHECKING:
     from tokspec.sessions.program import ProgramSession
 
 
-__all__ = [
-    "NAMES",
-    "FoundAdapter",
-    "find",
-    "find_python",
-    "find_reference",
-    "known_names",
-    "names_program",
-    "open_session",
-    "server_command",
-    "usable_names",
-]
-
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
 

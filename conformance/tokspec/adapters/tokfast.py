@@ -19,8 +19,6 @@ from tokref.wordpiece import WordPieceTraining
 from tokspec.adapter import Refusal
 from tokspec.adapters.reference import ReferenceAdapter, ReferenceRequest, Result
 
-__all__ = ["WITH_CHOICES", "TokfastAdapter"]
-
 
 @dataclass(frozen=True)
 class FastRequest(ReferenceRequest):

@@ -22,8 +22,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["compact", "did_you_mean", "escape", "quote", "shorten", "terminal_width", "visible", "wrap"]
-
 #: Characters of untrusted text that a message shows.
 EXCERPT = 200
 

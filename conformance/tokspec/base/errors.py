@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from tokspec.base.display import visible
 
-__all__ = ["INTERRUPTED", "AdapterFault", "DataError", "MissingModule", "Refusal", "Unsupported"]
-
 INTERRUPTED = 130
 """The exit status after an interruption, as shells give it: 128 and the number of the signal."""
 

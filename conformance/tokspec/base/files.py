@@ -18,19 +18,6 @@ from typing import BinaryIO
 
 from tokspec.base.errors import DataError
 
-__all__ = [
-    "fixtures_folder",
-    "open_ordinary",
-    "open_whole",
-    "paths_below",
-    "read_at_most",
-    "read_bounded",
-    "refuse_links",
-    "resolve_output",
-    "specification_folder",
-    "write_whole",
-]
-
 _MEGABYTE = 1024**2
 
 

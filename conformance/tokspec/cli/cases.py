@@ -19,8 +19,6 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import Clause, load_specification
 
-__all__ = ["cases_command", "write_models"]
-
 
 @click.command("cases", short_help="List cases, show one, or write them all as one file.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")

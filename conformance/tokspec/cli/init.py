@@ -14,8 +14,6 @@ from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.templates import TEMPLATES, Template
 
-__all__ = ["init_command"]
-
 
 @click.command("init", short_help="Begin an adapter in one of six languages.")
 @click.option("--lang", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter.")

@@ -17,8 +17,6 @@ from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
 
-__all__ = ["Ratchet", "known_failures_options"]
-
 _KNOWN = f"Failures that do not count; {CONVENTIONAL_NAME} by convention."
 
 

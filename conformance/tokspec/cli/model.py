@@ -19,8 +19,6 @@ from tokspec.protocol.json_values import encode_line
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
-__all__ = ["model_command"]
-
 _formats = click.Choice([*dict.fromkeys((*FORMATS, *READERS))])
 
 

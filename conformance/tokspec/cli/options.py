@@ -21,30 +21,6 @@ from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
 
-__all__ = [
-    "COUNT",
-    "DAY",
-    "FILE",
-    "POSITIVE",
-    "PROCESSES",
-    "Command",
-    "Finite",
-    "Target",
-    "add_options",
-    "choices_option",
-    "exclude_option",
-    "files_of_fixtures",
-    "files_of_implementation",
-    "fixtures_option",
-    "fixtures_version_option",
-    "implementation_options",
-    "limits_options",
-    "parse_choices",
-    "refuse_blank",
-    "refuse_outputs",
-    "selection_options",
-]
-
 #: The implementation that is judged when none is named.
 DEFAULT = "reference"
 

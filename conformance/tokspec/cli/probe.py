@@ -18,8 +18,6 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
 
-__all__ = ["probe_command"]
-
 
 @click.command("probe", short_help="Find out which choices an implementation makes.")
 @implementation_options

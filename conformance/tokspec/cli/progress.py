@@ -16,8 +16,6 @@ from tokspec.base.display import visible
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["Bar", "ProgressBar"]
-
 #: Seconds until the first line where no bar is seen; each later one comes after twice as long, up to a minute more.
 FIRST_LINE = 5.0
 _LONGEST = 60.0

@@ -24,9 +24,6 @@ from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version, select
 
-__all__ = ["CaseItem", "Cases"]
-
-
 #: How many cases are asked at once of a program, which would wait for each question otherwise.
 _BATCH = 64
 

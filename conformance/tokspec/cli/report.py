@@ -23,8 +23,6 @@ from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
 from tokspec.report.text import text
 
-__all__ = ["report_command"]
-
 #: The group of entry points in which the laboratory announces what writes the page of a run.
 _PAGES = "tokspec.pages"
 

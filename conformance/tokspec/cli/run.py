@@ -46,9 +46,6 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version, select
 
-__all__ = ["run_command"]
-
-
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
 
 

@@ -9,8 +9,6 @@ from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import Target, implementation_options
 from tokspec.judge.smoke import Step, try_adapter
 
-__all__ = ["smoke_command"]
-
 _FIRST_LINE = 'answer the first line, {"op": "hello"}, and flush'
 _GOES_ON = "answer all requests, whatever their number, and end after bye alone (PROTO-3)"
 _FIRST_CALL = "return a tokspec.adapter.Hello from hello()"

@@ -19,19 +19,6 @@ from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
 
-__all__ = [
-    "beside",
-    "dump_json",
-    "import_package",
-    "lines_of",
-    "load_json",
-    "pack",
-    "refuse_surrogates",
-    "unpack",
-    "white_space",
-    "without",
-]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -30,8 +30,6 @@ from tokspec.formats.files import import_package, pack, refuse_surrogates
 from tokspec.formats.neutral import fill_defaults, refuse_components, refuse_untrained
 from tokspec.formats.sentencepiece_model import BYTES, MARK, TOLD, WHITE_SPACE, Piece, pieces_of, spaces_of
 
-__all__ = ["write"]
-
 FORMAT = "vocab.gguf"
 _GPT2 = fill_defaults({"pre_tokenizer": {"type": "byte_level"}})
 _BERT = fill_defaults({"normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "bert"}, "type": "wordpiece"})

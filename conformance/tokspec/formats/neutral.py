@@ -18,21 +18,6 @@ from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.suite.components import covers, members_of, needed_components, row_of
 
-__all__ = [
-    "added_tokens_of",
-    "by_id",
-    "fill_defaults",
-    "has_ids",
-    "ids_of",
-    "is_weight",
-    "log_probabilities",
-    "read",
-    "refuse_components",
-    "refuse_ids",
-    "refuse_untrained",
-    "tokens_of",
-]
-
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 

@@ -14,8 +14,6 @@ from tokspec.formats.files import dump_json, load_json, pack, unpack
 from tokspec.formats.tiktoken_ranks import BESIDE
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 
-__all__ = ["beside_of", "content_of", "files_of", "format_of", "read_file", "save"]
-
 #: The formats whose content is the object in their one file.
 _OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy", "tekken.json")
 

@@ -51,20 +51,6 @@ from tokspec.formats.neutral import (
 )
 from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
 
-__all__ = [
-    "BYTES",
-    "MARK",
-    "NO_UNKNOWN",
-    "TOLD",
-    "WHITE_SPACE",
-    "Piece",
-    "Spaces",
-    "pieces_of",
-    "read",
-    "spaces_of",
-    "write",
-]
-
 FORMAT = "sentencepiece.model"
 _TYPES = {"UNIGRAM": "unigram", "BPE": "bpe"}
 _KINDS = ("NORMAL", "UNKNOWN", "CONTROL", "USER_DEFINED", "BYTE", "UNUSED")

@@ -19,8 +19,6 @@ from tokspec.base.errors import DataError
 from tokspec.formats.neutral import by_id
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, stages_of
 
-__all__ = ["read"]
-
 FORMAT = "tekken.json"
 
 #: The names that mistral-common has for files without special tokens.

@@ -34,18 +34,6 @@ from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, lines_of, pack, unpack, without
 from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrained, tokens_of
 
-__all__ = [
-    "BESIDE",
-    "from_bytes",
-    "merges_of",
-    "read",
-    "refuse_other_merges",
-    "stages_of",
-    "stages_told",
-    "to_bytes",
-    "write",
-]
-
 FORMAT = "vocab.tiktoken"
 
 #: The end of the name of the file that tells what stands beside a file of ranks.

@@ -20,8 +20,6 @@ from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, 
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 from tokspec.formats.tiktoken_ranks import stages_told
 
-__all__ = ["CONVERTED", "UserModel", "files_of_model", "read_user_model"]
-
 #: The formats whose loaders take each other's files, or nearly.
 _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
 

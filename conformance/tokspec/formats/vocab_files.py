@@ -40,8 +40,6 @@ from tokspec.formats.files import (
 )
 from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_ids, refuse_untrained
 
-__all__ = ["read_bpe", "read_wordpiece", "write_bpe", "write_wordpiece"]
-
 VOCABULARY, MERGES = "vocab.json", "merges.txt"
 BPE_FORMAT = f"{VOCABULARY}+{MERGES}"
 _VERSION = "#version"

@@ -17,19 +17,6 @@ from typing import Any, NamedTuple
 from tokspec.base.display import shorten
 from tokspec.formats.tiktoken_ranks import to_bytes
 
-__all__ = [
-    "CHOICE",
-    "COMPARED",
-    "Cause",
-    "Seen",
-    "cause_of_difference",
-    "count_common",
-    "tell_cut",
-    "without_addresses",
-    "without_particulars",
-]
-
-
 #: With what the cause of a case begins that passes under another option of a choice.
 CHOICE = "passes with "
 

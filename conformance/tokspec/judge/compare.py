@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["ABSENT", "Difference", "choices_in", "first_difference", "resolve"]
-
 Place: TypeAlias = tuple[str | int, ...]
 
 RELATIVE = ABSOLUTE = 1e-9

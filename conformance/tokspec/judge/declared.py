@@ -19,8 +19,6 @@ from tokspec.sessions.session import Session, undeclared
 from tokspec.suite.cases import Case
 from tokspec.suite.components import needed_components
 
-__all__ = ["all_pass", "cause_of", "is_doubtful", "judge_refusals", "passed_over"]
-
 #: Stages that do not bear on decoding, and those that bear on nothing else.
 _BEFORE = ("normalizer", "pre_tokenizer", "post_processor", "truncation", "padding")
 _BEHIND = ("decoder",)

@@ -28,8 +28,6 @@ from tokspec.protocol.spans import convert_result
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 
-__all__ = ["FailureGroup", "diagnose", "first_diverging_stage", "group_failures"]
-
 #: How many failing cases are asked about their stages; an implementation may be slow.
 _ASKED = 200
 

@@ -21,15 +21,6 @@ from tokspec.protocol.messages import Answer, Fault, Refused
 from tokspec.suite import schema
 from tokspec.suite.strict_yaml import Document, read_yaml
 
-__all__ = [
-    "CONVENTIONAL_NAME",
-    "KnownFailure",
-    "KnownFailures",
-    "digest",
-    "parse_known_failures",
-    "read_known_failures",
-]
-
 #: What the file is called by convention.
 CONVENTIONAL_NAME = "tokspec-known-failures.yaml"
 

@@ -17,8 +17,6 @@ from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
 from tokspec.suite.strict_yaml import Document, parse_yaml
 
-__all__ = ["CRASHES", "UNEXPLAINED", "Retired", "rewrite", "update_known_failures"]
-
 #: The reason that a new entry gets; a person writes a better one.
 UNEXPLAINED = "not explained yet"
 

@@ -28,8 +28,6 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["ChoiceFinding", "Probe", "choices_of", "find_choices", "probe"]
-
 #: An option for each of the choices on which one case depends.
 _Combination: TypeAlias = Mapping[str, str]
 

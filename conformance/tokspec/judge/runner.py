@@ -16,8 +16,6 @@ from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 
-__all__ = ["Run", "fail_at_start", "make_request", "run"]
-
 
 @dataclass(frozen=True)
 class Run:

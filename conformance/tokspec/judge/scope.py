@@ -15,8 +15,6 @@ from tokspec.judge.verdicts import Result, Verdict
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["check_names", "extent", "in_profile", "shortfalls"]
-
 #: How many cases a sentence names.
 _NAMED = 3
 

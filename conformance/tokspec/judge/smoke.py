@@ -15,8 +15,6 @@ from tokspec.suite import schema
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import load_specification
 
-__all__ = ["CONTRADICTORY", "Step", "try_adapter"]
-
 
 @dataclass(frozen=True)
 class Step:

@@ -12,8 +12,6 @@ from tokspec.base.display import quote
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.protocol.messages import Answer, Reply
 
-__all__ = ["LONGEST", "Extract", "truncate_difference", "truncate_reply"]
-
 #: Bytes of the longest answer that is not truncated, as JSON in ASCII. A test holds that no right answer of the suite
 #: has more than a third of that.
 LONGEST = 64 * 1024

@@ -19,8 +19,6 @@ from tokspec.suite import schema
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["Result", "Verdict", "count_verdicts", "effective_choices", "join_rows", "judge", "not_run"]
-
 
 class Verdict(Enum):
     """What a case came to. ``PASS``, ``KNOWN_FAILURE`` and ``UNSUPPORTED`` conform."""

@@ -32,8 +32,6 @@ from tokspec.judge.verdicts import Result, Verdict, join_rows
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.sessions.session import Session
 
-__all__ = ["STARTS", "count_requests", "estimate_seconds", "verify_run"]
-
 #: In how many new sessions the cases that are answered are asked again, a part of them in each.
 STARTS = 12
 

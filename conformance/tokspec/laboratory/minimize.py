@@ -20,22 +20,6 @@ from typing import Any, TypeAlias, TypeVar
 from tokspec.formats.files import without
 from tokspec.suite import schema
 
-__all__ = [
-    "PASSES",
-    "PASSES_OF_MODEL",
-    "Question",
-    "Spent",
-    "find_values",
-    "is_sound",
-    "minimize",
-    "minimize_sequence",
-    "narrow_sequence",
-    "offer",
-    "put_value",
-    "tokens_of",
-    "without_names",
-]
-
 _Path: TypeAlias = tuple[str | int, ...]
 _Sequence = TypeVar("_Sequence", str, list[Any])
 

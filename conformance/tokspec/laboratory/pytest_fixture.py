@@ -9,8 +9,6 @@ import pytest
 if TYPE_CHECKING:
     from tokspec.laboratory.diff.regression import TokenizerRegression
 
-__all__ = ["tokenizer_regression"]
-
 
 @pytest.fixture
 def tokenizer_regression(request: pytest.FixtureRequest) -> TokenizerRegression:

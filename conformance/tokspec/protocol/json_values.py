@@ -17,8 +17,6 @@ from typing import Any, NoReturn
 from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, Unsupported
 
-__all__ = ["DEEPEST", "SURROGATE", "copy_json", "decode_line", "deeper_than", "encode_line", "to_hex_form"]
-
 #: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
 DEEPEST = 64
 

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias, TypeGuard
 
 from tokspec.adapter import Hello
 
-__all__ = ["PROTOCOL", "Answer", "Fault", "Refused", "Reply", "Request", "is_unsupported", "write_hello"]
-
 #: The version of the protocol.
 PROTOCOL = 1
 

@@ -14,8 +14,6 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["check_form", "parse_hello", "read_hello", "read_refusal", "read_reply"]
-
 #: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
 MESSAGE = 1000
 

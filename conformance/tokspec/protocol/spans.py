@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from itertools import accumulate, chain, repeat
 from typing import Any
 
-__all__ = ["convert_result", "convert_spans", "texts_of"]
-
 #: How many units a character takes, by the options of the choice ``offset_unit``.
 UNITS: Mapping[str, Callable[[str], int]] = {
     "code_point": len,

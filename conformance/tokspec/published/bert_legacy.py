@@ -19,8 +19,6 @@ from typing import Any
 
 from tokspec.adapter import Hello, Unsupported
 
-__all__ = ["BertLegacyAdapter"]
-
 #: The special tokens that the tokenizer has unless it is told that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("sep_token", "pad_token", "cls_token", "mask_token"))
 

@@ -15,8 +15,6 @@ from typing import Any
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
 
-__all__ = ["ClvpAdapter"]
-
 #: The options that the tokenizer takes, measured with version 5.23.0.
 CHOICES = {
     "bpe_merge_order": "lowest_rank",

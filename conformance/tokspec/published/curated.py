@@ -14,8 +14,6 @@ from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["CuratedAdapter"]
-
 #: The options that the library takes, measured with version 2.0.1.
 CHOICES = {"bpe_merge_order": "lowest_rank", "bpe_merge_places": "all", "bpe_pairs": "listed", "unknown_id": "error"}
 

@@ -16,8 +16,6 @@ from typing import Any, TypeAlias
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.published.tokie import ids_in
 
-__all__ = ["FastokensAdapter", "names_in"]
-
 #: The options that the library takes, measured with version 0.3.5.
 CHOICES = {
     "bpe_merge_order": "lowest_rank",

@@ -19,8 +19,6 @@ from typing import Any, TypeVar
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 
-__all__ = ["FfbpeAdapter"]
-
 _Value = TypeVar("_Value")
 
 #: The options that the library takes, measured with version 0.1.10.

@@ -16,8 +16,6 @@ from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.published.fastokens import names_in
 from tokspec.published.tokie import ids_in
 
-__all__ = ["GigatokenAdapter"]
-
 #: The options that the library takes, measured with version 0.10.0.
 CHOICES: dict[str, str] = {}
 

@@ -19,8 +19,6 @@ from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["TokenizersAdapter"]
-
 Result: TypeAlias = Mapping[str, Any]
 _Value = TypeVar("_Value")
 

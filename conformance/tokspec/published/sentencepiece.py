@@ -18,8 +18,6 @@ from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.base.errors import MissingModule
 from tokspec.formats.sentencepiece_model import MARK
 
-__all__ = ["SentencePieceAdapter"]
-
 #: The options that the library takes, measured with version 0.2.3.
 CHOICES = {
     "bpe_merge_order": "lowest_rank",

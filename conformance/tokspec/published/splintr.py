@@ -17,8 +17,6 @@ from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.published.fastokens import names_in
 from tokspec.published.tokie import ids_in
 
-__all__ = ["SplintrAdapter"]
-
 #: The options that the library takes, measured with version 0.22.0.
 CHOICES = {
     "bpe_merge_order": "lowest_rank",

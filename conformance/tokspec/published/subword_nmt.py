@@ -18,8 +18,6 @@ from typing import Any
 
 from tokspec.adapter import Hello, Unsupported
 
-__all__ = ["SubwordNmtAdapter"]
-
 #: The options that the library takes, measured with version 0.3.8.
 CHOICES = {
     "bpe_merge_order": "lowest_rank",

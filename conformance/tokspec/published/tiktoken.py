@@ -21,8 +21,6 @@ from typing import Any
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 
-__all__ = ["Ranks", "TiktokenAdapter", "read_ranks"]
-
 #: The options that the library takes, measured with version 0.14.0.
 CHOICES = {
     "bpe_pairs": "in_vocabulary",

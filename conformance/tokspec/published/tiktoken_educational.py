@@ -16,8 +16,6 @@ from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, to_bytes
 from tokspec.published.tiktoken import Ranks, read_ranks
 
-__all__ = ["EducationalAdapter"]
-
 #: The options that the program takes, measured with version 0.14.0.
 CHOICES = {
     "bpe_training_tie": "first_met",

@@ -18,8 +18,6 @@ from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 
-__all__ = ["TokieAdapter", "ids_in"]
-
 #: The options that the library takes, measured with version 0.1.4.
 CHOICES = {
     "bpe_pairs": "in_vocabulary",

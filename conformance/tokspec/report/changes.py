@@ -11,8 +11,6 @@ from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.ndjson import Report
 from tokspec.report.text import headline
 
-__all__ = ["REGRESSIONS", "Change", "changes", "kind_of", "lines"]
-
 #: The kinds of change, the worst first, with what a reader is told of each.
 KINDS: Mapping[str, str] = {
     "new": "does not conform any more, or is new and does not",

@@ -13,8 +13,6 @@ from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer
 from tokspec.suite.specification import load_specification
 
-__all__ = ["brief", "describe", "listed_ids"]
-
 #: How many items of a long list are shown before and after the first difference.
 AROUND = 5
 

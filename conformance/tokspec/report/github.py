@@ -17,8 +17,6 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline
 
-__all__ = ["write_annotations", "write_outputs"]
-
 
 def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
     """Return a line for each of the first failing cases, and one for what keeps a run from conforming beside them.

@@ -13,8 +13,6 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline
 
-__all__ = ["junit"]
-
 #: The element that stands for each verdict; what passes has none.
 _ELEMENTS: Mapping[Verdict, str] = {
     Verdict.UNEXPECTED_PASS: "failure",

@@ -13,8 +13,6 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline, profile_rows, reasons, rows
 
-__all__ = ["escape_markup", "markdown"]
-
 #: What Markdown could take for markup; HTML's own characters are escaped as entities.
 _MARKUP = re.compile(r"([\\`*_\[\]!|~$:])")
 

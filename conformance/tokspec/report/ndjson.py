@@ -28,8 +28,6 @@ from tokspec.suite import schema
 from tokspec.suite.cases import Case, bare_case
 from tokspec.suite.specification import load_specification
 
-__all__ = ["FORMAT", "LARGEST", "Origin", "Report", "ndjson", "origin", "read_report"]
-
 
 @dataclass(frozen=True)
 class Origin:

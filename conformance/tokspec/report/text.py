@@ -17,8 +17,6 @@ from tokspec.report.failure import listed_ids
 from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-__all__ = ["headline", "profile_rows", "reasons", "rows", "say", "table", "text"]
-
 
 def say(lines: Iterable[str]) -> None:
     """Print lines, broken between words where the terminal is too narrow."""

@@ -35,8 +35,6 @@ from tokspec.base.errors import AdapterFault, DataError, MissingModule, Refusal
 from tokspec.protocol.json_values import copy_json, decode_line, encode_line
 from tokspec.protocol.messages import write_hello
 
-__all__ = ["AdapterCaller", "Message", "describe_exception", "main", "make_adapter", "take_streams"]
-
 Message: TypeAlias = dict[str, Any]
 
 _METHODS = ("hello", "load", "run")

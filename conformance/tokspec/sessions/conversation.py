@@ -21,8 +21,6 @@ from tokspec.protocol.replies import read_hello, read_reply
 from tokspec.sessions.limits import Limits, ProcessFamily
 from tokspec.sessions.process import LineTooLong, Process, Wait
 
-__all__ = ["RECENT", "Conversation", "Item", "Program", "RepeatedReply", "Steps"]
-
 _Result = TypeVar("_Result")
 
 #: What waits for a program, and then returns something.

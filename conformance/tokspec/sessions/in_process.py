@@ -12,8 +12,6 @@ from tokspec.protocol.replies import read_hello, read_reply
 from tokspec.sessions.adapter_server import AdapterCaller
 from tokspec.sessions.session import Session, refuse_unoffered, write_model
 
-__all__ = ["InProcessSession"]
-
 
 class InProcessSession(Session):
     """Asks an adapter directly. There is no time limit, and an exit of the whole process cannot be caught.

@@ -27,17 +27,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import psutil
 
-__all__ = [
-    "Limits",
-    "MemoryWatch",
-    "OrphanReaper",
-    "ProcessFamily",
-    "adopt_orphans",
-    "kill_group",
-    "limited",
-    "orphan_reaper",
-]
-
 #: The variable of the environment that holds the mark.
 VARIABLE = "TOKSPEC_SESSION"
 

@@ -29,8 +29,6 @@ from tokspec.base.display import escape, quote
 from tokspec.base.errors import DataError
 from tokspec.sessions.limits import Limits, MemoryWatch, ProcessFamily, kill_group
 
-__all__ = ["LineTooLong", "Process", "Wait", "drive"]
-
 #: Seconds between the polite signal and the other one; and for a killed program to end, which the kernel may delay.
 TERM_SECONDS = 0.5
 KILL_SECONDS = 60.0

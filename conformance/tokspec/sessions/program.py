@@ -23,8 +23,6 @@ from tokspec.sessions.process import Process, Wait, drive
 from tokspec.sessions.scheduler import RequestScheduler, SessionState
 from tokspec.sessions.session import Session, refuse_unoffered
 
-__all__ = ["ProgramSession", "SessionPool", "partition"]
-
 _Made = TypeVar("_Made")
 
 #: Pieces for each process of a pool. More of them share the work more evenly, and load more models twice.

@@ -19,8 +19,6 @@ from tokspec.sessions.conversation import RECENT, Conversation, Item, Program, R
 from tokspec.sessions.process import Wait
 from tokspec.sessions.session import refuse_unoffered, write_model
 
-__all__ = ["RequestScheduler", "SessionState"]
-
 #: Seconds to wait for lines that nobody asked for. A program that writes too much writes it at once.
 LINGER_SECONDS = 0.01
 

@@ -15,8 +15,6 @@ from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Refused, Reply, Request
 from tokspec.suite.components import covers, needed_components, needed_options
 
-__all__ = ["Session", "plain_input", "refuse_unoffered", "undeclared", "write_model"]
-
 _Made = TypeVar("_Made")
 
 #: Operations that show how a model is trained.

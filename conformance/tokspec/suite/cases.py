@@ -22,19 +22,6 @@ from tokspec.base.files import write_whole
 from tokspec.suite.components import needed_components, needed_options
 from tokspec.suite.specification import Specification
 
-__all__ = [
-    "BUNDLE_FORMAT",
-    "FIRST_VERSION",
-    "Case",
-    "Model",
-    "Suite",
-    "bare_case",
-    "compile_bundle",
-    "numbers_of",
-    "read_bundle",
-    "write_bundle",
-]
-
 BUNDLE_FORMAT = 2
 """The version of the form of a bundle; a change that breaks its readers raises it."""
 

@@ -16,22 +16,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-__all__ = [
-    "NEEDED",
-    "NO_DEFAULT",
-    "TABLE",
-    "Component",
-    "Form",
-    "Parameter",
-    "component_names",
-    "covers",
-    "members_of",
-    "needed_components",
-    "needed_options",
-    "row_of",
-    "rows_of",
-]
-
 #: In place of a default: the parameter has to be given.
 NEEDED: Any = object()
 

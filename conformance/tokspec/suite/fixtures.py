@@ -24,8 +24,6 @@ from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, numbers_of, r
 from tokspec.suite.specification import Specification, load_specification
 from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
 
-__all__ = ["load_suite"]
-
 #: What may be expected of a case; it has one of these keys.
 OUTCOMES = ("expect", "one_of", "by_choice", "error")
 

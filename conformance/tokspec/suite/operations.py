@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["OPERATIONS", "Operation", "Question", "Row"]
-
 Schema: TypeAlias = Mapping[str, Any]
 
 #: A model and an input.

@@ -14,8 +14,6 @@ import jsonschema_rs
 
 from tokspec.base.files import fixtures_folder
 
-__all__ = ["definitions", "errors", "operations"]
-
 _LONGEST_MESSAGE = 240
 _LONGEST_KEY = 100
 

@@ -11,8 +11,6 @@ from tokspec.base.errors import DataError
 from tokspec.suite.cases import Case, Suite, numbers_of
 from tokspec.suite.specification import load_specification
 
-__all__ = ["cases_of_version", "select"]
-
 #: What a pattern is compared with; ``clause:BPE-*`` compares with one kind alone.
 _KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
     "id": lambda case: (case.id,),

@@ -17,8 +17,6 @@ from tokspec.base.display import did_you_mean
 from tokspec.base.errors import DataError
 from tokspec.base.files import specification_folder
 
-__all__ = ["Choice", "Clause", "Erratum", "Specification", "load_specification"]
-
 LEVELS = ("MUST", "SHOULD", "MAY", "RETIRED")
 
 _CLAUSE = re.compile(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+) \((\w+)\)")

@@ -22,8 +22,6 @@ import yaml
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded
 
-__all__ = ["LARGEST", "Document", "KeyPath", "format_path", "parse_yaml", "plain_value", "read_yaml"]
-
 LARGEST = 4
 """How large a file may be, in megabytes."""
 

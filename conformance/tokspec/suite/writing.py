@@ -18,8 +18,6 @@ from tokspec.base.files import write_whole
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
-__all__ = ["UNVERIFIED", "FoundCase", "by_choice", "write_case"]
-
 #: What stands where a person is to say how the right answer was found.
 UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
 

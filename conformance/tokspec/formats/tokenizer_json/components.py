@@ -50,8 +50,6 @@ from tokspec.suite.components import (
 )
 from tokspec.suite.components import Component as Row
 
-__all__ = ["KINDS", "PADDING", "TRUNCATION"]
-
 
 def _names(options: Sequence[str]) -> Form:
     """Make the form of names that the file writes in camel case.

@@ -17,34 +17,6 @@ from typing import Any
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import DataError
 
-__all__ = [
-    "BASE64",
-    "BOOLEAN",
-    "CHARACTER",
-    "COUNT",
-    "FORMAT",
-    "ID",
-    "NOTHING",
-    "PATTERN",
-    "TEXT",
-    "TOKEN",
-    "Component",
-    "Field",
-    "Form",
-    "Kinds",
-    "at",
-    "checked",
-    "list_of",
-    "object_at",
-    "one_of",
-    "optional",
-    "part",
-    "read_part",
-    "show",
-    "write_part",
-    "wrong",
-]
-
 FORMAT = "tokenizer.json"
 
 #: Stands for a value that is not there, where None is one.

@@ -35,8 +35,6 @@ from tokspec.formats.tokenizer_json.fields import (
     wrong,
 )
 
-__all__ = ["ADDED_TOKEN", "MODELS", "read_added_tokens", "read_model", "write_added_tokens", "write_model"]
-
 
 def _read_merges(value: Any, key: str) -> list[list[str]]:
     """Take pairs, or their older form: strings with a space between the tokens, among which a version may stand."""

@@ -14,8 +14,6 @@ from tokspec.laboratory.quality.coverage import ClauseRow, coverage
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
-__all__ = ["coverage_command"]
-
 
 @click.command("coverage", short_help="Set clauses beside cases and the reference.")
 @fixtures_option

@@ -62,8 +62,6 @@ from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import load_suite
 
-__all__ = ["diff_command"]
-
 _MEGABYTE = 1024**2
 
 #: Types of models and stages on which choices bear, by the first word of the choice; others bear on all.

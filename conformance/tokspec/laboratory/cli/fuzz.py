@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from tokspec.laboratory.fuzz.checker import Checker
     from tokspec.laboratory.fuzz.findings import Finding
 
-__all__ = ["fuzz_command"]
-
 #: How long a campaign is without a budget, in seconds.
 _DEFAULT_SECONDS = 60.0
 

@@ -23,8 +23,6 @@ from tokspec.report.ndjson import ndjson, origin
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
-__all__ = ["matrix_command"]
-
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
 _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularies}
 

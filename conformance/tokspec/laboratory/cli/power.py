@@ -18,8 +18,6 @@ from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
-__all__ = ["power_command"]
-
 
 @click.command("power", short_help="Judge the suite by known faults.")
 @click.option("--mutants", "folder", type=FILE, metavar="FOLDER", help="Mutants to use instead of the checkout's.")

@@ -33,8 +33,6 @@ from tokspec.laboratory.diff.texts import MADE
 from tokspec.protocol.messages import Fault
 from tokspec.sessions.limits import Limits
 
-__all__ = ["Unanswered", "file_inputs", "record_command", "texts_options"]
-
 #: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
 _LARGEST = 64 * 1024
 

@@ -15,19 +15,6 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 
-__all__ = [
-    "FAULTS",
-    "OPERATIONS",
-    "Asker",
-    "Input",
-    "Record",
-    "answer",
-    "answer_as",
-    "decode_tokens",
-    "in_batches",
-    "input_of",
-]
-
 #: The operations that are compared, in the order of the pipeline.
 OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode")
 

@@ -19,8 +19,6 @@ from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, is_unsupported
 from tokspec.protocol.spans import convert_result
 
-__all__ = ["Cause", "Outcome", "cause_of", "compare_replies", "count_different_tokens"]
-
 
 @dataclass(frozen=True)
 class Outcome:

@@ -35,8 +35,6 @@ from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 
-__all__ = ["compare_cases", "compare_records", "default_inputs", "unit_of"]
-
 #: Records that wait for the other one of their text, and the characters that their texts may have together.
 _WAITING = 50_000
 _CHARACTERS = 4 * 1024 * 1024

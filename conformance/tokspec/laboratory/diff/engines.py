@@ -22,8 +22,6 @@ from tokspec.base.errors import DataError
 from tokspec.laboratory.diff.units import Unit, find_done
 from tokspec.laboratory.diff.worker import Done, close_runners, do_unit, stop_runners
 
-__all__ = ["ENGINES", "Engine", "Progress", "run_units"]
-
 #: Units that are submitted for each processor, and how often a task is tried again.
 _SUBMITTED = 2
 _RETRIES = 5

@@ -30,23 +30,6 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 from tokspec.base.errors import DataError
 from tokspec.base.files import paths_below
 
-__all__ = [
-    "FIELD",
-    "KINDS",
-    "BadText",
-    "Block",
-    "Part",
-    "Reading",
-    "Text",
-    "decompress",
-    "describe_broken",
-    "files_of_texts",
-    "find_parts",
-    "read_blocks",
-    "read_part",
-    "without_compression",
-]
-
 #: The field of JSON Lines, or the column of Parquet, that holds the text, unless another is named.
 FIELD = "text"
 

@@ -19,8 +19,9 @@ from unicodedata import normalize
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.user_model import UserModel
+from tokspec.judge.causes import Cause
 from tokspec.judge.verdicts import Verdict
-from tokspec.laboratory.diff.causes import Cause, Outcome, cause_of, compare_replies
+from tokspec.laboratory.diff.causes import Outcome, cause_of, compare_replies
 from tokspec.laboratory.diff.models import tokens_of
 from tokspec.laboratory.diff.tally import Group
 from tokspec.laboratory.minimize import (
@@ -35,8 +36,6 @@ from tokspec.laboratory.minimize import (
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
-
-__all__ = ["Minimizer", "Small"]
 
 #: Candidates, and seconds, for one cause, and candidates where a side crashes; and those that are asked at once.
 _CANDIDATES = 1500

@@ -14,18 +14,6 @@ from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
 
-__all__ = [
-    "Loaded",
-    "ModelParts",
-    "compare_models",
-    "compare_summaries",
-    "digest",
-    "parts_of",
-    "summarize",
-    "tokens_of",
-    "write_for",
-]
-
 #: Characters of a setting that is given as it is; a longer one, such as a compiled table, by its hash.
 _LONGEST = 200
 

@@ -32,17 +32,6 @@ from tokspec.laboratory.diff.texts import texts_hash
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite.fixtures import load_suite
 
-__all__ = [
-    "Header",
-    "Recording",
-    "Written",
-    "find_model",
-    "header_of",
-    "is_recording",
-    "read_recording",
-    "write_recording",
-]
-
 #: The version of the format.
 FORMAT = 1
 

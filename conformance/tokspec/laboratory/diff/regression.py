@@ -35,8 +35,6 @@ from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 
-__all__ = ["ObjectAdapter", "TokenizerRegression"]
-
 _Item = TypeVar("_Item")
 
 #: Causes that a failing test shows.

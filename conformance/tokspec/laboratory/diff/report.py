@@ -27,8 +27,6 @@ from tokspec.protocol.messages import Answer, Refused
 from tokspec.report.failure import describe
 from tokspec.suite.cases import Case, bare_case
 
-__all__ = ["Summary", "case_of", "describe_comparison", "make_run", "markdown"]
-
 #: Characters of a text that a line shows.
 _SHOWN = 60
 

@@ -23,8 +23,6 @@ from tokspec.sessions.session import refuse_unoffered
 from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, by_choice, write_case
 
-__all__ = ["CLAUSES", "Explained", "explain", "save"]
-
 #: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
 CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
 

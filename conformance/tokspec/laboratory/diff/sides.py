@@ -28,8 +28,6 @@ from tokspec.sessions.adapter_server import describe_exception
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 
-__all__ = ["Encoder", "Outcome", "Side", "describe_sides", "open_encoder", "open_side", "parse_side"]
-
 #: Bytes of the largest reply of a program, and characters of the longest text that it is asked: the tokens, ids and
 #: spans of a text are many values, of which a line has a bound.
 _REPLY_BYTES = 64 * 1024**2

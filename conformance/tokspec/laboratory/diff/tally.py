@@ -16,12 +16,10 @@ from hashlib import sha256
 from typing import Any
 
 from tokspec.base.display import shorten
-from tokspec.judge.causes import tell_cut
+from tokspec.judge.causes import Cause, tell_cut
 from tokspec.judge.verdicts import Verdict
-from tokspec.laboratory.diff.causes import Cause, Outcome, cause_of, compare_replies, count_different_tokens
+from tokspec.laboratory.diff.causes import Outcome, cause_of, compare_replies, count_different_tokens
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
-
-__all__ = ["Example", "Group", "SectionCount", "Tally", "read_reply", "write_reply"]
 
 #: Causes that are told apart, and reasons why something is not compared; what comes after them counts as one.
 _CAUSES = 500

@@ -13,8 +13,6 @@ from tokspec.laboratory.diff.answers import Input
 from tokspec.laboratory.diff.models import digest
 from tokspec.laboratory.texts import load_texts
 
-__all__ = ["MADE", "suite_texts", "texts_hash", "texts_of_special_tokens", "texts_of_vocabulary"]
-
 #: How many texts of each kind are made of tokens that have to be chosen.
 MADE = 2000
 

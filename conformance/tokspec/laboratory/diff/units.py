@@ -31,21 +31,6 @@ from tokspec.laboratory.diff.inputs import Part, Reading, find_parts
 from tokspec.laboratory.diff.models import Loaded, digest
 from tokspec.laboratory.diff.tally import Tally
 
-__all__ = [
-    "Header",
-    "Unit",
-    "cut_into_units",
-    "find_done",
-    "lock_folder",
-    "prepare_folder",
-    "read_header",
-    "read_model",
-    "read_result",
-    "result_file",
-    "sum_results",
-    "write_result",
-]
-
 #: The version of plan and results.
 FORMAT = 3
 _PLAN = "plan.ndjson"

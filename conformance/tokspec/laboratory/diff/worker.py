@@ -35,8 +35,6 @@ from tokspec.sessions.adapter_server import describe_exception, take_streams
 from tokspec.sessions.limits import Limits, ProcessFamily
 from tokspec.sessions.process import LineTooLong, Process
 
-__all__ = ["SECTION", "Done", "Stopped", "UnitRunner", "close_runners", "do_unit", "main"]
-
 #: The section in which texts of files are counted.
 SECTION = "inputs"
 

@@ -36,8 +36,6 @@ from tokspec.laboratory.minimize import PASSES, Question, minimize, offer
 from tokspec.suite import schema
 from tokspec.suite.schema import definitions
 
-__all__ = ["Budget", "Campaign", "Tally", "database_folder"]
-
 #: Fields of an encoding that tell less of a difference than its tokens.
 _TELL_LESS = definitions()["encoding"]["properties"].keys() - {"tokens", "ids"}
 

@@ -12,20 +12,6 @@ from itertools import chain
 
 from tokspec.laboratory.minimize import Question, find_values, put_value
 
-__all__ = [
-    "CHARACTER_MAPS",
-    "CONTRACTIONS",
-    "NAMES",
-    "ODD",
-    "ODD_TOKENS",
-    "PUNCTUATION",
-    "ROWS",
-    "WHITE_SPACE",
-    "has_newer",
-    "is_recent",
-    "shorter_maps",
-]
-
 #: Every code point with Unicode's White_Space property.
 WHITE_SPACE = (
     "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

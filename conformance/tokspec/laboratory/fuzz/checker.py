@@ -25,8 +25,6 @@ from tokspec.sessions.limits import limited
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case, Model
 
-__all__ = ["AGAIN", "Checker", "Comparison", "Question", "Rival", "Side", "case_of", "open_side", "reference_with"]
-
 Asked = tuple[str, Mapping[str, Any]]
 
 #: The kind of a difference that shows only when the same is asked twice.

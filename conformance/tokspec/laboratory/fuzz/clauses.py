@@ -21,8 +21,6 @@ from tokspec.suite.components import rows_of
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import load_specification
 
-__all__ = ["candidates"]
-
 
 @dataclass(frozen=True)
 class _Row:

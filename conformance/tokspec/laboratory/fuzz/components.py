@@ -16,8 +16,6 @@ from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
 from tokspec.laboratory.fuzz.drawing import chance, maybe
 from tokspec.suite.components import NEEDED, Component, Parameter, members_of, row_of, rows_of
 
-__all__ = ["STAGES", "added_tokens", "components_of", "special_tokens", "stages"]
-
 _Value = TypeVar("_Value")
 
 _BOTH = (True, False)

@@ -13,8 +13,6 @@ from tokspec.laboratory.fuzz.findings import Finding
 from tokspec.report.failure import describe
 from tokspec.sessions.in_process import InProcessSession
 
-__all__ = ["count_lines", "finding_lines", "one_line", "total"]
-
 #: A family of whose requests a smaller share is answered is named.
 _LOW = 0.9
 

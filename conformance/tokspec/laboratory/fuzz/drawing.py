@@ -12,8 +12,6 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-__all__ = ["chance", "maybe", "pick", "pick_lists", "pick_some", "steps", "weighted"]
-
 _Item = TypeVar("_Item")
 
 

@@ -23,8 +23,6 @@ from tokspec.laboratory.fuzz.drawing import chance, maybe, pick, pick_some, step
 from tokspec.laboratory.fuzz.pipelines import varied
 from tokspec.laboratory.minimize import tokens_of
 
-__all__ = ["BROKEN", "FAMILIES", "Generated", "generated"]
-
 Model: TypeAlias = dict[str, Any]
 
 Generated: TypeAlias = tuple[str, Model, str]

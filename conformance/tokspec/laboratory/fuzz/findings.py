@@ -18,8 +18,6 @@ from tokspec.laboratory.minimize import Question
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 
-__all__ = ["Finding", "Findings", "KnownCause", "finding_of", "known_causes", "mark_known", "origin_of"]
-
 Origin = tuple[str, str]
 """An operation and a kind of difference."""
 

@@ -29,8 +29,6 @@ from tokspec.sessions.session import refuse_unoffered, undeclared, write_model
 from tokspec.suite.components import NEEDED, TABLE, component_names, covers, members_of, needed_components
 from tokspec.suite.operations import OPERATIONS
 
-__all__ = ["TRIES", "Asked", "Learner", "Narrowing"]
-
 Asked: TypeAlias = tuple[str, Mapping[str, Any]]
 Row: TypeAlias = frozenset[str]
 _Model: TypeAlias = Mapping[str, Any]

@@ -17,8 +17,6 @@ from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS
 from tokspec.laboratory.fuzz.components import STAGES, stages
 from tokspec.laboratory.fuzz.drawing import chance
 
-__all__ = ["PIPELINES", "starts", "varied"]
-
 Model: TypeAlias = dict[str, Any]
 
 _BYTES = [from_bytes(bytes([byte])) for byte in range(256)]

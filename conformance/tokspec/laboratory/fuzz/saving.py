@@ -28,8 +28,6 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, by_choice, write_case
 
-__all__ = ["case_id", "read_cases", "read_questions", "refuse_unwritable", "right_by_choice", "save"]
-
 Outcome = Mapping[str, Any]
 
 

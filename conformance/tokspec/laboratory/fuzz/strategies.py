@@ -23,8 +23,6 @@ from tokspec.laboratory.fuzz.learning import Narrowing
 from tokspec.laboratory.minimize import tokens_of
 from tokspec.suite.schema import operations as all_operations
 
-__all__ = ["Example", "corpora", "examples", "models", "models_with_texts", "narrowed_examples", "texts"]
-
 Asked: TypeAlias = tuple[str, dict[str, Any]]
 """An operation and its input."""
 

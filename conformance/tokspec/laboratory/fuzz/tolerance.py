@@ -18,8 +18,6 @@ from unicodedata import category
 from tokspec.laboratory.fuzz.characters import has_newer
 from tokspec.protocol.spans import UNITS
 
-__all__ = ["Answers", "Costs", "allowed", "close", "costs_of"]
-
 Result: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Result]
 _Span: TypeAlias = tuple[int, int]

@@ -12,8 +12,6 @@ from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, to_bytes
 from tokspec.laboratory.fuzz.components import STAGES
 from tokspec.laboratory.minimize import tokens_of
 
-__all__ = ["Traits", "operation_trait"]
-
 _BYTES = frozenset(from_bytes(bytes([byte])) for byte in range(256))
 _FALLBACK = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 

@@ -22,8 +22,6 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, read_yaml
 
-__all__ = ["Listed", "MatrixRow", "announced", "markdown_matrix", "matrix", "read_list", "text_matrix"]
-
 
 @dataclass(frozen=True)
 class Listed:

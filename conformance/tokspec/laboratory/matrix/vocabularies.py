@@ -44,8 +44,6 @@ from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite.components import covers, needed_components
 
-__all__ = ["FIELDS", "Cell", "Column", "Vocabularies"]
-
 #: The version of cells, and the folder where they are.
 FORMAT = 1
 _CELLS = "cells"

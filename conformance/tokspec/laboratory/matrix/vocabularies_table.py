@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from tokspec.base.display import visible
 from tokspec.laboratory.matrix.vocabularies import FIELDS, Cell, Column, Vocabularies
 
-__all__ = ["markdown_vocabularies", "percent", "rows_of", "text_vocabularies"]
-
 
 def percent(share: float | None) -> str:
     """Write a share; 100 is all and nothing less.

@@ -23,8 +23,6 @@ from tokspec.suite.cases import Case, Suite
 from tokspec.suite.schema import definitions
 from tokspec.suite.specification import load_specification
 
-__all__ = ["IMPLEMENTATIONS", "KNOW_NOTHING", "REASONS", "Chance", "chance", "replies"]
-
 
 class _Part(NamedTuple):
     """What a row of an answer is made of: a text with its start and end, or a word with its count as the end."""

@@ -15,8 +15,6 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import Clause, load_specification
 
-__all__ = ["DOORS", "REASONS", "ClauseRow", "coverage", "doors_of"]
-
 #: Clauses that bind the harness and a program, not a tokenizer: tests of the harness stand for cases.
 _HARNESS = ("PROTO-", "ERROR-1", "TERM-5")
 

@@ -17,8 +17,6 @@ from tokspec.laboratory.quality.mutated import source
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, KeyPath, read_yaml
 
-__all__ = ["Mutant", "load_mutants", "mutants_folder", "selected"]
-
 _NEEDED = ("id", "clause", "fault", "in", "old", "new")
 _TYPES: Mapping[str, type] = {
     **dict.fromkeys(_NEEDED, str),

@@ -16,8 +16,6 @@ from types import ModuleType
 from tokspec.adapter import Adapter
 from tokspec.base.errors import DataError
 
-__all__ = ["mutated", "source"]
-
 #: Where the modules of the reference are looked for: its own package, then its adapter's.
 _PACKAGES = ("tokref", "tokspec.adapters")
 _ADAPTER = "tokspec.adapters.reference"

@@ -21,8 +21,6 @@ from tokspec.sessions.limits import limited
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 
-__all__ = ["SECONDS", "Kill", "MutantOutcome", "judged", "power"]
-
 #: What a case may take, where the system has a timer: a mutant may run for ever.
 SECONDS = 5.0
 

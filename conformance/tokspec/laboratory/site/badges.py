@@ -7,8 +7,6 @@ from typing import Any
 
 from tokspec.base.display import shorten, visible
 
-__all__ = ["badge_json", "badge_svg"]
-
 #: The colour of a badge by what the share of passing cases shows; the words say the same.
 _COLOURS = {"all": "#1a7f4b", "most": "#4d7a16", "some": "#9a6700", "few": "#b3403a", "unasked": "#5c6370"}
 

@@ -50,8 +50,6 @@ from tokspec.report.text import headline
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.specification import Specification, load_specification
 
-__all__ = ["build_site", "run_page"]
-
 #: Cases of a group that are shown whole; the others are named.
 _SHOWN = 3
 

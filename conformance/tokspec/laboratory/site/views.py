@@ -20,24 +20,6 @@ from tokspec.protocol.messages import Answer, Refused, Reply
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-__all__ = [
-    "NOT_HELD",
-    "Cell",
-    "Chip",
-    "Group",
-    "TokenRow",
-    "answer_of",
-    "cell",
-    "chapter_of",
-    "chapter_title",
-    "choice_marks",
-    "groups",
-    "options_taken",
-    "shown",
-    "token_rows",
-    "vocabulary_view",
-]
-
 #: Columns of a text under which tokens are set; a longer one has its tokens beside each other.
 _WIDEST = 48
 
