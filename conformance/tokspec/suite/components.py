@@ -422,6 +422,19 @@ TABLE: tuple[Component, ...] = (
     Component("model", "wordlevel", "WordLevel", "WL-*", (Parameter("unknown_token", TEXT, "<unk>"),), beyond=True),
 )
 
+#: What ``tokenizer.json`` has, by stage, and the specification does not cover, with the reason.
+UNCOVERED: Mapping[str, Mapping[str, str]] = {
+    "normalizer": {
+        "Nmt": "no published file has it by itself; the maps of Precompiled hold what it does",
+        "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
+    },
+    "pre_tokenizer": {
+        "FixedLength": "no published file has it, and one implementation alone",
+        "UnicodeScripts": "it follows a table of scripts of its own, older than Unicode's",
+    },
+    "decoder": {"CTC": "it decodes what a model of speech puts out, and not what a tokenizer does"},
+}
+
 #: Options of requests, each of which is a key of an input.
 _OPTIONS = ("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens")
 

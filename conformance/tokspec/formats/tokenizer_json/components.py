@@ -1,7 +1,7 @@
 """The components of a ``tokenizer.json``, read and written by the table of components.
 
 The names are those of the enums of tokenizers. Here is what the file has beyond the table: how each form is written,
-keys that say nothing, what is not covered, with the reason, and what versions before 0.15 wrote otherwise.
+keys that say nothing, and what versions before 0.15 wrote otherwise.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from tokspec.suite.components import (
     DIRECTION,
     NO_DEFAULT,
     SCHEME,
+    UNCOVERED,
     Parameter,
     members_of,
     row_of,
@@ -243,22 +244,9 @@ def _field(row: Row, parameter: Parameter) -> Field:
     return Field(parameter.key, parameter.name, form, _ABSENT.get(name, NOTHING), unsaid)
 
 
-#: Components of tokenizers that the specification does not cover, with the reason.
-_UNCOVERED: Mapping[str, Mapping[str, str]] = {
-    "normalizer": {
-        "Nmt": "no published file has it by itself; the maps of Precompiled hold what it does",
-        "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
-    },
-    "pre_tokenizer": {
-        "FixedLength": "no published file has it, and one implementation alone",
-        "UnicodeScripts": "it follows a table of scripts of its own, older than Unicode's",
-    },
-    "decoder": {"CTC": "it decodes what a model of speech puts out, and not what a tokenizer does"},
-}
-
 #: What can stand in each stage.
 KINDS: Mapping[str, Kinds] = {
-    stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs), _UNCOVERED.get(stage, {}))
+    stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs), UNCOVERED.get(stage, {}))
     for stage in ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 }
 TRUNCATION = _component(row_of("truncation"))

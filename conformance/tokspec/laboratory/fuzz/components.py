@@ -100,6 +100,10 @@ _SHARES: Mapping[str, int] = {
 _OF_FORM: Mapping[str, tuple[Any, ...]] = {
     "flag": _BOTH,
     "flag_or_null": (None, True, False),
+    "count": (0, 1, 2),
+    "character": _SIGNS,
+    "text": _CONTENTS,
+    "word": ("##", "@", "a", "#", ""),
     "character_map": CHARACTER_MAPS,
     "text_or_pattern": _PATTERNS,
     "token_and_id": (["</s>", 1], ["a", 0]),
@@ -108,19 +112,13 @@ _OF_FORM: Mapping[str, tuple[Any, ...]] = {
 
 #: Those of parameters whose form alone does not tell them.
 _VALUES: Mapping[str, tuple[Any, ...]] = {
-    "normalizer/replace/content": _CONTENTS,
     "normalizer/prepend/prefix": ("▁", "a", "ab", "$"),
     "normalizer/sentencepiece/charsmap": CHARACTER_MAPS[:4],
     "pre_tokenizer/metaspace/replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
     "pre_tokenizer/metaspace/prepend_scheme": ("first", "always", "first", "never"),
     "pre_tokenizer/byte_level/add_prefix_space": (False, True),
-    "pre_tokenizer/char_delimiter_split/delimiter": _SIGNS,
     "decoder/metaspace/replacement": ("▁", "_", "a", "."),
-    "decoder/wordpiece/prefix": ("##", "@", "a", "#", ""),
     "decoder/strip/content": ("a", " ", "▁", "\U0001f600"),
-    "decoder/strip/start": (0, 1, 2),
-    "decoder/strip/stop": (0, 1, 2),
-    "decoder/replace/content": _CONTENTS,
     "decoder/bpe/suffix": ("</w>", "a", "", "."),
     "decoder/sentencepiece/unk_surface": (" ⁇ ", "", "▁a"),
     "post_processor/template/single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>", "AA1", "<", "A>>"))),
