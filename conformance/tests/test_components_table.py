@@ -6,12 +6,19 @@ import json
 import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
+from inspect import Parameter, signature
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from tokref.charsmap import CharacterMap
+from tokref.decoding import DECODERS
+from tokref.normalization import NORMALIZERS
+from tokref.post_processing import POST_PROCESSORS
+from tokref.pre_tokenization import PRE_TOKENIZERS
 from tokspec.formats.tokenizer_json.fields import Component
+from tokspec.suite.components import CHARACTER_MAP, NEEDED, rows_of
 
 FOLDER = Path(__file__).parents[1] / "components"
 
@@ -92,3 +99,32 @@ def test_the_names_are_those_of_the_crate() -> None:
     if not sources:
         pytest.skip(f"needs the source of {table.CRATE['crate']}, which cargo fetch gets")
     assert json.loads(json.dumps(crate.extract(sources[0]))) == table.CRATE
+
+
+#: Where the reference has the functions of a stage.
+FUNCTIONS = {
+    "normalizer": NORMALIZERS,
+    "pre_tokenizer": PRE_TOKENIZERS,
+    "post_processor": POST_PROCESSORS,
+    "decoder": DECODERS,
+}
+
+
+@pytest.mark.parametrize("stage", FUNCTIONS)
+def test_the_functions_of_the_reference_take_the_parameters_of_the_table(stage: str) -> None:
+    taken = {
+        kind: {
+            name: NEEDED if parameter.default is Parameter.empty else parameter.default
+            for name, parameter in signature(function).parameters.items()
+            if parameter.kind is Parameter.KEYWORD_ONLY
+        }
+        for kind, function in FUNCTIONS[stage].items()
+    }
+    listed = {
+        row.type: {
+            each.name: CharacterMap((), b"") if each.form is CHARACTER_MAP and each.default == "" else each.default
+            for each in row.parameters
+        }
+        for row in rows_of(stage)
+    }
+    assert taken == listed
