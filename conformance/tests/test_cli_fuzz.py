@@ -113,7 +113,7 @@ def test_the_last_line_names_the_families_of_which_nothing_was_answered(folder: 
     assert (status, err) == (0, "seed 5\n")
     assert re.fullmatch(
         r"tokref 0\.1\.0: 0 findings in 60 examples, \d+ requests = \d+ alike \+ 0 differ \+ \d+ unsupported; \d+ % answered"
-        r"(; hardly answered: .+)?; not answered: (bpe-bytes 0 of \d+, )?stages 0 of \d+, unigram 0 of \d+, wordlevel 0 of \d+\n",
+        r"(; hardly answered: .+)?; not answered: (bpe-bytes 0 of \d+, )?(broken 0 of \d+, )?stages 0 of \d+, unigram 0 of \d+, wordlevel 0 of \d+\n",
         out,
     )
 
