@@ -1,0 +1,836 @@
+"""Asks published tokenizer libraries by their public interface; a second way beside the adapters.
+
+Reads JSON lines {"library", "operation", "model", "written": {FORMAT: content}, "input"} and answers each with a line:
+{"answer": {...}}, {"error": "Type: message"} where the library raises, or {"not_offered": "why"}.
+A library that ends the process ends this program too. Spans are as the library gives them: characters, of tokie bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import sys
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+MARK = "\ue000"  # ends a subword of subword-nmt that is not the last of its word, in place of @@
+CACHED = 32
+
+
+class NotOffered(Exception):
+    """The library has nothing for the request."""
+
+
+Json: TypeAlias = dict[str, Any]
+Operation: TypeAlias = Callable[[Any, Json], Json]
+Make: TypeAlias = Callable[[Json, Json], Any]
+Library: TypeAlias = tuple[Make, dict[str, Operation]]
+
+
+def need(condition: object, why: str) -> None:
+    if not condition:
+        raise NotOffered(why)
+
+
+def takes(given: Json, *options: str) -> None:
+    """Refuse an input with an option that is not one of these."""
+    every = {"pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens"}
+    for option in sorted(every & given.keys() - set(options)):
+        raise NotOffered(f"no option {option}")
+    if "pair" not in options:
+        need(not any("pair" in one for one in given.get("inputs", [])), "no option pair")
+
+
+def ids_of(given: Json) -> list[int]:
+    need("ids" in given, "decodes ids alone")
+    ids: list[int] = given["ids"]
+    return ids
+
+
+def texts_of(given: Json) -> list[str]:
+    return [one["text"] for one in given["inputs"]]
+
+
+def file_of(written: Json, form: str) -> tuple[dict[str, bytes], Json]:
+    """The files of a written model, and what stands beside them."""
+    need(form in written, f"the model is not written as {form}")
+    content = written[form]
+    files = {
+        name: base64.b64decode(text["base64"]) if isinstance(text, dict) else text.encode("utf-8", "surrogatepass")
+        for name, text in content["files"].items()
+    }
+    return files, content.get("beside", {})
+
+
+def tokenizer_json(written: Json) -> str:
+    need("tokenizer.json" in written, "the model is not written as tokenizer.json")
+    return json.dumps(written["tokenizer.json"], ensure_ascii=False)
+
+
+def on_disk(files: dict[str, bytes], load: Callable[[Path], Any]) -> Any:
+    """What a loader of files makes of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in files.items():
+            (Path(folder) / name).write_bytes(data)
+        return load(Path(folder))
+
+
+def only(beside: Json, *keys: str) -> None:
+    for key, value in beside.items():
+        need(key in keys or key == "type" or not value, f"no place for {key}")
+
+
+def byte_pattern(beside: Json, whole: str | None = r"[\s\S]+") -> str:
+    """The regular expression that splits as the byte-level pre-tokenizer of the model does."""
+    if "pattern" in beside:
+        return str(beside["pattern"])
+    stage = beside.get("pre_tokenizer") or {}
+    need(stage.get("type") == "byte_level", "no such pre-tokenizer")
+    need(not stage.get("add_prefix_space"), "no prefix space")
+    if stage.get("use_regex", True):
+        return GPT2
+    need(whole is not None, "always splits by its pattern")
+    return str(whole)
+
+
+def specials(beside: Json, known: dict[str, int]) -> dict[str, int]:
+    """Content and id of special tokens that have no flag."""
+    given = beside.get("special_tokens") or {}
+    found = dict(given) if isinstance(given, dict) else {token: known[token] for token in given}
+    for token in beside.get("added_tokens") or []:
+        need(token.get("special", True), "no added tokens that are not special")
+        flags = ("normalized", "lstrip", "rstrip", "single_word")
+        need(not any(token.get(flag) for flag in flags), "no flags of added tokens")
+        found[token["content"]] = token.get("id", known.get(token["content"], -1))
+    need(-1 not in found.values(), "a special token has no id")
+    return found
+
+
+def vocabulary(model: Json) -> dict[str, int]:
+    need("vocabulary" in model, "the model has no vocabulary")
+    entries = model["vocabulary"]
+    listed = not entries or isinstance(entries[0], str)
+    return {entry: number for number, entry in enumerate(entries)} if listed else dict(entries)
+
+
+# tokenizers
+
+
+def tokenizers_make(model: Json, written: Json) -> Any:
+    return import_module("tokenizers").Tokenizer.from_str(tokenizer_json(written))
+
+
+def split_specials(given: Json) -> bool:
+    """Whether all special tokens are to be read as text, for libraries that know all and none."""
+    allowed = given.get("allowed_special", "all")
+    need(allowed in ("all", []), "allows all special tokens or none")
+    need(not given.get("disallowed_special"), "disallows no special token")
+    return bool(allowed != "all")
+
+
+def tokenizers_fields(encoding: Any) -> Json:
+    return {
+        "tokens": encoding.tokens,
+        "ids": encoding.ids,
+        "spans": encoding.offsets,
+        "type_ids": encoding.type_ids,
+        "special_tokens_mask": encoding.special_tokens_mask,
+        "attention_mask": encoding.attention_mask,
+        "word_ids": encoding.word_ids,
+        "sequence_ids": encoding.sequence_ids,
+        "overflowing": [tokenizers_fields(one) for one in encoding.overflowing],
+    }
+
+
+def tokenizers_encode(made: Any, given: Json) -> Json:
+    made.encode_special_tokens = split_specials(given)
+    add = given.get("add_special_tokens", True)
+    return tokenizers_fields(made.encode(given["text"], given.get("pair"), add_special_tokens=add))
+
+
+def tokenizers_batch(made: Any, given: Json) -> Json:
+    made.encode_special_tokens = split_specials(given)
+    inputs = [(one["text"], one["pair"]) if "pair" in one else one["text"] for one in given["inputs"]]
+    encodings = made.encode_batch(inputs, add_special_tokens=given.get("add_special_tokens", True))
+    return {"encodings": [tokenizers_fields(one) for one in encodings]}
+
+
+def tokenizers_decode(made: Any, given: Json) -> Json:
+    if "tokens" in given:
+        takes(given)
+        need(made.decoder, "decodes tokens by a decoder alone")
+        return {"text": made.decoder.decode(given["tokens"])}
+    return {"text": made.decode(given["ids"], skip_special_tokens=given.get("skip_special_tokens", False))}
+
+
+def tokenizers_stream(made: Any, given: Json) -> Json:
+    decoders = import_module("tokenizers.decoders")
+    stream = decoders.DecodeStream(skip_special_tokens=given.get("skip_special_tokens", False))
+    return {"parts": [stream.step(made, one) or "" for one in given["ids"]]}
+
+
+def tokenizers_normalize(made: Any, given: Json) -> Json:
+    need(made.normalizer, "the tokenizer has no normalizer")
+    return {"text": made.normalizer.normalize_str(given["text"])}
+
+
+def tokenizers_pieces(made: Any, given: Json) -> Json:
+    need(made.pre_tokenizer, "the tokenizer has no pre-tokenizer")
+    return {"pieces": [[piece, *span] for piece, span in made.pre_tokenizer.pre_tokenize_str(given["text"])]}
+
+
+# sentencepiece
+
+
+def sentencepiece_make(model: Json, written: Json) -> Any:
+    files, beside = file_of(written, "sentencepiece.model")
+    decoder = (beside.get("decoder") or {}).get("type")
+    return import_module("sentencepiece").SentencePieceProcessor(model_proto=files["sentencepiece.model"]), decoder
+
+
+def own_decoder(decoder: str | None) -> None:
+    need(decoder in (None, "sentencepiece", "metaspace"), "no such decoder")
+
+
+def sentencepiece_fields(encoding: Json) -> Json:
+    return {"tokens": encoding["pieces"], "ids": encoding["ids"], "spans": encoding["offsets"]}
+
+
+def sentencepiece_encode(made: Any, given: Json) -> Json:
+    takes(given)
+    return sentencepiece_fields(made[0].encode(given["text"], return_type="offset_mapping"))
+
+
+def sentencepiece_batch(made: Any, given: Json) -> Json:
+    takes(given)
+    encodings = made[0].encode(texts_of(given), return_type="offset_mapping")
+    return {"encodings": [sentencepiece_fields(one) for one in encodings]}
+
+
+def sentencepiece_decode(made: Any, given: Json) -> Json:
+    takes(given)
+    own_decoder(made[1])
+    return {"text": made[0].decode(given["tokens"] if "tokens" in given else given["ids"])}
+
+
+def sentencepiece_offsets(made: Any, given: Json) -> Json:
+    own_decoder(made[1])
+    decoded = made[0].decode(given["ids"], return_type="offset_mapping")
+    return {"text": decoded["text"], "offsets": [start for start, _ in decoded["offsets"]]}
+
+
+def sentencepiece_nbest(made: Any, given: Json) -> Json:
+    return {"segmentations": made[0].nbest_encode(given["word"], nbest_size=given["nbest_size"], return_type=str)}
+
+
+# tiktoken, and libraries of its interface
+
+
+def ranks_of(written: Json) -> tuple[dict[bytes, int], Json]:
+    files, beside = file_of(written, "vocab.tiktoken")
+    post = beside.get("post_processor") or {"type": "byte_level"}
+    need(post["type"] == "byte_level", "no post-processor")  # that of bytes changes spans alone
+    only(beside, "pre_tokenizer", "decoder", "special_tokens", "added_tokens", "post_processor", "pattern")
+    load = import_module("tiktoken.load").load_tiktoken_bpe
+    return on_disk(files, lambda folder: load(str(folder / "vocab.tiktoken"))), beside
+
+
+def tiktoken_make(model: Json, written: Json) -> Any:
+    ranks, beside = ranks_of(written)
+    special = specials(beside, {})
+    encoding = import_module("tiktoken").Encoding
+    return encoding("raw", pat_str=byte_pattern(beside), mergeable_ranks=ranks, special_tokens=special)
+
+
+def tiktoken_options(given: Json) -> Json:
+    takes(given, "allowed_special", "disallowed_special")
+    allowed, disallowed = given.get("allowed_special", "all"), given.get("disallowed_special", [])
+    return {
+        "allowed_special": allowed if allowed == "all" else set(allowed),
+        "disallowed_special": disallowed if disallowed == "all" else set(disallowed),
+    }
+
+
+def tiktoken_encode(made: Any, given: Json) -> Json:
+    return {"ids": made.encode(given["text"], **tiktoken_options(given))}
+
+
+def tiktoken_batch(made: Any, given: Json) -> Json:
+    return {"encodings": [{"ids": ids} for ids in made.encode_batch(texts_of(given), **tiktoken_options(given))]}
+
+
+def plain_decode(made: Any, given: Json) -> Json:
+    takes(given)
+    return {"text": made.decode(ids_of(given))}
+
+
+def bytes_decode(made: Any, given: Json) -> Json:
+    return {"bytes": made.decode_bytes(given["ids"]).hex()}
+
+
+def tiktoken_offsets(made: Any, given: Json) -> Json:
+    text, offsets = made.decode_with_offsets(given["ids"])
+    return {"text": text, "offsets": offsets}
+
+
+def educational_make(model: Json, written: Json) -> Any:
+    ranks, beside = ranks_of(written)
+    need(not specials(beside, {}), "no special tokens")
+    simple = import_module("tiktoken._educational").SimpleBytePairEncoding
+    return simple(pat_str=byte_pattern(beside), mergeable_ranks=ranks)
+
+
+def educational_encode(made: Any, given: Json) -> Json:
+    takes(given)
+    return {"ids": made.encode(given["text"], visualise=None)}
+
+
+# mistral-common: special tokens have the first ids, and are not looked for in a text
+
+
+def tekken_make(model: Json, written: Json) -> Any:
+    module = import_module("mistral_common.tokens.tokenizers.tekken")
+    if "tekken.json" in written:
+        data = json.dumps(written["tekken.json"]).encode()
+        return on_disk({"tekken.json": data}, lambda folder: module.Tekkenizer.from_file(folder / "tekken.json"))
+    ranks, beside = ranks_of(written)
+    special = sorted(specials(beside, {}).items(), key=lambda item: item[1])
+    first = len(special)
+    need([number for _, number in special] == list(range(first)), "special tokens have the first ids")
+    vocab = [
+        {"rank": rank - first, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+        for token, rank in sorted(ranks.items(), key=lambda item: item[1])
+        if rank >= first
+    ]
+    return module.Tekkenizer(
+        vocab=vocab,
+        special_tokens=[{"rank": rank, "token_str": token, "is_control": True} for token, rank in special],
+        pattern=byte_pattern(beside),
+        vocab_size=len(vocab) + first,
+        num_special_tokens=first,
+        version=import_module("mistral_common.tokens.tokenizers.base").TokenizerVersion.v3,
+    )
+
+
+def tekken_encode(made: Any, given: Json) -> Json:
+    takes(given, "allowed_special", "disallowed_special")
+    need(given.get("allowed_special") == [] or not made.num_special_tokens, "looks for no special tokens in a text")
+    need(not given.get("disallowed_special"), "disallows no special token")
+    return {"ids": made.encode(given["text"], bos=False, eos=False)}
+
+
+def tekken_decode(made: Any, given: Json) -> Json:
+    policy = import_module("mistral_common.tokens.tokenizers.base").SpecialTokenPolicy
+    skip = given.get("skip_special_tokens", False)
+    return {"text": made.decode(ids_of(given), special_token_policy=policy.IGNORE if skip else policy.KEEP)}
+
+
+def tekken_bytes(made: Any, given: Json) -> Json:
+    keep = import_module("mistral_common.tokens.tokenizers.base").SpecialTokenPolicy.KEEP
+    return {"bytes": b"".join(made.id_to_byte_piece(one, special_token_policy=keep) for one in given["ids"]).hex()}
+
+
+# subword-nmt: 0.1 of its format has the end of a word as a symbol of its own, 0.2 at the last letter
+
+
+def subword_make(model: Json, written: Json) -> Any:
+    need(model.get("type") == "bpe" and "vocabulary" in model, "encodes by the merges of a bpe model")
+    only(model, "vocabulary", "merges", "pre_tokenizer", "end_of_word_suffix", "about", "decoder")
+    suffix = model.get("end_of_word_suffix", "")
+    need(suffix in ("", "</w>"), "the end of a word is </w>")
+    stage = (model.get("pre_tokenizer") or {"type": None})["type"]
+    need(stage in (None, "whitespace_split"), "splits at spaces alone")
+    lines = [f"#version: {'0.2' if suffix else '0.1'}", *(f"{left} {right}" for left, right in model.get("merges", []))]
+    bpe = import_module("subword_nmt.apply_bpe").BPE(io.StringIO("\n".join(lines) + "\n"), separator=MARK)
+    return bpe, suffix, stage
+
+
+def subword_encode(made: Any, given: Json) -> Json:
+    takes(given)
+    bpe, suffix, stage = made
+    parts = bpe.segment_tokens([given["text"]]) if stage is None else bpe.segment(given["text"]).split(" ")
+    return {"tokens": [part[:-1] if part.endswith(MARK) else part + suffix for part in parts if part]}
+
+
+# curated-tokenizers
+
+
+def curated_make(model: Json, written: Json) -> Any:
+    module = import_module("curated_tokenizers")
+    if "sentencepiece.model" in written:
+        files, beside = file_of(written, "sentencepiece.model")
+        decoder = (beside.get("decoder") or {}).get("type")
+        return module.SentencePieceProcessor.from_protobuf(files["sentencepiece.model"]), decoder
+    if "vocab.txt" in written:
+        files, beside = file_of(written, "vocab.txt")
+        only(beside, "unknown_token", "continuing_prefix", "max_word_length", "decoder")
+        need(beside.get("continuing_prefix", "##") == "##", "the prefix is ##")
+        return on_disk(files, lambda folder: module.WordPieceProcessor.from_file(str(folder / "vocab.txt"))), None
+    files, beside = file_of(written, "vocab.json+merges.txt")
+    only(beside, "pre_tokenizer", "decoder")
+    byte_pattern(beside, whole=None)
+    load = module.ByteBPEProcessor.load_from_files
+    return on_disk(files, lambda folder: load(vocab=folder / "vocab.json", merges=folder / "merges.txt")), None
+
+
+def curated_encode(made: Any, given: Json) -> Json:
+    takes(given)
+    ids, tokens = made[0].encode(given["text"])
+    return {"tokens": tokens, "ids": ids}
+
+
+def curated_decode(made: Any, given: Json) -> Json:
+    takes(given)
+    processor, decoder = made
+    if hasattr(processor, "decode_from_pieces"):
+        own_decoder(decoder)
+    if "tokens" in given:
+        need(hasattr(processor, "decode_from_pieces"), "decodes ids alone")
+        return {"text": processor.decode_from_pieces(given["tokens"])}
+    decode = processor.decode_from_ids if hasattr(processor, "decode_from_ids") else processor.decode
+    return {"text": decode(given["ids"])}
+
+
+# ffbpe: an Encoding for models of bytes, a BpeEncoder for others
+
+
+def ffbpe_make(model: Json, written: Json) -> Any:
+    module = import_module("ffbpe")
+    files, beside = file_of(written, "vocab.json+merges.txt")
+    files["merges.txt"] = files["merges.txt"].partition(b"\n")[2]  # its own files have no line of the version
+    stage = beside.get("pre_tokenizer") or {}
+    if stage.get("type") == "byte_level" or "pattern" in beside:
+        only(beside, "pre_tokenizer", "decoder", "special_tokens", "added_tokens", "pattern")
+        special = specials(beside, vocabulary(model))
+        pattern = byte_pattern(beside)
+        paths = {"vocab_file": "vocab.json", "merges_file": "merges.txt"}
+
+        def load(folder: Path) -> Any:
+            named = {key: folder / name for key, name in paths.items()}
+            return module.Encoding.from_files("raw", **named, special_tokens=special, pat_str=pattern)
+
+        return on_disk(files, load)
+    only(beside, "pre_tokenizer", "decoder")
+    need(stage.get("type") in (None, "whitespace_split"), "no such pre-tokenizer")
+    vocab = {token.encode(): number for token, number in vocabulary(model).items()}
+    merges = [(left.encode(), right.encode()) for left, right in model.get("merges", [])]
+    pattern = r"\S+" if stage else r"[\s\S]+"
+    return module.BpeEncoder(unit="unicode", vocab=vocab, merges=merges, pat_str=pattern, special_tokens=[])
+
+
+def is_encoding(made: Any) -> bool:
+    return hasattr(made, "encode_ordinary")
+
+
+def ffbpe_encode(made: Any, given: Json) -> Json:
+    if is_encoding(made):
+        return tiktoken_encode(made, given)
+    takes(given)
+    return {"ids": made.encode(given["text"])}
+
+
+def of_bytes(operation: Operation) -> Operation:
+    """An operation that only the class for models of bytes has."""
+
+    def ask(made: Any, given: Json) -> Json:
+        need(is_encoding(made), "for models of bytes alone")
+        return operation(made, given)
+
+    return ask
+
+
+# fastokens: the tokens, spans and word ids of its encodings raise NotImplementedError
+
+
+def fastokens_make(model: Json, written: Json) -> Any:
+    return import_module("fastokens._native").Tokenizer.from_json_str(tokenizer_json(written))
+
+
+def fastokens_fields(encoding: Any) -> Json:
+    return {
+        "ids": encoding.ids,
+        "type_ids": encoding.type_ids,
+        "special_tokens_mask": encoding.special_tokens_mask,
+        "attention_mask": encoding.attention_mask,
+        "overflowing": [fastokens_fields(one) for one in encoding.overflowing],
+    }
+
+
+def fastokens_options(given: Json) -> Json:
+    takes(given, "add_special_tokens", "allowed_special", "disallowed_special")
+    add = given.get("add_special_tokens", True)
+    return {"add_special_tokens": add, "split_special_tokens": split_specials(given)}
+
+
+def fastokens_encode(made: Any, given: Json) -> Json:
+    return fastokens_fields(made.encode(given["text"], **fastokens_options(given)))
+
+
+def fastokens_batch(made: Any, given: Json) -> Json:
+    encodings = made.encode_batch(texts_of(given), **fastokens_options(given))
+    return {"encodings": [fastokens_fields(one) for one in encodings]}
+
+
+def fastokens_decode(made: Any, given: Json) -> Json:
+    if "tokens" in given:
+        takes(given)
+        return {"text": made.decode_tokens(given["tokens"])}
+    return {"text": made.decode(given["ids"], skip_special_tokens=given.get("skip_special_tokens", False))}
+
+
+# gigatoken
+
+
+def gigatoken_make(model: Json, written: Json) -> Any:
+    tokenizer = import_module("gigatoken").Tokenizer
+    if "tokenizer.json" not in written and "sentencepiece.model" in written:
+        return tokenizer.from_sentencepiece(file_of(written, "sentencepiece.model")[0]["sentencepiece.model"])
+    return tokenizer.from_json(tokenizer_json(written))
+
+
+def gigatoken_like_tiktoken(given: Json) -> bool:
+    return "allowed_special" in given or "disallowed_special" in given
+
+
+def gigatoken_encode(made: Any, given: Json) -> Json:
+    if gigatoken_like_tiktoken(given):
+        return tiktoken_encode(made.as_tiktoken(), given)
+    takes(given, "add_special_tokens")
+    return {"ids": made.as_hf().encode(given["text"], add_special_tokens=given.get("add_special_tokens", True))}
+
+
+def gigatoken_batch(made: Any, given: Json) -> Json:
+    if gigatoken_like_tiktoken(given):
+        return tiktoken_batch(made.as_tiktoken(), given)
+    takes(given, "add_special_tokens")
+    rows = made.as_hf()(texts_of(given), add_special_tokens=given.get("add_special_tokens", True))["input_ids"]
+    return {"encodings": [{"ids": ids} for ids in rows]}
+
+
+def gigatoken_decode(made: Any, given: Json) -> Json:
+    wrapped = made.as_hf()
+    if "tokens" in given:
+        takes(given)
+        return {"text": wrapped.convert_tokens_to_string(given["tokens"])}
+    return {"text": wrapped.decode(given["ids"], skip_special_tokens=given.get("skip_special_tokens", False))}
+
+
+def gigatoken_bytes(made: Any, given: Json) -> Json:
+    return {"bytes": made.decode(given["ids"]).hex()}
+
+
+# splintr
+
+
+def splintr_make(model: Json, written: Json) -> Any:
+    return import_module("splintr").from_json_bytes(tokenizer_json(written).encode())
+
+
+def splintr_encode(made: Any, given: Json) -> Json:
+    takes(given, "add_special_tokens", "allowed_special", "disallowed_special")
+    allowed, disallowed = given.get("allowed_special", "all"), given.get("disallowed_special", [])
+    if not given.get("add_special_tokens", True):
+        need(allowed == "all" and not disallowed, "no special tokens to choose without the template")
+        return {"ids": made.encode_raw(given["text"])}
+    if allowed == "all":
+        need(disallowed in ("all", []), "disallows all special tokens that are not allowed, or none")
+        return {"ids": made.encode_with_special(given["text"])}
+    if disallowed == "all":
+        return {"ids": made.encode_allowed_special(given["text"], allowed)}
+    need(allowed == [] and not disallowed, "disallows all special tokens that are not allowed, or none")
+    return {"ids": made.encode_ordinary(given["text"])}
+
+
+def splintr_batch(made: Any, given: Json) -> Json:
+    takes(given)
+    return {"encodings": [{"ids": ids} for ids in made.encode_batch(texts_of(given))]}
+
+
+def splintr_decode(made: Any, given: Json) -> Json:
+    skip = given.get("skip_special_tokens", False)
+    return {"text": (made.decode if skip else made.decode_with_special)(ids_of(given))}
+
+
+def splintr_stream(made: Any, given: Json) -> Json:
+    skip = given.get("skip_special_tokens", False)
+    stream = made.streaming_decoder() if skip else made.streaming_decoder_with_special()
+    return {"parts": [stream.add_token(one) or "" for one in given["ids"]]}  # what flush() gives belongs to no id
+
+
+# tokie
+
+
+def tokie_make(model: Json, written: Json) -> Any:
+    files = {"tokenizer.json": tokenizer_json(written).encode()}
+    load = import_module("tokie").Tokenizer.from_json
+    return on_disk(files, lambda folder: load(str(folder / "tokenizer.json")))
+
+
+def tokie_fields(encoding: Any) -> Json:
+    return {
+        "tokens": encoding.tokens,
+        "ids": encoding.ids,
+        "type_ids": encoding.type_ids,
+        "special_tokens_mask": encoding.special_tokens_mask,
+        "attention_mask": encoding.attention_mask,
+    }
+
+
+def tokie_encode(made: Any, given: Json) -> Json:
+    takes(given, "pair", "add_special_tokens")
+    add = given.get("add_special_tokens", True)
+    if "pair" in given:
+        return tokie_fields(made.encode_pair(given["text"], given["pair"], add_special_tokens=add))
+    spans = made.encode_with_offsets(given["text"], add_special_tokens=add).offsets
+    return {**tokie_fields(made.encode(given["text"], add_special_tokens=add)), "spans": spans}
+
+
+def tokie_batch(made: Any, given: Json) -> Json:
+    takes(given, "add_special_tokens")
+    encodings = made.encode_batch(texts_of(given), add_special_tokens=given.get("add_special_tokens", True))
+    return {"encodings": [tokie_fields(one) for one in encodings]}
+
+
+# transformers
+
+
+def add_tokens(made: Any, beside: Json) -> Any:
+    added = import_module("tokenizers").AddedToken
+    for token in [*({"content": one} for one in beside.get("special_tokens", [])), *beside.get("added_tokens", [])]:
+        flags = {"special": True, "normalized": False} | {key: token[key] for key in token if key != "id"}
+        made.add_tokens([added(flags.pop("content"), **flags)], special_tokens=flags["special"])
+    return made
+
+
+def shape(beside: Json, made: Any) -> tuple[Any, Json, bool]:
+    """A tokenizer, how its calls are to truncate, and whether decoding is to clean up."""
+    call: Json = {}
+    if truncation := beside.get("truncation"):
+        made.truncation_side = truncation.get("direction", "right")
+        call["truncation"] = truncation.get("strategy", "longest_first")
+        call |= {"max_length": truncation["max_length"], "stride": truncation.get("stride", 0)}
+    need(not beside.get("padding"), "pads by a pad token of its own")
+    return made, call, bool((beside.get("decoder") or {}).get("cleanup"))
+
+
+def bert_make(model: Json, written: Json) -> Any:
+    legacy = import_module("transformers.models.bert.tokenization_bert_legacy").BertTokenizerLegacy
+    files, beside = file_of(written, "vocab.txt")
+    normalizer, stage = beside.get("normalizer") or {}, (beside.get("pre_tokenizer") or {}).get("type")
+    post = beside.get("post_processor") or {}
+    need(beside.get("max_word_length", 100) == 100, "the longest word has 100 characters")
+    need(beside.get("continuing_prefix", "##") == "##", "the prefix is ##")
+    need(post.get("type") in (None, "bert"), "no such post-processor")
+    if stage == "bert":
+        need(normalizer.get("type") == "bert" and normalizer.get("clean_text", True), "always cleans the text")
+    else:
+        need(stage in (None, "whitespace_split") and not normalizer, "no such stages before the model")
+    cls, sep = (post["cls"][0], post["sep"][0]) if post else (None, None)
+    options = {
+        "do_basic_tokenize": stage == "bert",
+        "do_lower_case": normalizer.get("lowercase", True),
+        "strip_accents": normalizer.get("strip_accents"),
+        "tokenize_chinese_chars": normalizer.get("handle_chinese_chars", True),
+    }
+    names = {"unk_token": beside.get("unknown_token", "[UNK]"), "cls_token": cls, "sep_token": sep}
+
+    def load(folder: Path) -> Any:
+        return legacy(str(folder / "vocab.txt"), **options, **names, pad_token=None, mask_token=None)
+
+    return *shape(beside, add_tokens(on_disk(files, load), beside)), bool(post)
+
+
+def clvp_make(model: Json, written: Json) -> Any:
+    files, beside = file_of(written, "vocab.json+merges.txt")
+    only(beside, "pre_tokenizer", "decoder", "special_tokens", "added_tokens", "truncation", "unknown_token")
+    byte_pattern(beside, whole=None)
+    clvp = import_module("transformers.models.clvp.tokenization_clvp").ClvpTokenizer
+    names = {"unk_token": beside.get("unknown_token"), "bos_token": None, "eos_token": None, "pad_token": None}
+    made = on_disk(files, lambda folder: clvp(str(folder / "vocab.json"), str(folder / "merges.txt"), **names))
+    return *shape(beside, add_tokens(made, beside)), False
+
+
+def transformers_encode(made: Any, given: Json) -> Json:
+    takes(given, "pair", "add_special_tokens", "allowed_special", "disallowed_special")
+    tokenizer, call, _, template = made
+    add = template and given.get("add_special_tokens", True)
+    split = split_specials(given)
+    encoding = tokenizer(
+        given["text"],
+        given.get("pair"),
+        add_special_tokens=add,
+        return_token_type_ids=True,
+        return_special_tokens_mask=True,
+        **({"split_special_tokens": True} if split else {}),
+        **call,
+    )
+    names = {"input_ids": "ids", "token_type_ids": "type_ids"}
+    fields = ("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask")
+    answer: Json = {names.get(key, key): list(encoding[key]) for key in fields if key in encoding}
+    if not (add or call or split or "pair" in given):
+        answer["tokens"] = tokenizer.tokenize(given["text"])
+    return answer
+
+
+def transformers_batch(made: Any, given: Json) -> Json:
+    takes(given, "add_special_tokens")
+    tokenizer, call, _, template = made
+    add = template and given.get("add_special_tokens", True)
+    encoding = tokenizer(texts_of(given), add_special_tokens=add, **call)
+    return {"encodings": [{"ids": ids} for ids in encoding["input_ids"]]}
+
+
+def transformers_decode(made: Any, given: Json) -> Json:
+    tokenizer, _, clean, _ = made
+    if "tokens" in given:
+        takes(given)
+        return {"text": tokenizer.convert_tokens_to_string(given["tokens"])}
+    skip = given.get("skip_special_tokens", False)
+    return {"text": tokenizer.decode(given["ids"], skip_special_tokens=skip, clean_up_tokenization_spaces=clean)}
+
+
+TIKTOKEN: dict[str, Operation] = {
+    "encode": tiktoken_encode,
+    "encode_batch": tiktoken_batch,
+    "decode": plain_decode,
+    "decode_bytes": bytes_decode,
+    "decode_with_offsets": tiktoken_offsets,
+}
+TRANSFORMERS: dict[str, Operation] = {
+    "encode": transformers_encode,
+    "encode_batch": transformers_batch,
+    "decode": transformers_decode,
+}
+LIBRARIES: dict[str, Library] = {
+    "tokenizers": (
+        tokenizers_make,
+        {
+            "encode": tokenizers_encode,
+            "encode_batch": tokenizers_batch,
+            "decode": tokenizers_decode,
+            "decode_stream": tokenizers_stream,
+            "normalize": tokenizers_normalize,
+            "pre_tokenize": tokenizers_pieces,
+        },
+    ),
+    "sentencepiece": (
+        sentencepiece_make,
+        {
+            "encode": sentencepiece_encode,
+            "encode_batch": sentencepiece_batch,
+            "decode": sentencepiece_decode,
+            "decode_with_offsets": sentencepiece_offsets,
+            "normalize": lambda made, given: {"text": made[0].normalize(given["text"])},
+            "nbest": sentencepiece_nbest,
+        },
+    ),
+    "tiktoken": (tiktoken_make, TIKTOKEN),
+    "tiktoken._educational": (
+        educational_make,
+        {"encode": educational_encode, "decode": plain_decode, "decode_bytes": bytes_decode},
+    ),
+    "mistral-common": (tekken_make, {"encode": tekken_encode, "decode": tekken_decode, "decode_bytes": tekken_bytes}),
+    "subword-nmt": (subword_make, {"encode": subword_encode}),
+    "curated-tokenizers": (curated_make, {"encode": curated_encode, "decode": curated_decode}),
+    "ffbpe": (
+        ffbpe_make,
+        {name: of_bytes(ask) for name, ask in TIKTOKEN.items()} | {"encode": ffbpe_encode, "decode": plain_decode},
+    ),
+    "fastokens": (
+        fastokens_make,
+        {"encode": fastokens_encode, "encode_batch": fastokens_batch, "decode": fastokens_decode},
+    ),
+    "gigatoken": (
+        gigatoken_make,
+        {
+            "encode": gigatoken_encode,
+            "encode_batch": gigatoken_batch,
+            "decode": gigatoken_decode,
+            "decode_bytes": gigatoken_bytes,
+        },
+    ),
+    "splintr": (
+        splintr_make,
+        {
+            "encode": splintr_encode,
+            "encode_batch": splintr_batch,
+            "decode": splintr_decode,
+            "decode_bytes": bytes_decode,
+            "decode_stream": splintr_stream,
+        },
+    ),
+    "tokie": (
+        tokie_make,
+        {"encode": tokie_encode, "encode_batch": tokie_batch, "decode": plain_decode, "decode_bytes": bytes_decode},
+    ),
+    "BertTokenizerLegacy": (bert_make, TRANSFORMERS),
+    "ClvpTokenizer": (clvp_make, TRANSFORMERS),
+}
+
+MADE: OrderedDict[str, Any] = OrderedDict()
+
+
+def plain(value: Any) -> Any:
+    """JSON with strings in place of {"hex": ...}."""
+    if isinstance(value, dict):
+        if value.keys() == {"hex"} and isinstance(value["hex"], str):
+            return bytes.fromhex(value["hex"]).decode("utf-8", "surrogatepass")
+        return {plain_key: plain(item) for plain_key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def safe(value: Any) -> Any:
+    """A library's answer as JSON; a string with a lone surrogate as {"hex": ...}."""
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        return {"hex": value.encode("utf-8", "surrogatepass").hex()}
+    if isinstance(value, dict):
+        return {key: safe(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [safe(item) for item in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def ask(request: Json) -> Json:
+    name, operation = request["library"], request["operation"]
+    make, operations = LIBRARIES[name]
+    need(operation in operations, f"no operation {operation}")
+    key = f"{name} {json.dumps(request['model'], sort_keys=True)}"
+    if key not in MADE:
+        MADE[key] = make(plain(request["model"]), plain(request["written"]))
+        if len(MADE) > CACHED:
+            MADE.popitem(last=False)
+    MADE.move_to_end(key)
+    answer: Json = safe(operations[operation](MADE[key], plain(request["input"])))
+    return answer
+
+
+def reply(request: Json) -> Json:
+    try:
+        return {"answer": ask(request)}
+    except NotOffered as why:
+        return {"not_offered": str(why)}
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of Rust and an exit of subword-nmt are no Exception
+        return {"error": f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode()}
+
+
+def main() -> None:
+    os.environ |= {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    mute = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(mute, 1)
+    os.dup2(mute, 2)
+    for line in io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"):
+        print(json.dumps(reply(json.loads(line))), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()
