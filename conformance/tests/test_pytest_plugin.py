@@ -151,7 +151,9 @@ def test_without_an_option_nothing_is_collected_and_nothing_imported(repository:
 
         def test_modules():
             found = sorted(name for name in sys.modules if name.startswith(("tokspec", "tokref")))
-            assert found == ["tokspec", "tokspec.pytest_plugin"]
+            assert found == [
+                "tokspec", "tokspec.laboratory", "tokspec.laboratory.pytest_fixture", "tokspec.pytest_plugin"
+            ]
         """
     )
     result = repository.runpytest_subprocess()
@@ -231,7 +233,7 @@ def test_a_run_in_which_nothing_passes_is_no_pass(repository: pytest.Pytester, w
 def test_a_fault_that_no_case_is_to_blame_for_fails_the_run(repository: pytest.Pytester, workers: list[str]) -> None:
     ends = "import sys\nfrom tokspec.sessions.adapter_server import main\nmain()\nsys.exit(7)\n"
     (repository.path / "ends.py").write_text(ends, "utf-8")
-    program = shlex.join([sys.executable, "ends.py", "reference"])
+    program = shlex.join([sys.executable, "ends.py", "tokspec.adapters.reference:ReferenceAdapter"])
     result = repository.runpytest("--tokspec", program, *ENCODING, *workers)
     result.assert_outcomes(passed=2)
     assert result.ret == 1

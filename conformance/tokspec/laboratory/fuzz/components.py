@@ -171,6 +171,9 @@ def stages() -> st.SearchStrategy[dict[str, Any]]:
 @st.composite
 def _draw_stages(draw: st.DrawFn) -> dict[str, Any]:
     drawn = {stage: draw(strategy) for stage, strategy in _OPTIONAL.items()}
+    truncation = drawn["truncation"] or {}
+    if truncation.get("stride", 0) >= truncation.get("max_length", 2):
+        truncation.pop("stride", None)  # TRUNC-9 refuses the model
     kind = (drawn["pre_tokenizer"] or {}).get("type", "")
     if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
         drawn["decoder"] = {"type": kind}
