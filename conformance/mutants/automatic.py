@@ -113,8 +113,8 @@ def occurrences(text: str, operator: str) -> Iterator[str]:
 def shape(text: str) -> str:
     """Write what is a rule of a source: not its annotations, which are never looked at, and not what decorates.
 
-    Decorators of the reference keep results and freeze values; without them it answers the same. Nor is it a rule whether
-    an argument has to be named.
+    Decorators of the reference keep results and freeze values; without them it answers the same. Nor is it a rule
+    whether an argument has to be named.
     """
     tree = ast.parse(text)
     for node in ast.walk(tree):
