@@ -113,13 +113,18 @@ def occurrences(text: str, operator: str) -> Iterator[str]:
 def shape(text: str) -> str:
     """Write what is a rule of a source: not its annotations, which are never looked at, and not what decorates.
 
-    Decorators of the reference keep results and freeze values; without them it answers the same.
+    Decorators of the reference keep results and freeze values; without them it answers the same. Nor is it a rule
+    whether an argument has to be named.
     """
     tree = ast.parse(text)
     for node in ast.walk(tree):
         for name, nothing in (("annotation", None), ("returns", None), ("decorator_list", [])):
             if hasattr(node, name):
                 setattr(node, name, nothing)
+        if isinstance(node, ast.arguments):
+            node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+            node.defaults += [default for default in node.kw_defaults if default]
+            node.posonlyargs = node.kwonlyargs = node.kw_defaults = []
     return ast.dump(tree)
 
 
