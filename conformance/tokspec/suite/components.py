@@ -320,7 +320,7 @@ TABLE: tuple[Component, ...] = (
         "wordpiece",
         "WordPiece",
         "DEC-WP-*",
-        (Parameter("prefix", WORD, "##"), Parameter("cleanup", FLAG, False, beyond=True)),
+        (Parameter("prefix", TEXT, "##"), Parameter("cleanup", FLAG, False, beyond=True)),
     ),
     Component("decoder", "byte_fallback", "ByteFallback", "DEC-FALLBACK-*", beyond=True),
     Component("decoder", "fuse", "Fuse", "DEC-FUSE-*", beyond=True),
