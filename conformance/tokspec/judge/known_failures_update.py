@@ -1,6 +1,6 @@
 """What a file of known failures lists after a run, and how its text is written anew.
 
-It is sorted by case, with all that people wrote where they wrote it.
+It is sorted by case, with all that people wrote where they wrote it. ``tokspec.cli.known`` writes the file.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ class _Unsupported:
             above.append(line)
             if match := _LISTED.fullmatch(line):
                 old[match[1]], above = above, []
-        plain = [line for line in self.lines if line.lstrip().startswith("#") or " #" in line]
-        if plain and (not old or not re.fullmatch(r"unsupported:( +#.*)?", self.lines[0])):
+        commented = [line for line in self.lines if line.lstrip().startswith("#") or " #" in line]
+        if commented and (not old or not re.fullmatch(r"unsupported:( +#.*)?", self.lines[0])):
             raise DataError("is not updated: write each case of `unsupported` in a line of its own", file)
         written = [line for case in cases for line in old.get(case, [f'  - "{case}"'])]
         comment = self.lines[0].partition(" #")

@@ -1,8 +1,7 @@
 """The adapter for Hugging Face ``tokenizers``.
 
 The library does the work and nothing is computed beside it; what it does otherwise than the specification is a known
-failure. Its Unigram model gives an unknown run's characters as the
-token; the tokens reported here are the entries of the vocabulary that its ids name (TERM-9).
+failure. Its token of what is unknown is the text itself, and so it is answered.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ COMPONENTS = (
     "decoder",
 )
 
-#: The fields of an encoding, by what the library calls them; its tokens are looked up.
+#: The fields of an encoding, each with the attribute of the library that holds it.
 _FIELDS = {
     "tokens": "tokens",
     "ids": "ids",

@@ -1,7 +1,7 @@
 """The adapter for ``tokie``, written for version 0.1.4.
 
-The library loads ``tokenizer.json`` from a file and answers ids. A token is the entry of the vocabulary that an id
-names: the library's own names are the decoded texts. Its offsets are said to count in the normalized text, so that
+The library loads ``tokenizer.json`` from a file and answers ids. Its tokens are decoded texts, and none of an added
+token. Its offsets are said to count in the normalized text, so that
 spans are not asked for; they count the prefix of a continuation and the name of the unknown token too. It offers no
 stage by itself and trains nothing.
 """
