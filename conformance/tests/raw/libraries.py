@@ -190,6 +190,11 @@ def tokenizers_pieces(made: Any, given: Json) -> Json:
 
 
 def sentencepiece_make(model: Json, written: Json) -> Any:
+    if "type" not in model:  # a normalizer alone, which leaves the spaces of a text
+        kind = model.get("normalizer", {}).get("type")
+        need(kind == "nfkc", "of its rules by name only NFKC is one of the specification")
+        spaces = dict.fromkeys(("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces"), False)
+        return import_module("sentencepiece").SentencePieceNormalizer(rule_name=kind, **spaces), None
     files, beside = file_of(written, "sentencepiece.model")
     decoder = (beside.get("decoder") or {}).get("type")
     return import_module("sentencepiece").SentencePieceProcessor(model_proto=files["sentencepiece.model"]), decoder

@@ -77,9 +77,11 @@ class CuratedAdapter:
         require_unicode(input)
         processor, beside = model
         if isinstance(processor, self._library.WordPieceProcessor):
-            if operation == "decode":
-                raise Unsupported("joins the pieces of a word, and words by nothing")
-            return _encode(processor, beside, input)
+            if operation == "encode":
+                return _encode(processor, beside, input)
+            if beside.get("decoder", {}).get("type") != "wordpiece" or "tokens" in input:
+                raise Unsupported("joins the pieces of a word by their ids")
+            return {"text": processor.decode(input["ids"])}
         try:
             return _encode(processor, beside, input) if operation == "encode" else _decode(processor, beside, input)
         except ValueError as error:

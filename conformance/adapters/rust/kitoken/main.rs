@@ -29,8 +29,9 @@ fn reasoned(error: ConversionError) -> Refusal {
         InvalidData(message) if message.ends_with("not found in specials") || message.contains("unknown variant") => {
             unsupported(error)
         }
+        InvalidData(message) if message.contains("did not match any variant") => unsupported(error),
         // Its numbers have 32 bits.
-        InvalidData(message) if message.ends_with("value is too large") => unsupported(error),
+        InvalidData(message) if message.ends_with("is too large") => unsupported(error),
         InvalidData(message) if message.starts_with("CharsMap data") => Refusal("invalid_model", message.clone()),
         Initialization(InitializationError::InvalidEncoder) => Refusal("invalid_model", error.to_string()),
         _ => panic!("{error}"),
