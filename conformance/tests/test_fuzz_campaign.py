@@ -239,7 +239,9 @@ def test_another_campaign_replays_what_was_kept_until_it_is_right(
     first = campaign(lose_last_token, 80, database=tmp_path)
     again = Campaign(Checker(side(lose_last_token)), 99, Budget(seconds=0.0), ("bpe",), database=tmp_path)
     again.run()
-    assert sorted(map(str, shown(again))) == sorted(map(str, shown(first)))
+    sizes = [{each.origin: len(each.question.key) for each in made.findings} for made in (first, again)]
+    assert sizes[0].keys() == sizes[1].keys()
+    assert all(sizes[1][origin] <= size for origin, size in sizes[0].items())  # it may be made smaller yet
     right = Campaign(Checker(side()), 99, Budget(seconds=0.0), ("bpe",), database=tmp_path)
     right.run()
     assert (shown(right), [*tmp_path.rglob("*/*")]) == ([], [])
