@@ -19,7 +19,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.registry import open_session
-from tokspec.base.errors import Unsupported
+from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import FORMATS, write
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, effective_choices, judge
@@ -164,7 +164,7 @@ def written(model: Mapping[str, Any]) -> dict[str, Any]:
     for format in FORMATS:
         try:
             found[format] = write(format, model)
-        except Unsupported:
+        except (DataError, Unsupported):  # it cannot express the model, or needs a package that is not here
             continue
     return found
 
