@@ -86,7 +86,7 @@ def test_who_knows_one_pipeline_is_asked_about_it(kind: type[Picky], family: str
 @pytest.mark.slow
 def test_one_decoder_that_is_refused_is_left_out_and_tried_again() -> None:
     adapter = NoStripping()
-    tally = fuzz(adapter).tally
+    tally = fuzz(adapter, seed=4).tally
     refused = [place for place, (_, is_offered) in enumerate(adapter.loaded) if not is_offered]
     assert min(tally.families[family] / tally.asked[family] for family in tally.asked) >= 0.9
     assert len(refused) > 2
