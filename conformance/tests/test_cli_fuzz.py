@@ -121,7 +121,7 @@ def test_the_last_line_names_the_families_of_which_nothing_was_answered(folder: 
 def test_another_implementation_that_dies_at_every_question_is_named(folder: Path) -> None:
     dying = "import os\nfrom tokspec.adapters.reference import ReferenceAdapter\n\nclass Adapter(ReferenceAdapter):\n"
     (folder / "dying.py").write_text(f"{dying}    def run(self, *asked):\n        os._exit(7)\n")
-    options = ("--against", "dying:Adapter", "--seed", "1", "--only", "bpe", "--examples", "4", "--no-database")
+    options = ("--against", "dying:Adapter", "--seed", "2", "--only", "bpe", "--examples", "4", "--no-database")
     status, out, _ = fuzz(folder, *options)
     dead = "tokref 0.1.0 (dying:Adapter): crash: exit status 7"
     assert (status, out.splitlines()[-1]) == (
@@ -518,7 +518,7 @@ class NearlyNothing(LeftToRight):
         return {"tokens": []}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1, 4))
 def test_the_defaults_find_merges_from_left_to_right_in_a_port_of_bpe_alone(seed: int) -> None:
     found = differences(LeftToRight, seed=seed)
     assert [each.partition("  (met ")[0] for each in found] == ["BPE-ENC-1 encode: tokens"], found

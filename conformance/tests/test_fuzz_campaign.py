@@ -236,7 +236,7 @@ def test_another_campaign_replays_what_was_kept_until_it_is_right(
 ) -> None:
     for limit in ("_SHRINKING_LATE", "_POLISHING"):  # a busy machine makes examples less small
         monkeypatch.setattr(f"tokspec.laboratory.fuzz.campaign.{limit}", 60.0)
-    first = campaign(lose_last_token, 80, database=tmp_path)
+    first = campaign(lose_last_token, database=tmp_path)
     again = Campaign(Checker(side(lose_last_token)), 99, Budget(seconds=0.0), ("bpe",), database=tmp_path)
     again.run()
     sizes = [{each.origin: len(each.question.key) for each in made.findings} for made in (first, again)]

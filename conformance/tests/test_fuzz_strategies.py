@@ -17,6 +17,7 @@ from tokref.choices import Choices
 from tokref.patterns import compile_pattern
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.formats.tiktoken_ranks import merges_of
+from tokspec.laboratory.fuzz.backend import BACKEND
 from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS, ODD, ROWS, has_newer
 from tokspec.laboratory.fuzz.checker import Side, reference_with
 from tokspec.laboratory.fuzz.components import _PATTERNS, components_of
@@ -61,23 +62,13 @@ RARE = {
 
 
 def drawn(strategy: st.SearchStrategy[Any], count: int, seed: int = 1) -> list[Any]:
-    """Draw as a campaign does, in short runs, of which each begins with the simplest example."""
-    found: list[Any] = []
-    run = 0
-    while len(found) < count:
-        taken = run_of(strategy, seed * 1_000_003 + run)
-        found += taken[1:] if run else taken
-        run += 1
-    return found[:count]
-
-
-def run_of(strategy: st.SearchStrategy[Any], seed: int) -> list[Any]:
     found: list[Any] = []
 
     @settings(
-        max_examples=9,
+        max_examples=count,
         database=None,
         phases=[Phase.generate],
+        backend=BACKEND,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
@@ -247,3 +238,7 @@ def test_what_users_draw_shrinks(holds: Callable[[Any, str], bool], text: str, s
     limits = settings(max_examples=5000, database=None, suppress_health_check=list(HealthCheck), derandomize=True)
     found, written = find_smallest(models_with_texts(), lambda each: holds(*each), settings=limits)
     assert (len(written), len(str(found)) <= size) == (len(text), True)
+
+
+def test_the_backend_is_that_which_draws_the_same_everywhere() -> None:
+    assert BACKEND == "tokspec"

@@ -25,6 +25,7 @@ from hypothesis.errors import Flaky
 
 from tokspec.base.errors import DataError
 from tokspec.formats.files import without
+from tokspec.laboratory.fuzz.backend import BACKEND
 from tokspec.laboratory.fuzz.characters import shorter_maps
 from tokspec.laboratory.fuzz.checker import AGAIN, Asked, Checker, Comparison
 from tokspec.laboratory.fuzz.components import components_of
@@ -45,10 +46,6 @@ _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 #: How many smaller questions are tried after shrinking, and how many at most where polishing is all shrinking.
 _POLISHED, _POLISHED_ALONE = 1000, 4000
 _PASSES = (*PASSES, offer(shorter_maps))
-
-#: Examples of a run of Hypothesis. From the eleventh on it makes five of six examples by changing the one before, and
-#: of ten or more the first are small: models with all their requests differ more if each is drawn anew.
-_RUN = 9
 
 #: One example in so many is asked twice.
 _ASKED_AGAIN = 16
@@ -171,7 +168,7 @@ class _Hunt:
     """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
 
     ``is_narrowed`` says that what it draws depends on what was learned, ``has_learned`` that it ended for the next one
-    to draw otherwise, ``is_begun`` that its first example, the simplest one of each run, is over. ``is_special`` says
+    to draw otherwise, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says
     that a finding would explain it, if some key of the model did not matter.
     """
 
@@ -236,10 +233,9 @@ class Campaign:
                 self._replay()
             runs = 0
             while not self._is_over():
-                asked = self.tally.examples
                 hunt = self._hunt(self._looking(), self.seed * 1_000_003 + runs)
                 self._add(hunt)
-                if self.tally.examples == asked and not hunt.has_learned:
+                if hunt.best is None and not hunt.has_learned:
                     break
                 runs += 1
         except KeyboardInterrupt as interruption:
@@ -299,13 +295,13 @@ class Campaign:
         strategy = examples(self.families, offered)
         if narrowing is not None and not is_replay:
             strategy = narrowed_examples(self.families, offered, narrowing)
-        hunt.is_begun = is_replay or not self.tally.examples
-        left = _RUN if self.budget.examples is None else self.budget.examples - self.tally.examples
+        left = 10**9 if self.budget.examples is None else self.budget.examples - self.tally.examples
 
         @settings(
-            max_examples=10**6 if is_replay else min(left, _RUN - 1) + (not hunt.is_begun),
+            max_examples=10**6 if is_replay else left + hunt.is_narrowed,  # whose first is not asked
             database=None if hunt.is_narrowed else self._database,
             phases=phases,
+            backend=BACKEND,
             deadline=None,
             report_multiple_bugs=False,
             print_blob=False,
@@ -332,7 +328,9 @@ class Campaign:
     def _try(self, hunt: _Hunt, example: Example) -> None:
         """Compare what an example asks, and raise if something differs that no finding explains."""
         self._end_in_time(hunt)
-        if not hunt.is_begun:
+        if (
+            hunt.is_narrowed and not hunt.is_begun and self.tally.examples
+        ):  # Hypothesis begins each time with the simplest
             hunt.is_begun = True
             return
         requests = self._chosen(hunt, example)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise, zip_longest
+from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -189,7 +189,11 @@ def _corpus(draw: st.DrawFn, model: _Model, symbols: str) -> dict[str, Any]:
     parts = weighted((226, symbols), (20, _special_of(model)), (len(_ODD_WORDS), _ODD_WORDS))
     words = ["".join(some) for some in pick_lists(draw, parts, 9, 1, 8)]
     counts = pick(draw, ((_COUNTS,) * 9 + _NEAR_COUNTS))
-    return {"words": [[word, pick(draw, counts)] for word in words]}
+    rows = [[word, pick(draw, counts)] for word in words]
+    totals = accumulate(count for _, count in rows)
+    return {
+        "words": [row for row, total in zip(rows, totals, strict=True) if total < 2**53]
+    }  # PROTO-7, if they are joined
 
 
 # Requests
