@@ -8,8 +8,6 @@ public interface (``pyproject.toml`` bounds the version): where it has moved, Hy
 
 from __future__ import annotations
 
-__all__ = ["BACKEND"]
-
 try:
     from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
     from hypothesis.internal.constants_ast import Constants

@@ -189,11 +189,9 @@ def _corpus(draw: st.DrawFn, model: _Model, symbols: str) -> dict[str, Any]:
     parts = weighted((226, symbols), (20, _special_of(model)), (len(_ODD_WORDS), _ODD_WORDS))
     words = ["".join(some) for some in pick_lists(draw, parts, 9, 1, 8)]
     counts = pick(draw, ((_COUNTS,) * 9 + _NEAR_COUNTS))
-    rows = [[word, pick(draw, counts)] for word in words]
-    totals = accumulate(count for _, count in rows)
-    return {
-        "words": [row for row, total in zip(rows, totals, strict=True) if total < 2**53]
-    }  # PROTO-7, if they are joined
+    drawn = [(word, pick(draw, counts)) for word in words]
+    totals = accumulate(count for _, count in drawn)  # of words that a normalizer makes one; PROTO-7 bounds it
+    return {"words": [[*row] for row, total in zip(drawn, totals, strict=True) if total < 2**53]}
 
 
 # Requests
