@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -113,3 +114,11 @@ def test_memory_that_goes_fast_is_looked_for_at_once(tmp_path: Path, monkeypatch
         assert watch.is_exceeded()
         watch.kill()
         assert has_ended(number, 60)
+
+
+def test_a_process_that_ends_while_it_is_looked_at_hides_no_other() -> None:
+    def ending() -> Iterable[psutil.Process]:
+        raise psutil.NoSuchProcess(1)
+
+    assert MemoryWatch(os.getpid(), 1, ending).is_exceeded()
+    assert not MemoryWatch(os.getpid(), 1 << 20, ending).is_exceeded()

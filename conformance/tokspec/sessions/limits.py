@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -104,11 +105,16 @@ class MemoryWatch:
         if self._leader is None or has_time:
             return
         start, self._left = time.monotonic(), left
-        try:
-            self._family = list({self._leader, *self._leader.children(recursive=True), *self._others()})
-        except self._errors:
-            self._family = []
+        descendants = partial(self._leader.children, recursive=True)
+        self._family = list({self._leader, *self._found(descendants), *self._found(self._others)})
         self._again_at = time.monotonic() + REST * (time.monotonic() - start)
+
+    def _found(self, look: Callable[[], Iterable[psutil.Process]]) -> Iterable[psutil.Process]:
+        """Return what is found: nothing where a process ends meanwhile, and the leader is watched all the same."""
+        try:
+            return list(look())
+        except self._errors:
+            return []
 
     def _resident(self, process: psutil.Process) -> int:
         try:
