@@ -22,7 +22,7 @@ from tokspec.published.tokie import TokieAdapter
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
-PYTHON = ROOT / "conformance" / "tokspec" / "adapters"
+PYTHON = ROOT / "conformance" / "tokspec" / "published"
 PROGRAMS = ROOT / "conformance" / "adapters"
 
 BPE: dict[str, Any] = {"type": "bpe", "vocabulary": ["u", "g", "ug"], "merges": [["u", "g"]]}
@@ -104,8 +104,8 @@ IN_PYTHON = [
         "tiktoken._educational 0.14.0",
         "encode",
         {**BYTES, "vocabulary": [*BPE["vocabulary"], "<s>"], "special_tokens": ["<s>"]},
-        TEXT,
-        "has no special tokens",
+        {"text": "a<s>"},
+        "has no special tokens, and there is one in this text",
     ),
     Published(
         "tokie",
@@ -336,15 +336,16 @@ def test_pieces_of_tiktoken_and_where_they_stood() -> None:
     assert reply == Answer({"pieces": [["a", 0, 1], ["漢", 2, 3], ["a", 4, 5]]})
 
 
-def test_pairs_of_characters_in_transformers() -> None:
+def test_pairs_in_transformers() -> None:
     model = {
-        **{"type": "bpe", "vocabulary": ["[PAD]", "[CLS]", "[SEP]", "a", "b"], "merges": []},
+        **{"type": "wordpiece", "vocabulary": ["[PAD]", "[CLS]", "[SEP]", "a", "b"], "unknown_token": "[PAD]"},
+        "pre_tokenizer": {"type": "whitespace_split"},
         "special_tokens": ["[PAD]", "[CLS]", "[SEP]"],
         "post_processor": {"type": "bert", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]},
         "truncation": {"max_length": 5},
         "padding": {"strategy": {"fixed": 6}, "token": "[PAD]", "id": 0},
     }
-    reply = ask("transformers-bert", "encode", model, {"text": "aab", "pair": "b"})
+    reply = ask("transformers-bert", "encode", model, {"text": "a a b", "pair": "b"})
     assert reply == Answer(
         {
             "tokens": ["[CLS]", "a", "[SEP]", "b", "[SEP]", "[PAD]"],

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.interop
 LISTED = read_list(Path(__file__).parents[1] / "adapters" / "adapters.yaml")
 
 #: What no call of a library can be given: its strings, numbers, ids or corpora do not hold it; or an option that it has not.
+#: And a token that a file has to have, and the model has not, is no answer.
 FORMS = re.compile(
     r"lone surrogate"
     r"|takes text, and no \{\"hex\"|into Go struct field Input.input.\w+ of type string|Expected STRING but was BEGIN_OBJECT"
@@ -33,7 +34,11 @@ FORMS = re.compile(
     r"|has a target for (merges|tokens) alone|needs a number of merges"
     r"|has (no|a) least frequency"
     r"|trains on one text"
-    r"|counts the pairs of words, before any merge"
+    r"|counts all the pairs of words, before any merge"
+    r"|has no special tokens, and (there is one in this text|an id is that of one)$"
+    r"|has (an unknown token|an unknown token or bytes) in every (file|vocabulary), and (gives|decodes) (it|them)$"
+    r"|has tokens in every file that this model has not$"
+    r"|joins the pieces of a word by their ids$"
     r"|reserves memory for its target at once"
     r"|does not know the option \w+ of \w+$"
     r"|allows no special token, and disallows all or none$"
