@@ -106,7 +106,7 @@ REFUSES = re.compile(r"(?:[Uu]nsupported|need)\(")
 SOURCES = sorted(
     path
     for pattern in ("*.py", "*.mjs", "*.go", "*.java", "*.rs")
-    for path in [*ADAPTERS.rglob(pattern), *(ADAPTERS.parent / "tokspec" / "adapters").rglob(pattern)]
+    for path in [*ADAPTERS.rglob(pattern), *(ADAPTERS.parent / "tokspec" / "published").rglob(pattern)]
     if not {"node_modules", "target"} & set(path.parts)
 )
 
