@@ -104,9 +104,19 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     return attempt(async () => JSON.parse(JSON.stringify(await result()))); // as JSON carries it: NaN is null
   }
 
+  // Whether a library that reads files refused a model of which it declares every component.
+  function refusesDeclared(one) {
+    const isRefused = "refused" in (models.get(one.model_name) ?? {}) && !findUnoffered(one);
+    return Boolean(hello.reads_file) && isRefused && one.components?.length > 0 && !findUndeclared(one).length;
+  }
+
+  // A model refused though all its components are declared is unsupported, or an error. tokspec run tells which by
+  // asking without them; here it is an error where the known failures list one.
   async function judgeQuestion(question) {
     const reply = await ask(question);
-    const [verdict, detail] = judgeReply(question, reply, choices, hello.encode_fields ?? ["tokens"]);
+    let [verdict, detail] = judgeReply(question, reply, choices, hello.encode_fields ?? ["tokens"]);
+    if (verdict === "unsupported" && known.entries.get(question.id)?.verdict === "error" && refusesDeclared(question))
+      verdict = "error";
     return { verdict, detail, seen: [verdict, reply.ok ?? (reply.refused ? reply.refused.reason : "crash")] };
   }
 

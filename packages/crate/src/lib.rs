@@ -94,11 +94,12 @@ impl<'a, A: Adapter> Judge<'a, A> {
     }
 
     fn judge(&mut self, case: &Value, known: &known::Known) -> (&'static str, String) {
-        let (verdict, detail, seen) = match case.get("inputs") {
-            Some(inputs) => self.judge_table(case, list(inputs)),
-            None => self.judge_question(case),
-        };
         let id = text(&case["id"]);
+        let is_error = known.entries.get(id).is_some_and(|entry| entry["verdict"] == "error");
+        let (verdict, detail, seen) = match case.get("inputs") {
+            Some(inputs) => self.judge_table(case, list(inputs), is_error),
+            None => self.judge_question(case, is_error),
+        };
         let is_unsupported = known.unsupported.as_ref().is_some_and(|listed| listed.contains(id));
         match known.entries.get(id) {
             entry if verdict == "pass" && (entry.is_some() || is_unsupported) => {
@@ -112,12 +113,12 @@ impl<'a, A: Adapter> Judge<'a, A> {
     }
 
     /// Judges each row; the table comes to the worst of them, and is listed by all that fail.
-    fn judge_table(&mut self, case: &Value, inputs: &[Value]) -> (&'static str, String, Value) {
+    fn judge_table(&mut self, case: &Value, inputs: &[Value], is_error: bool) -> (&'static str, String, Value) {
         let (mut rows, mut failing) = (Vec::new(), Vec::new());
         for (number, row) in (1..).zip(inputs) {
             let mut question = case.clone();
             row.as_object().into_iter().flatten().for_each(|(key, value)| question[key] = value.clone());
-            let (verdict, detail, seen) = self.judge_question(&question);
+            let (verdict, detail, seen) = self.judge_question(&question, is_error);
             if !["pass", "unsupported"].contains(&verdict) {
                 failing.push(json!([number, seen[0], seen[1]]));
             }
@@ -128,9 +129,14 @@ impl<'a, A: Adapter> Judge<'a, A> {
         (verdict, detail, if failing.is_empty() { seen } else { failing.into() })
     }
 
-    fn judge_question(&mut self, question: &Value) -> (&'static str, String, Value) {
+    /// A model refused though all its components are declared is unsupported, or an error. tokspec run tells which by
+    /// asking without them; here it is an error where the known failures list one (`is_error`).
+    fn judge_question(&mut self, question: &Value, is_error: bool) -> (&'static str, String, Value) {
         let reply = self.session.ask(question);
-        let (verdict, detail) = self.judge_reply(question, &reply);
+        let (mut verdict, detail) = self.judge_reply(question, &reply);
+        if is_error && verdict == "unsupported" && self.session.refuses_declared(question) {
+            verdict = "error";
+        }
         let seen = match reply {
             Answer(result) => result,
             Refused(Refusal(reason, _)) => json!(reason),

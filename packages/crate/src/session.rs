@@ -79,6 +79,13 @@ impl<'a, A: Adapter> Session<'a, A> {
         list(&case["components"]).iter().filter(|name| !known(name)).map(text).collect()
     }
 
+    /// Whether a library that reads files refused a model of which it declares every component.
+    pub fn refuses_declared(&self, case: &Value) -> bool {
+        let refused = matches!(self.models.get(text(&case["model_name"])), Some(Refused(_)));
+        let has_components = !list(&case["components"]).is_empty() && self.find_undeclared(case).is_empty();
+        self.hello["reads_file"] == true && refused && has_components && self.find_unoffered(case).is_none()
+    }
+
     /// Loads a model in the first of the formats that can express it. A library that reads files gets what it does not
     /// declare too, but for the form that is no library's file.
     fn load(&self, name: &str, case: &Value) -> Reply<A::Model> {
