@@ -200,7 +200,7 @@ def known(file: str) -> set[str]:
 
 
 TOKENIZERS = known("tokspec/published/huggingface.known-failures.yaml")
-#: Every file of the library has an unknown token, and where a model has none the library gives it all the same.
+#: Every file of the library has an unknown token, and the library gives it where a model has none (the two cases).
 SENTENCEPIECE = known("tokspec/published/sentencepiece.known-failures.yaml") | {
     "t5-unigram-without-token-unknown-would-be-better",
     "unigram-without-token-unknown-would-be-better",
@@ -263,7 +263,7 @@ KITOKEN = known("adapters/rust/kitoken/known-failures.yaml") | {
         ("vocab.json+merges.txt", each(tokenizers_bpe), bare_or_byte_level, TOKENIZERS, 100),
         ("vocab.txt", each(tokenizers_wordpiece), words, set(), 35),
         ("vocab.txt", each(legacy_bert), one_word, set(), 30),
-        ("sentencepiece.model", each(sentencepiece), None, SENTENCEPIECE, 280),
+        ("sentencepiece.model", each(sentencepiece), None, SENTENCEPIECE, 320),
         ("sentencepiece.model", in_node("kitoken", "kitoken.mjs"), None, KITOKEN, 280),
         ("vocab.tiktoken", each(tiktoken), no_prefix, TIKTOKEN, 120),
         ("vocab.tiktoken", each(tiktoken_in_python), no_special, EDUCATIONAL | TIKTOKEN, 10),
@@ -284,8 +284,9 @@ def test_loaders_agree_with_the_cases(
     if format in ("sentencepiece.model", "vocab.gguf"):
         pytest.importorskip("gguf" if format == "vocab.gguf" else "sentencepiece.sentencepiece_model_pb2")
     fitting = [question for question in questions(format, tmp_path) if fits is None or fits(question)]
-    asked = [
-        question for question in fitting if question.case.partition("#")[0] not in dissents
-    ]  # some of these end a process
-    assert differing(asked, loader(asked)) == []
-    assert len(asked) >= least
+    # some that a library is known to fail end a process; SentencePiece is asked them too, for most fail in tokens alone
+    asks_all = dissents is SENTENCEPIECE
+    asked = [question for question in fitting if asks_all or question.case.partition("#")[0] not in dissents]
+    different = differing(asked, loader(asked))
+    assert [case for case in different if case.partition("#")[0] not in dissents] == []
+    assert len(asked) - len(different) >= least
