@@ -20,6 +20,7 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.registry import NAMES, usable_names
 from tokspec.cli import tokspec as group
 from tokspec.cli.progress import ProgressBar
+from tokspec.sessions import process
 from tokspec.suite.specification import load_specification
 
 TOKSPEC = [sys.executable, "-m", "tokspec"]
@@ -622,7 +623,11 @@ def test_the_reference_has_its_own_process_where_the_user_gives_models_or_limits
     assert (status, "FAIL" in printed, "asked in this process" in printed) == (1, True, False)
 
 
-def test_the_limits_hold_for_the_reference(status_and_message: Call) -> None:
+@pytest.mark.parametrize("seconds", [process.WATCH_SECONDS, 600.0], ids=["usual", "answers-before-the-first-look"])
+def test_the_limits_hold_for_the_reference(
+    status_and_message: Call, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr(process, "WATCH_SECONDS", seconds)
     assert status_and_message("run", *ONE, "--memory-mb", "1") == (
         2,
         "",

@@ -91,6 +91,7 @@ class Process:
         self._stderr = b""
         self._ended = False
         self._exceeded = False
+        self._is_measured = False
         self._wants_output = True
         self._closes_input_when_written = False
         self._is_stopped = False
@@ -226,6 +227,8 @@ class Process:
         self._take_output(chunk)
 
     def _take_output(self, chunk: bytes) -> None:
+        if not self._is_measured:  # a program may have answered everything before it is time to look
+            self._measure()
         if self._is_too_long or not self._wants_output:
             return
         first, *others = chunk.split(b"\n")
@@ -269,12 +272,19 @@ class Process:
 
     def _look(self) -> None:
         """Do what is done from time to time: measure the memory, and look for the end where nothing tells of it."""
-        if self._memory is not None and self._memory.is_exceeded():
-            self._exceeded = True
-            kill_group(self._program, signal.SIGKILL)
-            self._memory.kill()
+        self._measure()
         self._look_for_the_end()
         self._look_at = time.monotonic() + WATCH_SECONDS
+
+    def _measure(self) -> None:
+        """End the program if it uses more memory than it may; what it has said and nobody has taken is lost."""
+        self._is_measured = True
+        if self._memory is not None and self._memory.is_exceeded():
+            self._exceeded = True
+            self._wants_output = False
+            self._lines.clear()
+            kill_group(self._program, signal.SIGKILL)
+            self._memory.kill()
 
     def _look_for_the_end(self) -> None:
         if not self._ended and self._program.poll() is not None:
