@@ -99,8 +99,6 @@ EXPLAINED: Mapping[str, Mapping[str, Sequence[str]]] = {
 LIMITS: Mapping[str, Sequence[str]] = {
     "tokenizers": ("decodes ids, and a token that is not in the vocabulary has none",),
     "sentencepiece": (
-        "has an unknown token in every file, and gives it",
-        "has an unknown token in every file, and decodes it",
         "decodes '▁' as a space, whatever the model",
         "makes marks of spaces when it normalizes with a model",
     ),
@@ -119,7 +117,6 @@ LIMITS: Mapping[str, Sequence[str]] = {
     "llama-tokenizer-js": (
         "has the unknown token at the id 0",
         "decodes ▁ as a space, whatever the model",
-        "has an unknown token in every vocabulary, and gives it",
         "reads a token a line, and takes a space in one for a border",
     ),
 }

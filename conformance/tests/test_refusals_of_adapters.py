@@ -36,8 +36,6 @@ FORMS = re.compile(
     r"|trains on one text"
     r"|counts all the pairs of words, before any merge"
     r"|has no special tokens, and (there is one in this text|an id is that of one)$"
-    r"|has (an unknown token|an unknown token or bytes) in every (file|vocabulary), and (gives|decodes) (it|them)$"
-    r"|has tokens in every file that this model has not$"
     r"|joins the pieces of a word by their ids$"
     r"|reserves memory for its target at once"
     r"|does not know the option \w+ of \w+$"

@@ -2,7 +2,7 @@
 //
 // Its class takes a vocabulary, a token a line, and merges as pairs of ids of 16 bits. What else is Llama's it has as
 // numbers: the token with the id 0 is the unknown one, and what stands for a space is read at the id 29871, where the
-// adapter writes it for each model. A model without an unknown token gets one before all others, which is refused.
+// adapter writes it for each model. A model without an unknown token gets one before all others; told behind the last.
 
 import { readFileSync } from "node:fs";
 import { LlamaTokenizer } from "llama-tokenizer-js";
@@ -67,9 +67,9 @@ const operations = {
   encode({ model, tokenizer, first, prepends }, input) {
     const special = model.special_tokens ?? [];
     need(!special.some((token) => text(input.text).includes(token)), "has no special tokens, and there is one in this text");
-    const ids = tokenizer.encode(text(input.text), false, prepends).map((id) => id - first);
-    need(!ids.includes(-1), "has an unknown token in every vocabulary, and gives it");
-    return { tokens: ids.map((id) => model.vocabulary[id]), ids };
+    const found = tokenizer.encode(text(input.text), false, prepends);
+    const ids = found.map((id) => (id < first ? model.vocabulary.length : id - first));
+    return { tokens: found.map((id) => tokenizer.vocabById[id]), ids };
   },
 
   decode({ model, tokenizer, first }, input) {

@@ -117,14 +117,8 @@ class SentencePieceAdapter:
 
     def encoder(self, model: tuple[Any, Mapping[str, Any]]) -> Callable[[str], list[int]]:
         """Return a function from a text to its ids, for callers that encode millions of texts."""
-        processor, beside = model
-        refused = None if "unknown_token" in beside else processor.unk_id()
-
-        def encode_ids(text: str) -> list[int]:
-            ids: list[int] = processor.encode(text)
-            return self.run("encode", model, {"text": text})["ids"] if refused in ids else ids
-
-        return encode_ids
+        encode: Callable[[str], list[int]] = model[0].encode
+        return encode
 
     def run(self, operation: str, model: tuple[Any, Mapping[str, Any]], input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
@@ -162,21 +156,12 @@ def _with_map(charsmap: str) -> bytes:
 
 def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
     found = processor.encode(input["text"], return_type="offset_mapping")
-    _refuse_added(processor, beside, found["ids"])
     return {"tokens": found["pieces"], "ids": found["ids"], "spans": found["offsets"]}
 
 
 def _nbest(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
     found = processor.nbest_encode(input["word"], nbest_size=input["nbest_size"], return_type="proto")
-    for each in found.nbests:
-        _refuse_added(processor, beside, [piece.id for piece in each.pieces])
     return {"segmentations": [[piece.piece for piece in each.pieces] for each in found.nbests]}
-
-
-def _refuse_added(processor: Any, beside: Mapping[str, Any], ids: Sequence[int]) -> None:
-    """Refuse to give an unknown token that the file has, because it has to have one, and the model has not."""
-    if "unknown_token" not in beside and processor.unk_id() in ids:
-        raise Unsupported("has an unknown token in every file, and gives it")
 
 
 def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,8 +171,6 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         return {"text": processor.decode_pieces(list(input["tokens"]))}
     if any(id >= 2**31 for id in input["ids"]):
         raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
-    if "unknown_token" not in beside and processor.unk_id() in input["ids"]:
-        raise Unsupported("has an unknown token in every file, and decodes it")
     try:
         return {"text": processor.decode(list(input["ids"]))}
     except IndexError as error:
