@@ -8,7 +8,7 @@ not asked for. Of normalizers it has NFKC by a table of its own, and whatever ch
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import version
 from inspect import signature
