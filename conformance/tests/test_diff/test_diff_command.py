@@ -115,6 +115,15 @@ def test_the_same_is_recorded_as_the_same_bytes_whatever_the_folder(run: Any, tm
     }
 
 
+def test_a_file_is_one_text_where_that_is_said(run: Any) -> None:
+    Path("mine.txt").write_text("a bug\n\nthe mug\n", "utf-8")
+    assert run("record", "reference", "mine.txt", "--as", "whole", *RECORD, "a.ndjson")[0] == 0
+    texts = {record.input.place: record.input.text for record in read_recording(Path("a.ndjson")).records()}
+    assert {place: text for place, text in texts.items() if place.startswith("inputs/")} == {
+        "inputs/mine.txt:1": "a bug\n\nthe mug\n"
+    }
+
+
 def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
     Path("mine.jsonl").write_text('{"body": "a bug"}\n{"text": 3}\nnot json\n', "utf-8")
     status, printed, noted = run("record", "reference", "mine.jsonl", "--field", "body", *RECORD, "a.ndjson")
