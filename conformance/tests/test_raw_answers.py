@@ -57,6 +57,7 @@ IN_JAVASCRIPT = {
     "llama-tokenizer-js": "llama-tokenizer-js",
     "tiktoken of npm": "tiktoken-wasm",
 }
+IN_RUST = {"kitoken": "kitoken", "tiktoken-rs": "tiktoken-rs"}
 
 #: How much of what an adapter passes a program has to ask, at least: one that asks little would find little.
 LEAST = 0.2
@@ -275,6 +276,13 @@ def test_what_an_adapter_in_javascript_passes_is_its_library_s_own_answer(
     monkeypatch.setenv("ADAPTERS", str(ADAPTERS))
     adapter = told(None, f"node {ADAPTERS / IN_JAVASCRIPT[name] / 'adapter.mjs'}", QUESTIONS)
     compare(["node", str(HERE / "libraries.mjs")], name, list(adapter))
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("library", IN_RUST)
+def test_what_an_adapter_in_rust_passes_is_its_library_s_own_answer(library: str) -> None:
+    adapter = told(None, f"{ADAPTERS}/rust/target/release/{IN_RUST[library]}", QUESTIONS)
+    compare([str(HERE / "rust/target/release/raw")], library, list(adapter))
 
 
 def test_a_changed_answer_and_a_hidden_one_are_found() -> None:
