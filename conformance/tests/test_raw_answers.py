@@ -58,6 +58,8 @@ IN_JAVASCRIPT = {
     "tiktoken of npm": "tiktoken-wasm",
 }
 IN_RUST = {"kitoken": "kitoken", "tiktoken-rs": "tiktoken-rs"}
+IN_GO = {"sugarme/tokenizer": "sugarme", "pkoukk/tiktoken-go": "pkoukk"}
+IN_JAVA = {"jtokkit": "Jtokkit", "OpenNLP": "OpenNlp", "Tribuo": "Tribuo"}
 
 #: How much of what an adapter passes a program has to ask, at least: one that asks little would find little.
 LEAST = 0.2
@@ -94,6 +96,11 @@ EXPLAINED: Mapping[str, Mapping[str, Sequence[str]]] = {
             "decode-bytes-byte-order-mark",
         )
     },
+    "pkoukk/tiktoken-go": {
+        "the library's reader of files refuses the line of an empty token; the adapter gives it the ranks": (
+            "bytes-of-an-empty-token",
+        )
+    },
 }
 
 #: What adapters refuse and the programs ask all the same: a model means something there that the library does not do.
@@ -120,6 +127,9 @@ LIMITS: Mapping[str, Sequence[str]] = {
         "decodes ▁ as a space, whatever the model",
         "reads a token a line, and takes a space in one for a border",
     ),
+    "pkoukk/tiktoken-go": ("tries special tokens in the order of a map, which is another each time (SPECIAL-2)",),
+    # It also splits at spaces alone, if at those of Java, and not of Unicode.
+    "Tribuo": ("takes pieces, or texts that it cuts as BERT does",),
 }
 
 QUESTIONS = [question for case in load_suite().cases.values() for question in case.questions]
@@ -283,6 +293,17 @@ def test_what_an_adapter_in_javascript_passes_is_its_library_s_own_answer(
 def test_what_an_adapter_in_rust_passes_is_its_library_s_own_answer(library: str) -> None:
     adapter = told(None, f"{ADAPTERS}/rust/target/release/{IN_RUST[library]}", QUESTIONS)
     compare([str(HERE / "rust/target/release/raw")], library, list(adapter))
+@pytest.mark.parametrize("library", IN_GO)
+def test_what_an_adapter_in_go_passes_is_its_library_s_own_answer(library: str) -> None:
+    adapter = told(None, str(ADAPTERS / "go" / "bin" / IN_GO[library]), QUESTIONS)
+    compare([str(HERE / "go" / "bin" / "raw")], library, list(adapter))
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("library", IN_JAVA)
+def test_what_an_adapter_in_java_passes_is_its_library_s_own_answer(library: str) -> None:
+    adapter = told(None, f"java -cp {ADAPTERS / 'java' / 'target' / 'adapters.jar'} {IN_JAVA[library]}", QUESTIONS)
+    compare(["java", "-jar", str(HERE / "java" / "target" / "raw.jar")], library, list(adapter))
 
 
 def test_a_changed_answer_and_a_hidden_one_are_found() -> None:
