@@ -15,12 +15,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.tribuo.util.tokens.Tokenizer;
 import org.tribuo.util.tokens.impl.NonTokenizer;
@@ -81,12 +82,17 @@ public final class Raw {
   }
 
   private static String file(JsonObject content, String name) {
-    return string(content.getAsJsonObject("files").get(name));
+    return content.getAsJsonObject("files").get(name).getAsString();
   }
 
   private static JsonObject content(JsonObject written, String format) {
     need(written.has(format), "the model is not written as " + format);
     return written.getAsJsonObject(format);
+  }
+
+  private static int number(JsonElement value) {
+    need(value.getAsLong() == value.getAsInt(), "numbers are of 32 bits");
+    return value.getAsInt();
   }
 
   /** The type of a normalizer or another stage, or "" where there is none. */
@@ -114,7 +120,7 @@ public final class Raw {
     }
     Map<String, Integer> special = new HashMap<>();
     if (beside.has("special_tokens")) {
-      beside.getAsJsonObject("special_tokens").asMap().forEach((token, id) -> special.put(token, id.getAsInt()));
+      beside.getAsJsonObject("special_tokens").asMap().forEach((token, id) -> special.put(token, number(id)));
     }
     if (beside.has("added_tokens")) {
       for (JsonElement element : beside.getAsJsonArray("added_tokens")) {
@@ -123,12 +129,12 @@ public final class Raw {
         for (String name : List.of("normalized", "lstrip", "rstrip", "single_word")) {
           need(!flag(token, name, false), "no flags of added tokens");
         }
-        special.put(string(token.get("content")), token.get("id").getAsInt());
+        special.put(token.get("content").getAsString(), number(token.get("id")));
       }
     }
     String pattern = GPT2;
     if (beside.has("pattern")) {
-      pattern = string(beside.get("pattern"));
+      pattern = beside.get("pattern").getAsString();
     } else {
       need(type(beside, "pre_tokenizer").equals("byte_level"), "no such pre-tokenizer");
       JsonObject stage = beside.getAsJsonObject("pre_tokenizer");
@@ -145,7 +151,7 @@ public final class Raw {
       case "encode" -> answer("ids", numbers(jtokkitEncode(made, special.keySet(), input)));
       case "decode" -> {
         takes(input);
-        yield answer("text", safe(made.decode(ids(input))));
+        yield answer("text", new JsonPrimitive(made.decode(ids(input))));
       }
       case "decode_bytes" ->
           answer("bytes", new JsonPrimitive(HexFormat.of().formatHex(made.decodeBytes(ids(input)))));
@@ -155,110 +161,92 @@ public final class Raw {
 
   private static IntArrayList jtokkitEncode(Encoding made, Set<String> special, JsonObject input) {
     takes(input, "allowed_special", "disallowed_special");
-    String text = string(input.get("text"));
+    String text = input.get("text").getAsString();
     List<String> allowed = input.has("allowed_special") ? contents(input.get("allowed_special")) : List.of("all");
     List<String> disallowed = input.has("disallowed_special") ? contents(input.get("disallowed_special")) : List.of();
-    for (String token : special) {
-      boolean isAllowed = allowed.contains(token) || allowed.contains("all");
-      need(!isAllowed || !text.contains(token), "encodes no special token");
-    }
+    need(allowed.isEmpty() || special.stream().noneMatch(text::contains), "encodes no special token");
+    need(allowed.isEmpty() || !input.has("allowed_special"), "allows no special token");
     if (disallowed.isEmpty()) return made.encodeOrdinary(text);
     need(disallowed.contains("all") || disallowed.containsAll(special), "disallows every special token or none");
     return made.encode(text);
   }
 
   private static List<String> contents(JsonElement choice) {
-    if (!choice.isJsonArray()) return List.of(string(choice));
-    return choice.getAsJsonArray().asList().stream().map(Raw::string).toList();
+    if (!choice.isJsonArray()) return List.of(choice.getAsString());
+    return choice.getAsJsonArray().asList().stream().map(JsonElement::getAsString).toList();
   }
 
   private static IntArrayList ids(JsonObject input) {
     need(input.has("ids"), "decodes ids alone");
     IntArrayList found = new IntArrayList();
-    for (JsonElement id : input.getAsJsonArray("ids")) {
-      need(id.getAsLong() <= Integer.MAX_VALUE, "ids are of 32 bits");
-      found.add(id.getAsInt());
-    }
+    for (JsonElement id : input.getAsJsonArray("ids")) found.add(number(id));
     return found;
   }
 
   // OpenNLP and Tribuo have WordPiece, with the prefix ##, and give texts of tokens
 
-  private static final String[] WORDPIECE = {
-    "unknown_token", "continuing_prefix", "max_word_length", "decoder", "special_tokens", "normalizer", "pre_tokenizer",
-    "post_processor"
-  };
-
-  private static JsonObject wordpiece(JsonObject content) {
-    JsonObject beside = beside(content, WORDPIECE);
-    boolean isPrefix = !beside.has("continuing_prefix") || string(beside.get("continuing_prefix")).equals("##");
-    need(isPrefix, "the prefix is ##");
-    return beside;
-  }
-
-  private static Set<String> vocabulary(JsonObject content) {
-    String lines = file(content, "vocab.txt");
-    return lines.isEmpty() ? Set.of() : new LinkedHashSet<>(Arrays.asList(lines.split("\n")));
-  }
-
-  private static String word(JsonObject beside, JsonObject input) {
-    takes(input);
-    String text = string(input.get("text"));
-    if (beside.has("special_tokens")) {
-      for (String token : contents(beside.get("special_tokens"))) {
-        need(!text.contains(token), "looks for no special tokens in a text");
-      }
+  /** A model in vocab.txt, and the types of its stages. */
+  private record WordPiece(
+      Set<String> vocabulary, String unknown, int longest, String normalizer, String stage, Set<String> special) {
+    static WordPiece of(JsonObject written) {
+      JsonObject content = content(written, "vocab.txt");
+      JsonObject beside = beside(
+          content, "unknown_token", "continuing_prefix", "max_word_length", "decoder", "special_tokens", "normalizer",
+          "pre_tokenizer");
+      need(beside.get("continuing_prefix").getAsString().equals("##"), "the prefix is ##");
+      return new WordPiece(
+          new HashSet<>(Arrays.asList(file(content, "vocab.txt").split("\n"))),
+          beside.get("unknown_token").getAsString(),
+          number(beside.get("max_word_length")),
+          type(beside, "normalizer"),
+          type(beside, "pre_tokenizer"),
+          beside.has("special_tokens") ? Set.copyOf(contents(beside.get("special_tokens"))) : Set.of());
     }
-    return text;
+  }
+
+  private static Made tokens(Function<String, List<String>> tokenize) {
+    return (operation, input) -> {
+      need(operation.equals("encode"), "no operation " + operation);
+      takes(input);
+      JsonArray found = new JsonArray();
+      for (String token : tokenize.apply(input.get("text").getAsString())) found.add(token);
+      return answer("tokens", found);
+    };
   }
 
   /** It splits at spaces and at ASCII punctuation, and puts [CLS] and [SEP] around the tokens of every text. */
   private static Made openNlp(JsonObject written) {
-    JsonObject content = content(written, "vocab.txt");
-    JsonObject beside = wordpiece(content);
-    String unknown = beside.has("unknown_token") ? string(beside.get("unknown_token")) : "[UNK]";
-    need(unknown.equals("[UNK]"), "the unknown token is [UNK]");
-    need(!beside.has("normalizer"), "no normalizer");
-    need(!beside.has("post_processor"), "no post-processor");
-    String stage = type(beside, "pre_tokenizer");
-    need(Set.of("", "whitespace_split", "whitespace", "bert").contains(stage), "no such pre-tokenizer");
-    int longest = beside.has("max_word_length") ? beside.get("max_word_length").getAsInt() : 100;
-    var made = new opennlp.tools.tokenize.WordpieceTokenizer(vocabulary(content), longest);
-    return (operation, input) -> {
-      need(operation.equals("encode"), "no operation " + operation);
-      List<String> tokens = Arrays.asList(made.tokenize(word(beside, input)));
-      return answer("tokens", strings(tokens.subList(1, tokens.size() - 1)));
-    };
+    WordPiece model = WordPiece.of(written);
+    need(model.unknown.equals("[UNK]"), "the unknown token is [UNK]");
+    need(model.normalizer.isEmpty(), "no normalizer");
+    need(Set.of("", "whitespace_split", "whitespace", "bert").contains(model.stage), "no such pre-tokenizer");
+    var made = new opennlp.tools.tokenize.WordpieceTokenizer(model.vocabulary, model.longest);
+    return tokens(text -> {
+      need(model.special.stream().noneMatch(text::contains), "looks for no special tokens in a text");
+      List<String> found = List.of(made.tokenize(text));
+      return found.subList(1, found.size() - 1);
+    });
   }
 
+  /** Wordpiece takes a word; WordpieceTokenizer splits at spaces, and between them as another tokenizer does. */
   private static Made tribuo(JsonObject written) {
-    JsonObject content = content(written, "vocab.txt");
-    JsonObject beside = wordpiece(content);
-    need(!beside.has("post_processor"), "no post-processor");
-    String unknown = beside.has("unknown_token") ? string(beside.get("unknown_token")) : "[UNK]";
-    int longest = beside.has("max_word_length") ? beside.get("max_word_length").getAsInt() : 100;
-    Wordpiece pieces = new Wordpiece(vocabulary(content), unknown, longest);
-    String stage = type(beside, "pre_tokenizer");
-    String kind = type(beside, "normalizer");
-    JsonObject normalizer = kind.isEmpty() ? new JsonObject() : beside.getAsJsonObject("normalizer");
-    boolean isBert = kind.equals("bert");
-    need(isBert || kind.isEmpty(), "no such normalizer");
+    WordPiece model = WordPiece.of(written);
+    Wordpiece pieces = new Wordpiece(model.vocabulary, model.unknown, model.longest);
+    if (model.stage.isEmpty()) {
+      need(model.normalizer.isEmpty(), "no normalizer");
+      return tokens(pieces::wordpiece);
+    }
+    boolean isBert = model.normalizer.equals("bert");
+    need(isBert && model.stage.equals("bert") || model.normalizer.isEmpty(), "no such normalizer");
+    JsonObject normalizer = isBert ? content(written, "vocab.txt").getAsJsonObject("beside").getAsJsonObject("normalizer") : null;
     boolean lowercase = isBert && flag(normalizer, "lowercase", true);
     boolean strips = isBert && flag(normalizer, "strip_accents", lowercase);
-    boolean chinese = isBert && flag(normalizer, "handle_chinese_chars", true);
-    need(stage.equals("bert") || kind.isEmpty(), "no normalizer without the pre-tokenizer of BERT");
-    Tokenizer splitting = switch (stage) {
-      case "" -> null;
+    Tokenizer between = switch (model.stage) {
       case "whitespace_split" -> new NonTokenizer();
-      case "bert" -> new WordpieceBasicTokenizer(chinese);
+      case "bert" -> new WordpieceBasicTokenizer(isBert && flag(normalizer, "handle_chinese_chars", true));
       default -> throw new NotOffered("no such pre-tokenizer");
     };
-    WordpieceTokenizer made = new WordpieceTokenizer(pieces, splitting, lowercase, strips, Set.of());
-    return (operation, input) -> {
-      need(operation.equals("encode"), "no operation " + operation);
-      String text = word(beside, input);
-      return answer("tokens", strings(splitting == null ? pieces.wordpiece(text) : made.split(text)));
-    };
+    return tokens(new WordpieceTokenizer(pieces, between, lowercase, strips, model.special)::split);
   }
 
   // The program
@@ -275,43 +263,11 @@ public final class Raw {
     return found;
   }
 
-  private static JsonArray strings(List<String> texts) {
-    JsonArray found = new JsonArray();
-    for (String text : texts) found.add(safe(text));
-    return found;
-  }
-
-  /** A string of JSON, or of {"hex": …}: UTF-8 in which surrogates are encoded like any other code point. */
-  private static String string(JsonElement value) {
-    if (!value.isJsonObject()) return value.getAsString();
-    byte[] bytes = HexFormat.of().parseHex(value.getAsJsonObject().get("hex").getAsString());
-    StringBuilder text = new StringBuilder();
-    for (int at = 0; at < bytes.length; ) {
-      int first = bytes[at++] & 0xff;
-      int more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-      int point = more == 0 ? first : first & (0x3f >> more);
-      for (; more > 0; more--) point = point << 6 | bytes[at++] & 0x3f;
-      text.appendCodePoint(point);
-    }
-    return text.toString();
-  }
-
-  private static JsonElement safe(String text) {
-    if (StandardCharsets.UTF_16.newEncoder().canEncode(text)) return new JsonPrimitive(text);
-    StringBuilder hex = new StringBuilder();
-    text.codePoints().forEach(point -> {
-      if (point < 0xd800 || point > 0xdfff) {
-        hex.append(HexFormat.of().formatHex(Character.toString(point).getBytes(StandardCharsets.UTF_8)));
-      } else {
-        hex.append(String.format("%02x%02x%02x", 0xe0 | point >> 12, 0x80 | point >> 6 & 0x3f, 0x80 | point & 0x3f));
-      }
-    });
-    return answer("hex", new JsonPrimitive(hex.toString()));
-  }
-
   private static final Map<String, Made> MADE = new LinkedHashMap<>();
 
-  private static JsonObject ask(JsonObject request) {
+  private static JsonObject ask(String line) {
+    need(!line.contains("{\"hex\": \""), "strings are of UTF-8");
+    JsonObject request = JsonParser.parseString(line).getAsJsonObject();
     String name = request.get("library").getAsString();
     String key = name + " " + request.get("model");
     Made made = MADE.remove(key);
@@ -329,9 +285,9 @@ public final class Raw {
         || error instanceof NullPointerException && String.valueOf(error.getMessage()).startsWith("Cannot ");
   }
 
-  private static JsonObject reply(JsonObject request) {
+  private static JsonObject reply(String line) {
     try {
-      return answer("answer", ask(request));
+      return answer("answer", ask(line));
     } catch (NotOffered why) {
       return answer("not_offered", new JsonPrimitive(why.getMessage()));
     } catch (Exception | StackOverflowError | AssertionError error) {
@@ -345,7 +301,7 @@ public final class Raw {
     System.setOut(System.err);
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      out.print(reply(JsonParser.parseString(line).getAsJsonObject()) + "\n");
+      out.print(reply(line) + "\n");
       out.flush();
     }
   }
