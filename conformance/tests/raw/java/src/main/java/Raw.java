@@ -238,7 +238,8 @@ public final class Raw {
     }
     boolean isBert = model.normalizer.equals("bert");
     need(isBert && model.stage.equals("bert") || model.normalizer.isEmpty(), "no such normalizer");
-    JsonObject normalizer = isBert ? content(written, "vocab.txt").getAsJsonObject("beside").getAsJsonObject("normalizer") : null;
+    JsonObject beside = content(written, "vocab.txt").getAsJsonObject("beside");
+    JsonObject normalizer = isBert ? beside.getAsJsonObject("normalizer") : new JsonObject();
     boolean lowercase = isBert && flag(normalizer, "lowercase", true);
     boolean strips = isBert && flag(normalizer, "strip_accents", lowercase);
     Tokenizer between = switch (model.stage) {
