@@ -128,8 +128,6 @@ LIMITS: Mapping[str, Sequence[str]] = {
         "reads a token a line, and takes a space in one for a border",
     ),
     "pkoukk/tiktoken-go": ("tries special tokens in the order of a map, which is another each time (SPECIAL-2)",),
-    # It also splits at spaces alone, if at those of Java, and not of Unicode.
-    "Tribuo": ("takes pieces, or texts that it cuts as BERT does",),
 }
 
 QUESTIONS = [question for case in load_suite().cases.values() for question in case.questions]
@@ -293,6 +291,9 @@ def test_what_an_adapter_in_javascript_passes_is_its_library_s_own_answer(
 def test_what_an_adapter_in_rust_passes_is_its_library_s_own_answer(library: str) -> None:
     adapter = told(None, f"{ADAPTERS}/rust/target/release/{IN_RUST[library]}", QUESTIONS)
     compare([str(HERE / "rust/target/release/raw")], library, list(adapter))
+
+
+@pytest.mark.interop
 @pytest.mark.parametrize("library", IN_GO)
 def test_what_an_adapter_in_go_passes_is_its_library_s_own_answer(library: str) -> None:
     adapter = told(None, str(ADAPTERS / "go" / "bin" / IN_GO[library]), QUESTIONS)

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import org.tribuo.util.tokens.impl.NonTokenizer;
 import org.tribuo.util.tokens.impl.wordpiece.Wordpiece;
 import org.tribuo.util.tokens.impl.wordpiece.WordpieceBasicTokenizer;
 import org.tribuo.util.tokens.impl.wordpiece.WordpieceTokenizer;
@@ -54,8 +55,13 @@ final class Tribuo implements Protocol.Adapter<Function<String, List<String>>> {
     if (beside.pre_tokenizer == null && normalizer == null && beside.special_tokens == null) {
       return model::wordpiece;
     }
-    if (beside.pre_tokenizer == null || !beside.pre_tokenizer.type.equals("bert")) {
-      throw Protocol.unsupported("takes pieces, or texts that it cuts as BERT does");
+    String cuts = beside.pre_tokenizer == null ? "nowhere" : beside.pre_tokenizer.type;
+    Set<String> special = beside.special_tokens == null ? Set.of() : beside.special_tokens;
+    if (normalizer == null && cuts.equals("whitespace_split")) {
+      return new WordpieceTokenizer(model, new NonTokenizer(), false, false, special)::split;
+    }
+    if (!cuts.equals("bert")) {
+      throw Protocol.unsupported("takes pieces, or texts that it cuts as BERT does or at white space");
     }
     if (normalizer == null) {
       normalizer = new Normalizer("bert", true, false, false, false);
@@ -69,7 +75,7 @@ final class Tribuo implements Protocol.Adapter<Function<String, List<String>>> {
             new WordpieceBasicTokenizer(normalizer.handle_chinese_chars),
             normalizer.lowercase,
             strips == null ? normalizer.lowercase : strips,
-            beside.special_tokens == null ? Set.of() : beside.special_tokens)
+            special)
         ::split;
   }
 
