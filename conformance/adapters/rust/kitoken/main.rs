@@ -1,7 +1,7 @@
 //! An adapter for the crate kitoken, which loads what Hugging Face tokenizers save. It translates and computes nothing.
 
 use kitoken::convert::{ConversionError, convert_tokenizers};
-use kitoken::{Configuration, Definition, DecodeError, EncodeError, InitializationError, Kitoken};
+use kitoken::{Configuration, DecodeError, Definition, EncodeError, InitializationError, Kitoken};
 use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -15,25 +15,36 @@ fn load(_format: &str, content: &Value) -> Outcome<Model> {
     if definition.model.vocab().is_empty() {
         return Ok(Model(config, Err(Box::new(definition))));
     }
-    let tokenizer =
-        Kitoken::try_from(definition).map_err(|error| reasoned(ConversionError::InitializationError(error)))?;
+    let tokenizer = Kitoken::try_from(definition)
+        .map_err(|error| reasoned(ConversionError::InitializationError(error)))?;
     Ok(Model(config, Ok(tokenizer)))
 }
 
 /// Tells what an error of loading is a refusal for; any other is a crash.
 fn reasoned(error: ConversionError) -> Refusal {
-    use ConversionError::{InitializationError as Initialization, InvalidData, UnsupportedConfiguration};
+    use ConversionError::{
+        InitializationError as Initialization, InvalidData, UnsupportedConfiguration,
+    };
     match &error {
-        UnsupportedConfiguration(_) | Initialization(InitializationError::InvalidConfig(_)) => unsupported(error),
+        UnsupportedConfiguration(_) | Initialization(InitializationError::InvalidConfig(_)) => {
+            unsupported(error)
+        }
         // The unknown token has to be a special one; and serde names a component that the library has not.
-        InvalidData(message) if message.ends_with("not found in specials") || message.contains("unknown variant") => {
+        InvalidData(message)
+            if message.ends_with("not found in specials")
+                || message.contains("unknown variant") =>
+        {
             unsupported(error)
         }
         InvalidData(message) if message.contains("did not match any variant") => unsupported(error),
         // Its numbers have 32 bits.
         InvalidData(message) if message.ends_with("is too large") => unsupported(error),
-        InvalidData(message) if message.starts_with("CharsMap data") => Refusal("invalid_model", message.clone()),
-        Initialization(InitializationError::InvalidEncoder) => Refusal("invalid_model", error.to_string()),
+        InvalidData(message) if message.starts_with("CharsMap data") => {
+            Refusal("invalid_model", message.clone())
+        }
+        Initialization(InitializationError::InvalidEncoder) => {
+            Refusal("invalid_model", error.to_string())
+        }
         _ => panic!("{error}"),
     }
 }
@@ -111,8 +122,16 @@ pub fn adapter() -> Adapter<Model> {
             "unigram_unknown_without_token": "dropped",
         },
     });
-    let operations = &[("normalize", normalize as Operation<_>), ("encode", encode), ("decode", decode)];
-    Adapter { hello, load, operations }
+    let operations = &[
+        ("normalize", normalize as Operation<_>),
+        ("encode", encode),
+        ("decode", decode),
+    ];
+    Adapter {
+        hello,
+        load,
+        operations,
+    }
 }
 
 fn main() -> std::io::Result<()> {

@@ -69,10 +69,7 @@ fn decoded(model: &Model, input: &Value) -> Outcome<Vec<u8>> {
         ));
     }
     let unknown = |error: tiktoken_rs::DecodeKeyError| Refusal("unknown_id", error.to_string());
-    model
-        .0
-        .decode_bytes(&ids(&input["ids"])?)
-        .map_err(unknown)
+    model.0.decode_bytes(&ids(&input["ids"])?).map_err(unknown)
 }
 
 fn main() -> io::Result<()> {
