@@ -1,23 +1,69 @@
-//! An adapter for the crate kitoken, which loads what Hugging Face tokenizers save. It translates and computes nothing.
+//! An adapter for the crate kitoken, which loads the files of other libraries. It translates and computes nothing.
 
-use kitoken::convert::{ConversionError, convert_tokenizers};
-use kitoken::{Configuration, DecodeError, Definition, EncodeError, InitializationError, Kitoken};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use kitoken::convert::{ConversionError, convert_sentencepiece, convert_tokenizers};
+use kitoken::{
+    Configuration, DecodeError, Definition, EncodeError, InitializationError, Kitoken,
+    SpecialTokenKind,
+};
 use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// A configuration, which has the normalizers, and a tokenizer, or what one of an empty vocabulary would be made of.
-pub struct Model(Configuration, Result<Kitoken, Box<Definition>>);
+/// What the library makes of a file, and what the model has otherwise than the file.
+pub struct Model {
+    /// Has the normalizers.
+    config: Configuration,
+    /// A tokenizer, or what one of an empty vocabulary would be made of.
+    tokenizer: Result<Kitoken, Box<Definition>>,
+    /// The unknown token that a file has to have, where the model has none.
+    not_of_the_model: Option<u32>,
+    /// Whether control tokens are found in a text, and written: SentencePiece does neither.
+    control: bool,
+    /// Whether the library, which decodes as SentencePiece does, has the decoder of the model.
+    decodes: bool,
+    /// Whether what it does to the spaces of a text is the normalizer of the model, and no pre-tokenizer.
+    normalizes: bool,
+}
 
-fn load(_format: &str, content: &Value) -> Outcome<Model> {
-    let definition = convert_tokenizers(content.to_string()).map_err(reasoned)?;
-    let config = definition.config.clone();
+fn load(format: &str, content: &Value) -> Outcome<Model> {
+    let definition = match format {
+        "sentencepiece.model" => convert_sentencepiece(file(&content["files"][format])?),
+        _ => convert_tokenizers(content.to_string()),
+    };
+    let definition = definition.map_err(reasoned)?;
+    let (beside, control) = (content.get("beside"), format == "tokenizer.json");
+    let unknown = definition
+        .specials
+        .iter()
+        .find(|special| special.kind == SpecialTokenKind::Unknown);
+    let lacks_unknown = beside.is_some_and(|told| told["unknown_token"].is_null());
+    Ok(Model {
+        config: definition.config.clone(),
+        not_of_the_model: unknown.map(|special| special.id).filter(|_| lacks_unknown),
+        control,
+        decodes: beside.is_none_or(|told| told["decoder"]["type"] == "sentencepiece"),
+        normalizes: beside.is_none_or(|told| told["normalizer"]["type"] == "sentencepiece"),
+        tokenizer: tokenizer_of(definition)?,
+    })
+}
+
+/// The bytes of a binary file.
+fn file(packed: &Value) -> Outcome<Vec<u8>> {
+    let bytes = packed["base64"]
+        .as_str()
+        .and_then(|digits| STANDARD.decode(digits).ok());
+    bytes.ok_or_else(|| unsupported("reads a file, which comes in base64"))
+}
+
+/// A tokenizer is made where there is a vocabulary; of an empty one none can be made, and the library panics.
+fn tokenizer_of(definition: Definition) -> Outcome<Result<Kitoken, Box<Definition>>> {
     if definition.model.vocab().is_empty() {
-        return Ok(Model(config, Err(Box::new(definition))));
+        return Ok(Err(Box::new(definition)));
     }
-    let tokenizer = Kitoken::try_from(definition)
-        .map_err(|error| reasoned(ConversionError::InitializationError(error)))?;
-    Ok(Model(config, Ok(tokenizer)))
+    let made = Kitoken::try_from(definition)
+        .map_err(|error| reasoned(ConversionError::InitializationError(error)));
+    Ok(Ok(made?))
 }
 
 /// Tells what an error of loading is a refusal for; any other is a crash.
@@ -51,7 +97,7 @@ fn reasoned(error: ConversionError) -> Refusal {
 
 /// The tokenizer; of an empty vocabulary none can be made, and the library panics.
 fn tokenizer(model: &Model) -> Outcome<&Kitoken> {
-    model.1.as_ref().or_else(|definition| {
+    model.tokenizer.as_ref().or_else(|definition| {
         let made = Kitoken::try_from(Definition::clone(definition));
         let kept = made.map(|tokenizer| &*Box::leak(Box::new(tokenizer)));
         kept.map_err(|error| reasoned(ConversionError::InitializationError(error)))
@@ -59,21 +105,43 @@ fn tokenizer(model: &Model) -> Outcome<&Kitoken> {
 }
 
 fn normalize(model: &Model, input: &Value) -> Outcome<Value> {
+    if !model.normalizes {
+        return Err(unsupported(
+            "makes marks of spaces when it normalizes with such a file",
+        ));
+    }
     let text = text(&input["text"])?;
     let mut normalized = Cow::from(text);
-    model.0.normalize(&mut normalized, 0..usize::MAX); // as the library calls it for a whole text
+    model.config.normalize(&mut normalized, 0..usize::MAX); // as the library calls it for a whole text
     Ok(json!({ "text": normalized }))
 }
 
 fn encode(model: &Model, input: &Value) -> Outcome<Value> {
-    let ids = tokenizer(model)?.encode(text(&input["text"])?, true);
+    let ids = tokenizer(model)?.encode(text(&input["text"])?, model.control);
     let unknown = |error: EncodeError| Refusal("unknown_symbol", error.to_string());
-    Ok(json!({ "ids": ids.map_err(unknown)? }))
+    let ids = ids.map_err(unknown)?;
+    if model.not_of_the_model.is_some_and(|id| ids.contains(&id)) {
+        return Err(unsupported(
+            "has an unknown token in every file, and gives it",
+        ));
+    }
+    Ok(json!({ "ids": ids }))
 }
 
 fn decode(model: &Model, input: &Value) -> Outcome<Value> {
-    let skips = input["skip_special_tokens"] == true;
-    let bytes = tokenizer(model)?.decode(ids(&input["ids"])?, !skips);
+    if !model.decodes {
+        return Err(unsupported(
+            "decodes \u{2581} as a space, whatever the model",
+        ));
+    }
+    let tokenizer = tokenizer(model)?;
+    let (ids, skips) = (ids(&input["ids"])?, input["skip_special_tokens"] == true);
+    if model.not_of_the_model.is_some_and(|id| ids.contains(&id)) {
+        return Err(unsupported(
+            "has an unknown token in every file, and decodes it",
+        ));
+    }
+    let bytes = tokenizer.decode(ids, model.control && !skips);
     let unknown = |error: DecodeError| Refusal("unknown_id", error.to_string());
     Ok(json!({ "text": utf8(bytes.map_err(unknown)?)? }))
 }
@@ -84,7 +152,7 @@ pub fn adapter() -> Adapter<Model> {
         "name": "kitoken",
         "version": "0.11.1",
         "language": "Rust",
-        "formats": ["tokenizer.json"],
+        "formats": ["tokenizer.json", "sentencepiece.model"],
         "reads_file": true,
         "encode_fields": ["ids"],
         "decode_options": ["skip_special_tokens"],
@@ -100,6 +168,7 @@ pub fn adapter() -> Adapter<Model> {
             "normalizer/replace",
             "normalizer/prepend",
             "normalizer/precompiled",
+            "normalizer/sentencepiece",
             "pre_tokenizer/split",
             "pre_tokenizer/digits",
             "pre_tokenizer/punctuation",
@@ -107,7 +176,10 @@ pub fn adapter() -> Adapter<Model> {
             "model/bpe/fuse_unk",
             "model/bpe/byte_fallback",
             "model/bpe/end_of_word_suffix",
+            "model/bpe/scores",
+            "model/bpe/piece_types",
             "model/unigram/byte_fallback",
+            "model/unigram/piece_types",
             "decoder",
         ],
         "choices": {
