@@ -2,10 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use kitoken::convert::{ConversionError, convert_sentencepiece, convert_tokenizers};
-use kitoken::{
-    Configuration, DecodeError, Definition, EncodeError, InitializationError, Kitoken,
-    SpecialTokenKind,
-};
+use kitoken::{Configuration, DecodeError, Definition, EncodeError, InitializationError, Kitoken};
 use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -16,8 +13,6 @@ pub struct Model {
     config: Configuration,
     /// A tokenizer, or what one of an empty vocabulary would be made of.
     tokenizer: Result<Kitoken, Box<Definition>>,
-    /// The unknown token that a file has to have, where the model has none.
-    not_of_the_model: Option<u32>,
     /// Whether control tokens are found in a text, and written: SentencePiece does neither.
     control: bool,
     /// Whether the library, which decodes as SentencePiece does, has the decoder of the model.
@@ -33,14 +28,8 @@ fn load(format: &str, content: &Value) -> Outcome<Model> {
     };
     let definition = definition.map_err(reasoned)?;
     let (beside, control) = (content.get("beside"), format == "tokenizer.json");
-    let unknown = definition
-        .specials
-        .iter()
-        .find(|special| special.kind == SpecialTokenKind::Unknown);
-    let lacks_unknown = beside.is_some_and(|told| told["unknown_token"].is_null());
     Ok(Model {
         config: definition.config.clone(),
-        not_of_the_model: unknown.map(|special| special.id).filter(|_| lacks_unknown),
         control,
         decodes: beside.is_none_or(|told| told["decoder"]["type"] == "sentencepiece"),
         normalizes: beside.is_none_or(|told| told["normalizer"]["type"] == "sentencepiece"),
@@ -119,13 +108,7 @@ fn normalize(model: &Model, input: &Value) -> Outcome<Value> {
 fn encode(model: &Model, input: &Value) -> Outcome<Value> {
     let ids = tokenizer(model)?.encode(text(&input["text"])?, model.control);
     let unknown = |error: EncodeError| Refusal("unknown_symbol", error.to_string());
-    let ids = ids.map_err(unknown)?;
-    if model.not_of_the_model.is_some_and(|id| ids.contains(&id)) {
-        return Err(unsupported(
-            "has an unknown token in every file, and gives it",
-        ));
-    }
-    Ok(json!({ "ids": ids }))
+    Ok(json!({ "ids": ids.map_err(unknown)? }))
 }
 
 fn decode(model: &Model, input: &Value) -> Outcome<Value> {
@@ -136,11 +119,6 @@ fn decode(model: &Model, input: &Value) -> Outcome<Value> {
     }
     let tokenizer = tokenizer(model)?;
     let (ids, skips) = (ids(&input["ids"])?, input["skip_special_tokens"] == true);
-    if model.not_of_the_model.is_some_and(|id| ids.contains(&id)) {
-        return Err(unsupported(
-            "has an unknown token in every file, and decodes it",
-        ));
-    }
     let bytes = tokenizer.decode(ids, model.control && !skips);
     let unknown = |error: DecodeError| Refusal("unknown_id", error.to_string());
     Ok(json!({ "text": utf8(bytes.map_err(unknown)?)? }))
