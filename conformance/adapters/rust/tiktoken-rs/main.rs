@@ -3,6 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io;
 use tiktoken_rs::CoreBPE;
 
@@ -13,22 +14,65 @@ const GPT2: &str =
 /// The library's tokenizer, and whether the model decodes bytes, as the library always does.
 struct Model(CoreBPE, bool);
 
+/// Leaves a text whole.
+const WHOLE: &str = "(?s:.+)";
+
 fn load(format: &str, content: &Value) -> Outcome<Model> {
     let (file, beside) = (text(&content["files"][format])?, &content["beside"]);
-    let cut = json!({ "type": "byte_level", "add_prefix_space": false, "use_regex": true });
-    let pattern = beside["pattern"].as_str();
-    if pattern.is_none() && beside["pre_tokenizer"] != cut || beside["normalizer"] != Value::Null {
-        let message = "has no normalizer, no prefix space, and always a pattern";
+    let (pattern, cut) = (beside["pattern"].as_str(), &beside["pre_tokenizer"]);
+    let is_byte_level = cut["type"] == "byte_level" && cut["add_prefix_space"] == false;
+    if pattern.is_none() && !is_byte_level || beside["normalizer"] != Value::Null {
+        let message = "cuts a text by one pattern, and has no normalizer and no prefix space";
         return Err(unsupported(message));
     }
-    let ranks: Option<_> = file.lines().map(entry).collect();
-    let special = beside["special_tokens"].as_object().into_iter().flatten();
-    let special = special.filter_map(|(token, id)| Some((token.clone(), id.as_u64()? as u32)));
+    let whole_or_cut = if cut["use_regex"] == false {
+        WHOLE
+    } else {
+        GPT2
+    };
+    let ranks: Option<HashMap<_, _>> = file.lines().map(entry).collect();
     let ranks = ranks.expect("lines of base64 and a rank");
-    let core = CoreBPE::new(ranks, special.collect(), pattern.unwrap_or(GPT2));
+    let special = special_tokens(beside, &ranks);
+    let core = CoreBPE::new(
+        ranks.into_iter().collect(),
+        special,
+        pattern.unwrap_or(whole_or_cut),
+    );
     let core = core.expect("the library takes the ranks");
     let decodes = pattern.is_some() || beside["decoder"]["type"] == "byte_level";
     Ok(Model(core, decodes))
+}
+
+/// The special tokens of a model and its added ones, which are special too. One without an id is in the vocabulary.
+fn special_tokens<Map: FromIterator<(String, u32)>>(
+    beside: &Value,
+    ranks: &HashMap<Vec<u8>, u32>,
+) -> Map {
+    let special = beside["special_tokens"].as_object().into_iter().flatten();
+    let special = special.filter_map(|(token, id)| Some((token.clone(), id.as_u64()? as u32)));
+    let added = beside["added_tokens"].as_array().into_iter().flatten();
+    let added = added.filter_map(|token| {
+        let content = token["content"].as_str()?;
+        let id = token["id"].as_u64().map(|id| id as u32);
+        Some((
+            content.to_string(),
+            id.or_else(|| ranks.get(&to_bytes(content)?).copied())?,
+        ))
+    });
+    special.chain(added).collect()
+}
+
+/// The bytes that a token of the vocabulary stands for (PRE-BYTE-3).
+fn to_bytes(token: &str) -> Option<Vec<u8>> {
+    let is_printed = |byte: &u8| matches!(byte, 0x21..=0x7e | 0xa1..=0xac | 0xae..);
+    let others: Vec<u8> = (0..=0xff).filter(|byte| !is_printed(byte)).collect();
+    let byte = |character: char| match u8::try_from(character) {
+        Ok(byte) if is_printed(&byte) => Some(byte),
+        _ => others
+            .get((character as usize).checked_sub(0x100)?)
+            .copied(),
+    };
+    token.chars().map(byte).collect()
 }
 
 /// Reads a line of the file: the library reads the files that it carries only.
@@ -86,7 +130,7 @@ fn main() -> io::Result<()> {
         "formats": ["vocab.tiktoken"],
         "encode_fields": ["ids"],
         "encode_options": ["allowed_special"],
-        "components": ["vocabulary_ids", "model/bpe/ignore_merges"],
+        "components": ["vocabulary_ids", "added_tokens/content", "added_tokens/id", "model/bpe/ignore_merges"],
         "choices": { "bpe_pairs": "in_vocabulary" },
     });
     Adapter {
