@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/pkoukk/tiktoken-go"
@@ -16,6 +17,9 @@ import (
 
 // gpt2 cuts as the byte-level pre-tokenizer does (PRE-BYTE-1); it is the library's own pattern for r50k_base.
 const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+
+// whole leaves a text whole.
+const whole = `(?s:.+)`
 
 // tokenizer is the library's, and its special tokens. Where there are none, its Encode never returns. The library
 // always decodes bytes; decodes says whether the model does.
@@ -32,7 +36,7 @@ var adapter = protocol.Adapter[tokenizer]{
 		"formats":        []string{"vocab.tiktoken"},
 		"encode_fields":  []string{"ids"},
 		"encode_options": []string{"allowed_special", "disallowed_special"},
-		"components":     []string{"vocabulary_ids", "model/bpe/ignore_merges"},
+		"components":     []string{"vocabulary_ids", "added_tokens/content", "added_tokens/id", "model/bpe/ignore_merges"},
 		"choices": map[string]string{
 			"bpe_pairs":  "in_vocabulary",
 			"unknown_id": "skipped",
@@ -60,6 +64,10 @@ type content struct {
 			Type string `json:"type"`
 		} `json:"decoder"`
 		SpecialTokens map[string]int `json:"special_tokens"`
+		AddedTokens   []struct {
+			Content string `json:"content"`
+			ID      *int   `json:"id"`
+		} `json:"added_tokens"`
 	} `json:"beside"`
 }
 
@@ -69,34 +77,67 @@ func load(format string, raw json.RawMessage) (tokenizer, error) {
 		return tokenizer{}, err
 	}
 	stages, pattern := given.Beside.PreTokenizer, given.Beside.Pattern
-	if given.Beside.Normalizer != nil || stages.AddPrefixSpace || pattern == "" && !stages.UseRegex {
-		return tokenizer{}, protocol.Unsupported("has no normalizer, no prefix space, and always a pattern")
-	}
-	for token := range given.Beside.SpecialTokens {
-		for other := range given.Beside.SpecialTokens {
-			if token != other && strings.HasPrefix(token, other) {
-				message := "tries special tokens in the order of a map, which is another each time (SPECIAL-2)"
-				return tokenizer{}, protocol.Unsupported(message)
-			}
-		}
+	if given.Beside.Normalizer != nil || stages.AddPrefixSpace {
+		return tokenizer{}, protocol.Unsupported("cuts a text by one pattern, and has no normalizer and no prefix space")
 	}
 	ranks, err := ranksOf(given.Files[format])
 	if err != nil {
 		return tokenizer{}, err
 	}
-	if pattern == "" {
-		pattern = gpt2
+	tokens := specialTokens(given, ranks)
+	special := map[string]any{}
+	for token := range tokens {
+		special[token] = true
+		for other := range tokens {
+			if token != other && strings.HasPrefix(token, other) {
+				message := "tries special tokens in the order of a map, which is another each time (ADDED-2)"
+				return tokenizer{}, protocol.Unsupported(message)
+			}
+		}
 	}
-	core, err := tiktoken.NewCoreBPE(ranks, given.Beside.SpecialTokens, pattern)
+	if pattern == "" && stages.UseRegex {
+		pattern = gpt2
+	} else if pattern == "" {
+		pattern = whole
+	}
+	core, err := tiktoken.NewCoreBPE(ranks, tokens, pattern)
 	if err != nil {
 		return tokenizer{}, err
 	}
-	special := map[string]any{}
-	for token := range given.Beside.SpecialTokens {
-		special[token] = true
-	}
 	decodes := given.Beside.Pattern != "" || given.Beside.Decoder.Type == "byte_level"
 	return tokenizer{tiktoken.NewTiktoken(core, nil, special), special, decodes}, nil
+}
+
+// specialTokens are those of a model and its added ones, which are special too. One without an id is in the vocabulary.
+func specialTokens(given content, ranks map[string]int) map[string]int {
+	tokens := map[string]int{}
+	maps.Copy(tokens, given.Beside.SpecialTokens)
+	for _, token := range given.Beside.AddedTokens {
+		if token.ID != nil {
+			tokens[token.Content] = *token.ID
+		} else if rank, is := ranks[bytesOf(token.Content)]; is {
+			tokens[token.Content] = rank
+		}
+	}
+	return tokens
+}
+
+// bytesOf gives the bytes that a token of the vocabulary stands for (PRE-BYTE-3).
+func bytesOf(token string) string {
+	stands, others := map[rune]byte{}, rune(0x100)
+	for value := range rune(0x100) {
+		if value >= 0x21 && value <= 0x7e || value >= 0xa1 && value != 0xad {
+			stands[value] = byte(value)
+		} else {
+			stands[others] = byte(value)
+			others++
+		}
+	}
+	found := []byte{}
+	for _, character := range token {
+		found = append(found, stands[character])
+	}
+	return string(found)
 }
 
 // ranksOf reads the lines of the file: the library reads them from a path or a server only.
