@@ -1,7 +1,8 @@
 """The adapter for ``fastokens``, written for version 0.3.5.
 
 The library loads ``tokenizer.json`` and refuses what it does not know of it. It gives ids, and no offsets; a token is
-the entry of the vocabulary that an id names.
+the entry of the vocabulary that an id names. Its ``overflowing`` is "always empty", as it says itself, and not given:
+what truncation cuts off is lost.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ COMPONENTS = (
     *("vocabulary_ids", "added_tokens", "normalizer/replace", "normalizer/prepend", "pre_tokenizer/split"),
     *("pre_tokenizer/digits", "model/bpe", "post_processor/template", "post_processor/byte_level"),
     *("post_processor/sequence", "decoder/byte_fallback", "decoder/fuse", "decoder/strip", "decoder/replace"),
-    "decoder/sequence",
+    *("decoder/sequence", "truncation", "padding"),
 )
 
 
