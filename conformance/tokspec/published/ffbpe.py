@@ -27,6 +27,7 @@ CHOICES = {
     "bpe_merge_order": "lowest_rank",
     "bpe_merge_places": "all",
     "bpe_pairs": "listed",
+    "join_without_decoder": "nothing",
     "unknown_id": "error",
 }
 
@@ -82,7 +83,8 @@ class FfbpeAdapter:
             special_tokens=special,
             pat_str=pattern,
         )
-        return _translated(make), ids, unit == "byte" and model.get("decoder", {}).get("type") == "byte_level"
+        decoder = {"byte": {"type": "byte_level"}, "unicode": None}[unit]
+        return _translated(make), ids, model.get("decoder") == decoder
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
@@ -156,9 +158,11 @@ def _unit(model: Mapping[str, Any]) -> tuple[str, str | None]:
     match model.get("pre_tokenizer"):
         case None:
             return "unicode", _WHOLE
+        case {"type": "whitespace_split"}:
+            return "unicode", r"\S+"
         case {"type": "byte_level", "add_prefix_space": False, "use_regex": use_regex}:
             return "byte", None if use_regex else _WHOLE
-    raise Unsupported("cuts a text by a pattern into bytes, and has no such pre-tokenizer")
+    raise Unsupported("cuts a text by a pattern, and has no such pre-tokenizer")
 
 
 def _bytes(token: str, unit: str) -> bytes:
@@ -220,7 +224,7 @@ def _encode(encoder: Any, ids: Mapping[str, int], decodes: bool, input: Mapping[
 
 def _decode(encoder: Any, ids: Mapping[str, int], decodes: bool, input: Mapping[str, Any]) -> dict[str, Any]:
     if not decodes:
-        raise Unsupported("decodes bytes, and puts no spaces between tokens")
+        raise Unsupported("joins the bytes of tokens, and has no other decoder")
     known = input["ids"] if "ids" in input else [ids.get(token) for token in input["tokens"]]
     if None in known:
         raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
