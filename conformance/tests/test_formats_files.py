@@ -152,7 +152,7 @@ LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip wh
         ("vocab.txt", BPE, "vocab.txt holds wordpiece models, and this one is of type bpe"),
         ("vocab.txt", {**WORDPIECE, "vocabulary": ["a", "b\u2028"]}, LINES.format("b\u2028")),
         ("vocab.txt", {**WORDPIECE, "vocabulary": ["a", ""]}, LINES.format("")),
-        ("vocab.tiktoken", BPE, "vocab.tiktoken holds bytes, and the pre-tokenizer of this model does not make them"),
+        ("vocab.tiktoken", BPE, "vocab.tiktoken holds tokens of bytes, and those of this model are of characters"),
         ("vocab.tiktoken", {**BYTES, "unknown_token": "u"}, "vocab.tiktoken has no unknown token, and this model has 'u'"),
         ("vocab.tiktoken", {**BYTES, "vocabulary": ["▁"], "merges": []}, "vocab.tiktoken holds bytes, and '▁' stands for none"),
         ("vocab.tiktoken", {**BYTES, "special_tokens": ["<s>"]}, "the special token '<s>' is not in the vocabulary"),

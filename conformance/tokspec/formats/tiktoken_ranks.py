@@ -64,7 +64,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     model = fill_defaults(content)
     refuse_untrained(model, FORMAT, "bpe")
     if not _makes_bytes(model.get("pre_tokenizer", {})):
-        raise Unsupported(f"{FORMAT} holds bytes, and the pre-tokenizer of this model does not make them")
+        raise Unsupported(f"{FORMAT} holds tokens of bytes, and those of this model are of characters")
     if "unknown_token" in model:
         raise Unsupported(f"{FORMAT} has no unknown token, and this model has {model['unknown_token']!r}")
     special = model.get("special_tokens", [])

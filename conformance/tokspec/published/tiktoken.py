@@ -32,6 +32,9 @@ CHOICES = {
 #: What every program of ranks has: ids with holes, whole pieces before merges, and tokens beside the vocabulary.
 COMPONENTS = ("vocabulary_ids", "model/bpe/ignore_merges", "added_tokens/content", "added_tokens/id")
 
+#: What is said of a model that has a vocabulary, and not as the library takes one.
+NO_RANKS = "takes a vocabulary as ranks of bytes alone, and this model has another"
+
 #: The longest text of which all parts are made tokens.
 _LONGEST = 500
 
@@ -208,6 +211,8 @@ def _encode(encoding: Any, input: Mapping[str, Any]) -> list[int]:
 
 def _pattern(content: Mapping[str, Any]) -> str:
     """Return the pattern of a model that consists of it."""
+    if "vocabulary" in content or "tokens" in content:
+        raise Unsupported(NO_RANKS)
     part = content.get("pre_tokenizer", {})
     drops = {"removed": True, "isolated": False}.get(part.get("behavior"))
     if content.keys() != {"pre_tokenizer"} or "regex" not in part.get("pattern", {}) or part["invert"] != drops:

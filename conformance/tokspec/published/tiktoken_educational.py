@@ -14,7 +14,7 @@ from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, to_bytes
-from tokspec.published.tiktoken import Ranks, read_ranks
+from tokspec.published.tiktoken import NO_RANKS, Ranks, read_ranks
 
 #: The options that the program takes, measured with version 0.14.0.
 CHOICES = {
@@ -53,7 +53,7 @@ class EducationalAdapter:
         """Make an encoding of ranks; a model to be trained is kept as it is.
 
         Raises:
-            Unsupported: the model is no byte-level BPE, or has a stage that the program has not.
+            Unsupported: the model is no BPE, or has a stage that the program has not.
         """
         if format == "tokspec":
             return _untrained(content)
@@ -104,8 +104,13 @@ class EducationalAdapter:
 
 
 def _untrained(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    if content.get("type") != "bpe" or content.keys() & {"vocabulary", "normalizer", "special_tokens"}:
-        raise Unsupported("knows byte-level BPE, without normalizer and special tokens")
+    if content.get("type") != "bpe":
+        raise Unsupported("knows BPE models")
+    if "vocabulary" in content:
+        raise Unsupported(NO_RANKS)
+    for part in ("normalizer", "special_tokens"):
+        if part in content:
+            raise Unsupported(f"has no {part.replace('_', ' ')}")
     return content
 
 
