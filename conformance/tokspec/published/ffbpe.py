@@ -1,7 +1,8 @@
 """The adapter for ``ffbpe``, written for version 0.1.10.
 
 A byte-level model is one of bytes to the library, and one without a pre-tokenizer one of characters. It answers ids; a
-token is the entry of the vocabulary that an id names. Its trainer begins with all 256 bytes, whatever the corpus has.
+token is the entry of the vocabulary that an id names. Its trainer begins with all 256 bytes, whatever the corpus has,
+and refuses a smaller target.
 """
 
 from __future__ import annotations
@@ -100,15 +101,13 @@ class FfbpeAdapter:
         return _translated(lambda: run(input))
 
     def _trained(self, operation: str, model: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
-        if "vocabulary_size" in input:
-            raise Unsupported("has a target for merges alone: its size counts all 256 bytes")
         trainer = self._trainer(model, input)
         if operation == "best_pair":
             merges = _first_merges(trainer, input.get("steps", 0) + 1)
             return _last(merges[input.get("steps", 0) :])
-        if "merge_count" not in input:
-            raise Unsupported("needs a number of merges")
-        merges = _first_merges(trainer, input["merge_count"])
+        if not {"merge_count", "vocabulary_size"} & input.keys():
+            raise Unsupported("needs a number of merges, or a size")
+        merges = _first_merges(trainer, input.get("merge_count"), input.get("vocabulary_size"))
         if operation == "training_trace":
             return {"steps": merges}
         read = from_bytes if trainer.unit == "byte" else partial(bytes.decode, errors="backslashreplace")
@@ -119,8 +118,6 @@ class FfbpeAdapter:
         special, corpus = model.get("special_tokens", []), input["corpus"]
         if input.get("min_frequency", 1) < 1:
             raise Unsupported("has a least frequency of 1 or more")
-        if any(len(token.encode()) == 1 for token in special):
-            raise Unsupported("has all bytes as tokens, and takes none of them for a special one")
         trainer = self._library.BpeTrainer(
             special,
             unit=unit,
@@ -172,8 +169,8 @@ def _bytes(token: str, unit: str) -> bytes:
     return known
 
 
-def _first_merges(trainer: Any, count: int) -> list[list[Any]]:
-    """Train until there are so many merges, or no more.
+def _first_merges(trainer: Any, count: int | None, largest: int | None = None) -> list[list[Any]]:
+    """Train until there are so many merges, the vocabulary is so large, or there are no more.
 
     The library's target is a size, and a character that is not ASCII becomes a token when it is first merged.
     """
@@ -181,7 +178,8 @@ def _first_merges(trainer: Any, count: int) -> list[list[Any]]:
     size = -1
     while size < trainer.vocab_size and len(merges) != count:
         size = trainer.vocab_size
-        trainer.train(size + count - len(merges))
+        targets = ([] if count is None else [size + count - len(merges)]) + ([] if largest is None else [largest])
+        trainer.train(min(targets))
         merges = _merges(trainer)
     return merges
 

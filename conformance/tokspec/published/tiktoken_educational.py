@@ -1,7 +1,7 @@
 """The adapter for ``tiktoken._educational``, the readable byte-pair encoding that tiktoken carries; version 0.14.0.
 
-It is in Python, has no special tokens, and trains. Its training gives ranks; a merge is read off them as from any file
-of ranks.
+It is in Python, has no special tokens, and trains. Its training gives ranks, those of all 256 bytes first; a merge is
+read off them as from any file of ranks.
 """
 
 from __future__ import annotations
@@ -78,12 +78,17 @@ class EducationalAdapter:
     def _train(self, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(model, tuple):
             raise Unsupported("trains models without a vocabulary")
-        if "vocabulary_size" in input:
-            raise Unsupported("has a target for merges alone: its size counts all 256 bytes")
         if "min_frequency" in input:
             raise Unsupported("has no least frequency of a pair")
         data, pattern = self._data(model, input["corpus"])
-        ranks = self._library.bpe_train(data, 0x100 + input["merge_count"], pattern, visualise=None)
+        sizes = [0x100 + input["merge_count"]] if "merge_count" in input else []
+        sizes += [input["vocabulary_size"]] if "vocabulary_size" in input else []
+        try:
+            ranks = self._library.bpe_train(data, min(sizes), pattern, visualise=None)
+        except ValueError as error:
+            if "vocab_size must be at least 256" not in str(error):
+                raise
+            raise Refusal("invalid_input", str(error)) from error
         tokens = [from_bytes(token) for token in ranks]
         return {"vocabulary": tokens, "merges": list(merges_of(tokens))}
 
