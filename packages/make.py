@@ -19,8 +19,11 @@ from tokspec.suite.specification import load_specification
 
 FOLDER = Path(__file__).parent
 
-#: The formats that need no package beside the suite, and no runner that writes files.
-FORMATS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy", "vocab.json+merges.txt", "vocab.txt", "vocab.tiktoken")
+#: The formats that need no runner that writes files. That of SentencePiece needs the packages of the extra ``formats``.
+FORMATS = (
+    *("tokspec", "tokenizer.json", "tokenizer.json-legacy", "vocab.json+merges.txt", "vocab.txt", "vocab.tiktoken"),
+    "sentencepiece.model",
+)
 
 #: Where each package says its version.
 VERSIONS = {"npm/package.json": r'^  "version": "(.+)",$', "crate/Cargo.toml": r'^version = "(.+)"$'}
