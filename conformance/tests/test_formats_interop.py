@@ -208,36 +208,25 @@ SENTENCEPIECE = known("tokspec/published/sentencepiece.known-failures.yaml") | {
 TIKTOKEN = known("tokspec/published/tiktoken.known-failures.yaml")
 EDUCATIONAL = known("tokspec/published/tiktoken_educational.known-failures.yaml")
 LLAMA = known("adapters/node-llama-cpp/known-failures.yaml")
-#: Of the package for Node.js, which reads formats that the adapter in Rust is not given: it looks a whole piece up before
-#: it merges, splits at spaces whatever the file says, keeps a mark of white space alone, takes special tokens in their
-#: order, splits at a space within one, and loads no model of special tokens alone. Of a model of SentencePiece it finds
-#: control pieces in a text, makes an unknown token of every character, merges unused pieces as any other, takes scores in
-#: single precision, and ends where a mark is put behind the text.
+#: Of the package for Node.js, which reads formats that the adapter in Rust is not given, or is given for other models: it
+#: looks a whole piece up before it merges, splits at spaces whatever the file says, keeps a mark of white space alone,
+#: takes special tokens in their order, splits at a space within one, and loads no model of special tokens alone. Of a
+#: model of SentencePiece it finds control pieces in a text, for it is asked for special tokens, and makes an unknown
+#: token of every character.
 KITOKEN = known("adapters/rust/kitoken/known-failures.yaml") | {
     "bpe-encode-mark-that-is-there",
     "bpe-encode-merge-of-a-space",
     "bpe-encode-merge-of-spaces",
-    "bpe-encode-whole-word-out-of-reach",
     "bpe-unknown-beside-a-token-that-holds-it",
     "fuse-unk-true",
     "metaspace-bpe-mark-at-the-start",
     "metaspace-bpe-unknown-beside-a-token-that-holds-it",
-    "port-score-of-zero",
-    "port-sentencepiece-symbols-encoded",
-    "port-sentencepiece-text-encoded",
     "port-span-of-a-fused-run",
     "port-span-of-an-unknown-run",
     "port-spelled-unknown-token-is-known",
-    "scores-beyond-single-precision",
     "sp-control-bpe",
     "sp-control-unigram",
     "sp-control-word-unigram",
-    "sp-scores-of-what-is-no-token",
-    "sp-spans-of-the-suffix",
-    "sp-unused-bpe",
-    "sp-unused-of-unused-bpe",
-    "sp-user-defined-beside-unknown",
-    "special-token-longest-and-nothing-else",
     "special-token-longest-listed-first",
     "special-token-space-at-the-end",
     "t5-mark-alone",
@@ -251,7 +240,6 @@ KITOKEN = known("adapters/rust/kitoken/known-failures.yaml") | {
     "unigram-special-token-and-nothing-else",
     "unigram-unknown-everything",
     "unigram-unknown-token-in-the-text",
-    "unused-tokens-one-after-the-other",
 }
 
 
