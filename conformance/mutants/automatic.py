@@ -14,13 +14,15 @@ import ast
 import difflib
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, pairwise, takewhile, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
+from time import process_time
 from types import CodeType
+from typing import NamedTuple
 
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
@@ -42,8 +44,10 @@ REFERENCE = HERE.parent.parent / "reference" / "tokref"
 #: Modules that no rule is about: how a message is worded, and what is refused because it asks for much.
 UNJUDGED = {"errors", "ceilings"}
 
-#: What a case may take, in seconds of the processor; with some options the slowest takes two on the reference.
-SECONDS = 8.0
+#: What a case may take, in seconds of the processor: so many, and so many times what it took while it was watched,
+#: which is several times what it takes otherwise.
+SECONDS = 0.5
+TIMES = 2
 
 #: What a process may take, in bytes.
 MOST_MEMORY = 2 * 1024**3
@@ -173,26 +177,25 @@ def option_sets() -> list[dict[str, str]]:
     ]
 
 
-def runs() -> Runs:
-    """Find out which cases run which functions of the reference, under each set of choices.
+def watched(choices: Mapping[str, str]) -> Watched:
+    """Find out which cases run which functions of the reference under some choices, and how long each takes.
 
     Each is asked in a session of its own, so that a model which others use too is loaded for each. Nothing in the
     reference keeps results, so that a case which does not run a function is answered the same whatever stands in it.
     What runs when the reference is made, every case runs.
     """
     cases = load_suite().cases.values()
-    found: Runs = []
-    for choices in option_sets():
-        with calls_noted() as begun:
-            adapter = mutated("errors", source("errors"), choices)
-        calls = {function_of(code): {case.id for case in cases} for code in begun if is_of_reference(code)}
-        found.append(calls)
-        for case in cases:
-            with calls_noted() as ran:
-                run(InProcessSession(adapter), [case])
-            for code in ran:
-                if is_of_reference(code):
-                    calls.setdefault(function_of(code), set()).add(case.id)
+    with calls_noted() as begun:
+        adapter = mutated("errors", source("errors"), choices)
+    found = Watched({function_of(code): {case.id for case in cases} for code in begun if is_of_reference(code)}, {})
+    for case in cases:
+        before = process_time()
+        with calls_noted() as ran:
+            run(InProcessSession(adapter), [case])
+        found.seconds[case.id] = process_time() - before
+        for code in ran:
+            if is_of_reference(code):
+                found.calls.setdefault(function_of(code), set()).add(case.id)
     return found
 
 
@@ -234,14 +237,23 @@ def function(made: Made) -> Function | None:
 Function = tuple[str, int]
 """A module of the reference, and the line in which a function of it begins."""
 
-Runs = list[dict[Function, set[str]]]
-"""For each set of choices, the cases that run a function."""
+
+class Watched(NamedTuple):
+    """The cases that run each function under some choices, and the seconds that each took while it was watched."""
+
+    calls: dict[Function, set[str]]
+    seconds: dict[str, float]
+
+    def limit(self, case: Case) -> float:
+        """Return the seconds that a case may take."""
+        return SECONDS + TIMES * self.seconds[case.id]
+
 
 CASES: list[Case] = []
-RUNS: Runs = []
+RUNS: list[Watched] = []
 
 
-def begin(found: Runs) -> None:
+def begin(found: Sequence[Watched]) -> None:
     """Make a process ready, and let a change that fills the memory crash, where the system can."""
     CASES[:], RUNS[:] = load_suite().cases.values(), found
     try:
@@ -258,11 +270,11 @@ def killer(made: Made) -> tuple[Change, str]:
     """
     module, old, new = made.change
     place = function(made)
-    for choices, calls in zip(option_sets(), RUNS, strict=True):
-        cases = [case for case in CASES if place is None or case.id in calls.get(place, ())]
+    for choices, seen in zip(option_sets(), RUNS, strict=True):
+        cases = [case for case in CASES if place is None or case.id in seen.calls.get(place, ())]
         mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), made.text, choices=choices)
         try:
-            kills = judged(mutant, cases, seconds=SECONDS).kills if cases else ()
+            kills = judged(mutant, cases, seconds=seen.limit).kills if cases else ()
         except DataError as error:  # it cannot even be imported, or a name is not bound any more
             return made.change, str(error)
         if kills:
@@ -288,7 +300,9 @@ def main() -> int:
         return 2
     known = {change: why for change, why in explained().items() if change[0] in modules}
     by: dict[Change, str] = {}
-    with get_context("spawn").Pool(initializer=begin, initargs=(runs(),)) as pool:
+    with get_context("spawn").Pool() as pool:
+        seen = pool.map(watched, option_sets(), chunksize=1)
+    with get_context("spawn").Pool(initializer=begin, initargs=(seen,)) as pool:
         made = [change for found in pool.imap_unordered(changes, modules) for change in found]
         for change, killed_by in pool.imap_unordered(killer, made, chunksize=4):
             by[change] = killed_by

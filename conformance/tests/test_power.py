@@ -255,7 +255,7 @@ def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an alarm may meet a destructor
 def test_a_mutant_that_does_not_end_is_killed_and_not_asked_for_ever() -> None:
     endless = replace(KILLED, old="begin = end", new="pass")
-    outcome = judged(endless, list(load_suite().cases.values()), full=True, seconds=0.05)
+    outcome = judged(endless, list(load_suite().cases.values()), full=True, seconds=lambda case: 0.05)
     assert [kill.verdict for kill in outcome.kills] == ["timeout"] * 3
     assert outcome.asked < len(load_suite())
 

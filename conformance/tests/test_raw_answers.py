@@ -117,7 +117,7 @@ LIMITS: Mapping[str, Sequence[str]] = {
     ),
     "curated-tokenizers": ("has the pattern of GPT-2 before bytes, and no other pre-tokenizer",),
     "ffbpe": (
-        "decodes bytes, and puts no spaces between tokens",
+        "joins the bytes of tokens, and has no other decoder",
         "cuts a text by a pattern into bytes, and has no such pre-tokenizer",
     ),
     "fastokens": ("takes ids of 32 bits, as its library in Rust has them",),

@@ -86,10 +86,13 @@ def power(
         return list(_told(pool.imap(_judge, mutants, chunksize=1), progress))
 
 
-def judged(mutant: Mutant, cases: Sequence[Case], full: bool = False, seconds: float = SECONDS) -> MutantOutcome:
+def judged(
+    mutant: Mutant, cases: Sequence[Case], full: bool = False, seconds: Callable[[Case], float] = lambda case: SECONDS
+) -> MutantOutcome:
     """Ask a mutant the cases of its clause, those that are about it first, until one fails.
 
-    The others are asked if none does, if the mutant is harmless, or in ``full``; then one failure ends nothing.
+    The others are asked if none does, if the mutant is harmless, or in ``full``; then one failure ends nothing. A case
+    may take so many seconds of the processor.
     """
     about = sorted((case for case in cases if mutant.clause in case.clauses), key=lambda case: _rank(case, mutant))
     others = [case for case in cases if mutant.clause not in case.clauses]
@@ -108,7 +111,7 @@ def _rank(case: Case, mutant: Mutant) -> int:
 class _Asking:
     """A session with one mutant, and what it failed so far."""
 
-    def __init__(self, mutant: Mutant, seconds: float) -> None:
+    def __init__(self, mutant: Mutant, seconds: Callable[[Case], float]) -> None:
         self.mutant, self.seconds, self.asked, self.hung = mutant, seconds, 0, 0
         self.kills: list[Kill] = []
         try:
@@ -128,7 +131,7 @@ class _Asking:
     def verdict(self, case: Case) -> str:
         """Return how a case fails; an empty text if it passes. The reference supports every case."""
         try:
-            with limited(self.seconds):
+            with limited(self.seconds(case)):
                 (result,) = run(self.session, [case]).results
         except TimeoutError:
             self.hung += 1
