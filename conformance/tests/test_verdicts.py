@@ -20,6 +20,10 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 FIELDS = ("tokens", "ids", "spans")
+EVERY_FIELD = (
+    *(*FIELDS, "type_ids", "special_tokens_mask"),
+    *("attention_mask", "word_ids", "sequence_ids", "overflowing"),
+)
 HELLO = Hello("mine", "1", "Python", ("encode", "decode"), encode_fields=FIELDS)
 BUG = {"tokens": ["b", "ug"], "ids": [1, 8], "spans": [[0, 1], [1, 3]]}
 
@@ -157,6 +161,28 @@ def test_a_batch_is_compared_in_the_declared_fields_of_each_encoding() -> None:
         "encode_batch returns only type_ids, and the case checks none of them",
         None,
     )
+
+
+@pytest.mark.parametrize(
+    ("clauses", "fields", "expected"),
+    [
+        (("ENC-3",), ("tokens", "ids"), "unsupported"),
+        (("ENC-3", "TERM-3"), ("tokens", "ids"), "unsupported"),
+        (("ENC-3", "ENC-1"), ("tokens", "ids"), "pass"),
+        (("POST-5",), ("tokens", "word_ids"), "pass"),
+        (("ENC-3",), ("tokens", "spans"), "pass"),
+    ],
+)
+def test_a_case_about_fields_that_are_not_given_is_no_pass(
+    clauses: tuple[str, ...], fields: tuple[str, ...], expected: str
+) -> None:
+    """Whatever else the answer has right; a wrong one is wrong all the same."""
+    asked = replace(case({"expect": {"tokens": ["b", "ug"], "spans": [[0, 1], [1, 3]]}}), clauses=clauses)
+    right = {"tokens": ["b", "ug"], "spans": [[0, 1], [1, 3]], "ids": [1, 8], "word_ids": [0, 0]}
+    given = {name: value for name, value in right.items() if name in fields}
+    detail = "encode returns only tokens, ids, and the case is about spans" if expected == "unsupported" else ""
+    assert outcome(judged(asked, Answer(given), fields)) == (expected, detail, None)
+    assert judged(asked, Answer({**given, "tokens": ["bug"]}), fields).verdict is Verdict.FAIL
 
 
 def test_an_empty_batch_is_compared_though_it_has_no_field() -> None:
@@ -414,11 +440,11 @@ def test_a_choice_that_the_specification_does_not_have_is_refused(choices: dict[
 
 
 def test_every_case_of_the_suite_passes_with_what_it_expects_and_fails_without() -> None:
-    choices = effective_choices(HELLO)
+    choices, whole = effective_choices(HELLO), replace(HELLO, encode_fields=EVERY_FIELD)
     for asked in (question for case in load_suite().cases.values() for question in case.questions):
         expected = not_run(asked, choices, "").expected
         for result in expected.get("one_of", [expected["expect"]] if "expect" in expected else []):
-            assert judge(asked, Answer(result), HELLO, choices).verdict is Verdict.PASS
-            assert judge(asked, Answer({}), HELLO, choices).verdict in (Verdict.FAIL, Verdict.PROTOCOL)
+            assert judge(asked, Answer(result), whole, choices).verdict is Verdict.PASS
+            assert judge(asked, Answer({}), whole, choices).verdict in (Verdict.FAIL, Verdict.PROTOCOL)
         if "error" in expected:
             assert judge(asked, Refused(expected["error"], ""), HELLO, choices).verdict is Verdict.PASS

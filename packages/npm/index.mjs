@@ -170,5 +170,8 @@ function judgeReply(one, reply, choices, fields) {
     return difference(pair[0], pair[1], one.tolerance ?? { relative: 1e-9, absolute: 1e-9 });
   });
   if (!differences.includes("")) return ["fail", `wrong answer: ${differences[0]}`];
-  return seen.size ? ["pass", ""] : ["unsupported", `gives of ${fields.join(", ")} nothing that the case checks`];
+  if (!seen.size) return ["unsupported", `gives of ${fields.join(", ")} nothing that the case checks`];
+  if (one.fields && !one.fields.some((name) => fields.includes(name)))
+    return ["unsupported", `gives only ${fields.join(", ")}, and the case is about ${one.fields.join(" or ")}`];
+  return ["pass", ""];
 }

@@ -184,7 +184,7 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
     compared = [(right, reply.result) for right in expected.get("one_of") or [expected["expect"]]]
     lacking = ""
     if case.operation in ("encode", "encode_batch"):
-        lacking = _lacking(case.operation, hello, *compared[0])
+        lacking = _lacking(case, hello, *compared[0])
         compared = [_comparable(right, given, hello.encode_fields) for right, given in compared]
     elif case.operation == "pre_tokenize" and any(len(piece) == 1 for piece in reply.result["pieces"]):
         lacking = NO_SPANS
@@ -204,13 +204,17 @@ def _pieces_alone(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"pieces": [piece[:1] for piece in result["pieces"]]}
 
 
-def _lacking(operation: str, hello: Hello, right: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+def _lacking(case: Case, hello: Hello, right: Mapping[str, Any], given: Mapping[str, Any]) -> str:
     """Say what a case wants that an encoding does not give; an answer may leave out spans (``spec/10-protocol.md``)."""
     pairs = list(_encodings(right, given))
     if right.get("encodings") == []:
         return ""
+    given_alone = f"{case.operation} returns only {', '.join(hello.encode_fields)}, and the case"
     if not any(name in encoding for encoding, _ in pairs for name in hello.encode_fields):
-        return f"{operation} returns only {', '.join(hello.encode_fields)}, and the case checks none of them"
+        return f"{given_alone} checks none of them"
+    about = load_specification().fields_of(case.clauses)
+    if about and not set(about).intersection(hello.encode_fields):
+        return f"{given_alone} is about {' or '.join(about)}"
     is_without = "spans" in hello.encode_fields and any("spans" in one and "spans" not in other for one, other in pairs)
     if is_without and not any(
         name in encoding for encoding, _ in pairs for name in hello.encode_fields if name != "spans"

@@ -144,7 +144,7 @@ def compile_bundle(
         "documents": specification.documents,
         "profiles": specification.profiles,
         **({"models": _hex(models)} if models else {}),
-        "cases": [_bundled(case) for case in suite.cases.values()],
+        "cases": [_bundled(case, specification) for case in suite.cases.values()],
     }
     canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).hexdigest()
@@ -185,16 +185,17 @@ def _case(raw: dict[str, Any]) -> Case:
     lists = {key: tuple(raw.get(key, ())) for key in ("clauses", "source", "stated", "worked", "tags", "verified_by")}
     model = Model(raw.pop("model_name"), raw["model"])
     rows = [(row["input"], row["outcome"], row["line"]) for row in raw.pop("inputs", ())]
-    raw = {key: value for key, value in raw.items() if key not in _NEEDS}
+    raw = {key: value for key, value in raw.items() if key not in (*_NEEDS, "fields")}
     case = Case(**{"tolerance": {}, "input": {}, "outcome": {}, **raw, **lists, "model": model})
     return case.with_rows(rows)
 
 
-def _bundled(case: Case) -> dict[str, Any]:
+def _bundled(case: Case, specification: Specification) -> dict[str, Any]:
     """Write a case with what it has; ``model`` is the model itself, and ``model_name`` names it."""
     raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
     raw |= {"model": case.model.content, "model_name": case.model.name}
     raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}
+    raw["fields"] = specification.fields_of(case.clauses) if case.operation in ("encode", "encode_batch") else ()
     raw["inputs"] = tuple(_bundled_row(row) for row in case.rows)
     needed = ("model",) if case.rows else ("model", "input")
     return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in needed}

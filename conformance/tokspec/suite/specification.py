@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,7 +30,7 @@ _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 @dataclass(frozen=True)
 class Clause:
-    """One rule: its permanent id, level, text, source, the chapter that it stands in, and its profiles."""
+    """One rule: its permanent id, level, text, source, chapter and profiles, and the fields that it is about."""
 
     id: str
     level: str
@@ -38,6 +39,7 @@ class Clause:
     chapter: str
     line: int
     profiles: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
 
 _Entry = TypeVar("_Entry", Clause, "Choice", "Erratum")
@@ -90,6 +92,15 @@ class Specification:
         """
         return all(profile in self.clauses[clause].profiles for clause in clauses)
 
+    def fields_of(self, clauses: Iterable[str]) -> tuple[str, ...]:
+        """Return the fields of an encoding of which a case with these clauses needs one: none if a clause needs none.
+
+        >>> load_specification().fields_of(["ENC-3"]), load_specification().fields_of(["ENC-3", "ENC-1"])
+        (('spans',), ())
+        """
+        fields = [self.clauses[clause].fields for clause in clauses]
+        return tuple(dict.fromkeys(chain.from_iterable(fields))) if all(fields) else ()
+
     def defaults(self) -> dict[str, str]:
         """Return the documents' option of every choice."""
         return {name: choice.default for name, choice in self.choices.items()}
@@ -135,6 +146,7 @@ def load_specification() -> Specification:
     folder = specification_folder()
     terms = (folder / "00-terms.md").read_text("utf-8")
     profiles = {row[0].strip("`"): row[1] for row in _table(terms.partition("## Profiles")[2])}
+    fields = _fields(folder / "10-protocol.md")
     clauses: dict[str, Clause] = {}
     choices: dict[str, Choice] = {}
     errata: dict[str, Erratum] = {}
@@ -143,7 +155,8 @@ def load_specification() -> Specification:
         for section in _sections(file):
             if _CLAUSE.fullmatch(section.heading):
                 clause = _clause(section, file)
-                _add(clauses, clause.id, replace(clause, profiles=belonging.of(clause.id)), file, section.line)
+                whole = replace(clause, profiles=belonging.of(clause.id), fields=tuple(fields.pop(clause.id, ())))
+                _add(clauses, clause.id, whole, file, section.line)
             elif file.stem == "08-choices":
                 _add(choices, section.heading, _choice(section, file), file, section.line)
             elif _ERRATUM.fullmatch(section.heading):
@@ -151,6 +164,8 @@ def load_specification() -> Specification:
             else:
                 raise DataError("is no clause, choice or erratum", str(file), section.line, section.heading)
         belonging.refuse_unused()
+    if fields:
+        raise DataError(f"names {min(fields)}, which is no clause", str(folder / "10-protocol.md"), key="Encodings")
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
     documents = {row[0]: row[1].strip("`") for row in _table(terms)}
     titles = {row[1].strip("`"): row[2] for row in _table(terms)}
@@ -251,6 +266,15 @@ def _erratum(section: _Section, file: Path) -> Erratum:
     if tuple(fields) != _ERRATUM_FIELDS:
         raise DataError("needs the lines Where, Stated, Right and Why", str(file), section.line, section.heading)
     return Erratum(section.heading, fields)
+
+
+def _fields(file: Path) -> dict[str, list[str]]:
+    """Return the fields that each clause is about, as the table of encodings has them."""
+    found: dict[str, list[str]] = {}
+    for name, _, clauses in _table(file.read_text("utf-8").partition("## Encodings")[2]):
+        for clause in filter(None, _names(clauses)):
+            found.setdefault(clause, []).append(name.strip("`"))
+    return found
 
 
 def _table(text: str) -> list[list[str]]:

@@ -13,6 +13,7 @@ pub(crate) fn judge_answer(
     let default = [json!("tokens")];
     let fields: Vec<&str> =
         hello["encode_fields"].as_array().map_or(&default[..], |all| all).iter().map(text).collect();
+    let about: Vec<&str> = list(&case["fields"]).iter().map(text).collect();
     let (mut has_field, mut first) = (false, None);
     let tolerance = case.get("tolerance");
     let allowed = |key: &str| tolerance.map_or(1e-9, |own| own[key].as_f64().unwrap_or(0.0));
@@ -33,6 +34,9 @@ pub(crate) fn judge_answer(
         Some(place) if !is_right => ("fail", format!("wrong answer: {place}")),
         _ if !has_field => {
             ("unsupported", format!("gives only {}, and the case checks none of them", fields.join(", ")))
+        }
+        _ if !about.is_empty() && !about.iter().any(|name| fields.contains(name)) => {
+            ("unsupported", format!("gives only {}, and the case is about {}", fields.join(", "), about.join(" or ")))
         }
         _ => ("pass", String::new()),
     }
