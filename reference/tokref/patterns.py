@@ -184,7 +184,7 @@ class PatternReader:
     def member(self) -> str:
         first = self.escape() if self.take("\\") else self.literal()
         behind = self.source[self.place : self.place + 2]
-        is_range = len(behind) == 2 and behind[0] == "-" and behind != "-]"  # a last - stands for itself
+        is_range = behind[:1] == "-" and behind[1:] not in ("", "]")  # a last - stands for itself
         if is_range and not first.startswith((r"\p", r"\P")):
             self.place += 1
             return f"{first}-{self.escape() if self.take(chr(92)) else self.literal()}"

@@ -127,6 +127,13 @@ def _message() -> Any:
     return import_package("sentencepiece.sentencepiece_model_pb2", FORMAT).ModelProto()
 
 
+def _bytes_of(charsmap: str) -> bytes:
+    try:
+        return b64decode(charsmap, validate=True)
+    except ValueError:
+        raise Unsupported(f"{FORMAT} has the bytes of a character map, and this is not base64") from None
+
+
 def write(content: Mapping[str, Any]) -> dict[str, Any]:
     """Write a model of the fixtures as the file.
 
@@ -160,7 +167,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
         setattr(of, key, value)
     charsmap = WHITE_SPACE if spaces.remove_extra_whitespaces else b""
     if "normalizer" in model:
-        charsmap = b64decode(model["normalizer"]["charsmap"])
+        charsmap = _bytes_of(model["normalizer"]["charsmap"])
     if charsmap:
         message.normalizer_spec.name = "user_defined"
         message.normalizer_spec.precompiled_charsmap = charsmap

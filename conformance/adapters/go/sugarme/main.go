@@ -55,13 +55,14 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 
 // reasons tells what the library's errors, which have no type of their own, are refusals for.
 var reasons = map[string]string{
-	"Read merges error":   "invalid_model",
-	"Unsupported ":        "unsupported",
-	"NotImplementedError": "unsupported",
-	"unknown prepend":     "unsupported",
-	"Missing [UNK] token": "unknown_symbol",
-	"Missing 'unk' token": "unknown_symbol",
-	"could not tokenize":  "unknown_symbol",
+	"Read merges error":                "invalid_model",
+	"precompiled_charsmap from base64": "invalid_model",
+	"Unsupported ":                     "unsupported",
+	"NotImplementedError":              "unsupported",
+	"unknown prepend":                  "unsupported",
+	"Missing [UNK] token":              "unknown_symbol",
+	"Missing 'unk' token":              "unknown_symbol",
+	"could not tokenize":               "unknown_symbol",
 }
 
 func reasoned(err error) error {

@@ -74,7 +74,10 @@ fn reasoned(error: ConversionError) -> Refusal {
         InvalidData(message) if message.contains("did not match any variant") => unsupported(error),
         // Its numbers have 32 bits.
         InvalidData(message) if message.ends_with("is too large") => unsupported(error),
-        InvalidData(message) if message.starts_with("CharsMap data") => {
+        // A character map is not of its form, or not in base64.
+        InvalidData(message)
+            if message.starts_with("CharsMap data") || message.contains("Invalid symbol") =>
+        {
             Refusal("invalid_model", message.clone())
         }
         Initialization(InitializationError::InvalidEncoder) => {
