@@ -40,7 +40,6 @@ FORMS = re.compile(
     r"|reserves memory for its target at once"
     r"|does not know the option \w+ of \w+$"
     r"|allows no special token, and disallows all or none$"
-    r'|allowedSpecial and disallowedSpecial cannot both be set to "all"\.$'
 )
 
 PLAIN: Mapping[str, Any] = {

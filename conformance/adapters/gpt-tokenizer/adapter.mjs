@@ -35,7 +35,7 @@ function load(content) {
 const REASONS = {
   "The byte-pair encoding does not contain a value for": "unknown_symbol",
   "is not in the byte pair encoder": "unknown_id",
-  'cannot both be set to "all"': "unsupported",
+  'cannot both be set to "all"': "invalid_input",
 };
 
 function translated(call) {

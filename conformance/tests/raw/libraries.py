@@ -287,14 +287,21 @@ def tiktoken_offsets(made: Any, given: Json) -> Json:
 
 def educational_make(model: Json, written: Json) -> Any:
     ranks, beside = ranks_of(written)
-    need(not specials(beside, {}), "no special tokens")
     simple = import_module("tiktoken._educational").SimpleBytePairEncoding
-    return simple(pat_str=byte_pattern(beside), mergeable_ranks=ranks)
+    return simple(pat_str=byte_pattern(beside), mergeable_ranks=ranks), specials(beside, {})
 
 
 def educational_encode(made: Any, given: Json) -> Json:
     takes(given)
-    return {"ids": made.encode(given["text"], visualise=None)}
+    library, special = made
+    need(not any(token in given["text"] for token in special), "no special tokens")
+    return {"ids": library.encode(given["text"], visualise=None)}
+
+
+def educational_decode(made: Any, given: Json) -> Json:
+    library, special = made
+    need(not set(special.values()).intersection(ids_of(given)), "no special tokens")
+    return plain_decode(library, given)
 
 
 # mistral-common: special tokens have the first ids, and are not looked for in a text
@@ -739,7 +746,11 @@ LIBRARIES: dict[str, Library] = {
     "tiktoken": (tiktoken_make, TIKTOKEN),
     "tiktoken._educational": (
         educational_make,
-        {"encode": educational_encode, "decode": plain_decode, "decode_bytes": bytes_decode},
+        {
+            "encode": educational_encode,
+            "decode": educational_decode,
+            "decode_bytes": lambda made, given: bytes_decode(made[0], given),
+        },
     ),
     "mistral-common": (tekken_make, {"encode": tekken_encode, "decode": tekken_decode, "decode_bytes": tekken_bytes}),
     "subword-nmt": (subword_make, {"encode": subword_encode}),

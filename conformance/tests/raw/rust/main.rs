@@ -126,7 +126,11 @@ fn kitoken(operation: &str, written: &Value, input: &Value) -> Answer {
         "decode" => {
             let special = input["skip_special_tokens"] != true;
             let bytes = made.decode(ids_of(input)?, special).map_err(refused)?;
-            Ok(json!({"text": String::from_utf8(bytes).map_err(refused)?})) // as its README does
+            // As its README does; bytes that are no text are what it gives all the same.
+            Ok(String::from_utf8(bytes).map_or_else(
+                |error| json!({"bytes": hex(error.as_bytes())}),
+                |text| json!({"text": text}),
+            ))
         }
         "decode_bytes" => {
             let bytes = made.decode(ids_of(input)?, true).map_err(refused)?;

@@ -164,8 +164,8 @@ public final class Raw {
     String text = input.get("text").getAsString();
     List<String> allowed = input.has("allowed_special") ? contents(input.get("allowed_special")) : List.of("all");
     List<String> disallowed = input.has("disallowed_special") ? contents(input.get("disallowed_special")) : List.of();
-    need(allowed.isEmpty() || special.stream().noneMatch(text::contains), "encodes no special token");
-    need(allowed.isEmpty() || !input.has("allowed_special"), "allows no special token");
+    if (!input.has("allowed_special") && disallowed.isEmpty()) return made.encode(text);
+    need(allowed.isEmpty(), "allows no special token");
     if (disallowed.isEmpty()) return made.encodeOrdinary(text);
     need(disallowed.contains("all") || disallowed.containsAll(special), "disallows every special token or none");
     return made.encode(text);
