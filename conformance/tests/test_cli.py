@@ -134,7 +134,7 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
             "  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word",
         ),
         (("smoke", "--cmd", "false"), 1, "not yet: mend hello first"),
-        (("--version",), 0, "tokspec, version 0.1.0"),
+        (("--version",), 0, "tokspec, version 0.2.0"),
     ],
     ids=["conforms", "one case", "does not conform", "cases", "cases but one", "one of the cases", "smoke", "version"],
 )

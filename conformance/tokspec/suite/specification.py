@@ -146,7 +146,6 @@ def load_specification() -> Specification:
     folder = specification_folder()
     terms = (folder / "00-terms.md").read_text("utf-8")
     profiles = {row[0].strip("`"): row[1] for row in _table(terms.partition("## Profiles")[2])}
-    fields = _fields(folder / "10-protocol.md")
     clauses: dict[str, Clause] = {}
     choices: dict[str, Choice] = {}
     errata: dict[str, Erratum] = {}
@@ -155,8 +154,7 @@ def load_specification() -> Specification:
         for section in _sections(file):
             if _CLAUSE.fullmatch(section.heading):
                 clause = _clause(section, file)
-                whole = replace(clause, profiles=belonging.of(clause.id), fields=tuple(fields.pop(clause.id, ())))
-                _add(clauses, clause.id, whole, file, section.line)
+                _add(clauses, clause.id, replace(clause, profiles=belonging.of(clause.id)), file, section.line)
             elif file.stem == "08-choices":
                 _add(choices, section.heading, _choice(section, file), file, section.line)
             elif _ERRATUM.fullmatch(section.heading):
@@ -164,8 +162,10 @@ def load_specification() -> Specification:
             else:
                 raise DataError("is no clause, choice or erratum", str(file), section.line, section.heading)
         belonging.refuse_unused()
-    if fields:
-        raise DataError(f"names {min(fields)}, which is no clause", str(folder / "10-protocol.md"), key="Encodings")
+    for file, clause_id, fields in _fields(folder):
+        if clause_id not in clauses:
+            raise DataError(f"names {clause_id}, which is no clause", str(file), key="Encodings")
+        clauses[clause_id] = replace(clauses[clause_id], fields=fields)
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
     documents = {row[0]: row[1].strip("`") for row in _table(terms)}
     titles = {row[1].strip("`"): row[2] for row in _table(terms)}
@@ -268,13 +268,14 @@ def _erratum(section: _Section, file: Path) -> Erratum:
     return Erratum(section.heading, fields)
 
 
-def _fields(file: Path) -> dict[str, list[str]]:
+def _fields(folder: Path) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     """Return the fields that each clause is about, as the table of encodings has them."""
-    found: dict[str, list[str]] = {}
-    for name, _, clauses in _table(file.read_text("utf-8").partition("## Encodings")[2]):
-        for clause in filter(None, _names(clauses)):
-            found.setdefault(clause, []).append(name.strip("`"))
-    return found
+    for file in folder.glob("10-*.md"):
+        found: dict[str, tuple[str, ...]] = {}
+        for name, _, clauses in _table(file.read_text("utf-8").partition("## Encodings")[2]):
+            for clause in filter(None, _names(clauses)):
+                found[clause] = (*found.get(clause, ()), name.strip("`"))
+        yield from ((file, clause, fields) for clause, fields in found.items())
 
 
 def _table(text: str) -> list[list[str]]:
