@@ -49,7 +49,7 @@ def broken_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
         if id not in before:
             if case["since"] != new["version"] or case["since"] == old["version"]:
                 yield f'{id} is new: raise the version of the suite, and give it since: "{new["version"]}"'
-        elif different := [key for key in PERMANENT if case.get(key) != before[id].get(key)]:
+        elif different := [key for key in PERMANENT if _asked(case, key) != _asked(before[id], key)]:
             yield f"{id} has another {', '.join(different)}: give the case a new id"
     clauses, choices = _by(new["clauses"], "id"), _by(new["choices"], "name")
     yield from (
@@ -62,6 +62,12 @@ def broken_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
             yield f"{name} has lost {', '.join(lost)}: an option stays"
         elif choice["default"] != choices[name]["default"]:
             yield f"{name} has another default: that turns gates red"
+
+
+def _asked(case: Mapping[str, Any], key: str) -> Any:
+    """Return what stands under a key, without the lines in which the rows of a table stood."""
+    value = case.get(key)
+    return [{**row, "line": 0} for row in value] if key == "inputs" and value else value
 
 
 def _by(entries: list[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, Any]]:

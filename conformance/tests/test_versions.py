@@ -21,6 +21,7 @@ CASE: dict[str, Any] = {
     "operation": "normalize",
     "input": {"text": "a"},
     "outcome": {"expect": {"text": "a"}},
+    "inputs": [{"input": {"text": "b"}, "outcome": {"expect": {"text": "b"}}, "line": 4}],
     "since": "0.1.0",
 }
 OLD: dict[str, Any] = {
@@ -54,6 +55,7 @@ def compare(change: Callable[[dict[str, Any]], object], folder: Path) -> tuple[i
         (lambda new: new["clauses"][0].update(text="Uno."), "- BPE-ENC-1 is worded anew: Uno."),
         (lambda new: new["choices"][0]["options"].update(any=""), "- tie has the option any"),
         (lambda new: new["cases"][0].update(why="because"), ""),
+        (lambda new: new["cases"][0]["inputs"][0].update(line=9), ""),
     ],
 )
 def test_what_is_new_is_listed(change: Callable[[dict[str, Any]], object], line: str, tmp_path: Path) -> None:
@@ -67,6 +69,7 @@ def test_what_is_new_is_listed(change: Callable[[dict[str, Any]], object], line:
             lambda new: new["cases"][0].update(outcome={"expect": {"text": "b"}}, input={"text": "b"}),
             "one has another input, outcome: give the case a new id",
         ),
+        (lambda new: new["cases"][0]["inputs"][0].update(outcome={}), "one has another inputs: give the case a new id"),
         (
             lambda new: new["cases"].append({**CASE, "id": "two"}),
             'two is new: raise the version of the suite, and give it since: "0.2.0"',
