@@ -59,8 +59,8 @@ IN_PYTHON = [
         "ffbpe 0.1.10",
         "train",
         {"type": "bpe"},
-        {"corpus": {"words": [["ug", 1]]}, "vocabulary_size": 3},
-        "has a target for merges alone: its size counts all 256 bytes",
+        {"corpus": {"words": [["ug", 1]]}, "merge_count": 1, "min_frequency": 0},
+        "has a least frequency of 1 or more",
     ),
     Published(
         "mistral-tekken",
