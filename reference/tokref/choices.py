@@ -44,6 +44,7 @@ class Choices:
     byte_fallback_invalid: Literal["run", "byte"] = "run"
     pattern_end: Literal["text", "line"] = "text"
     pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"
+    pattern_posix_class: Literal["unicode", "ascii"] = "unicode"
 
     @classmethod
     def from_mapping(cls, options: Mapping[str, str]) -> Choices:

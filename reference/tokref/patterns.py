@@ -8,7 +8,9 @@ alternatives in their order.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
+from typing import NoReturn
 
 import regex
 
@@ -24,7 +26,61 @@ CLASSES = {  # PATTERN-3, PATTERN-4
 }
 CATEGORIES = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn"
 PROPERTIES = {*CATEGORIES.split(), "Han", "Hiragana", "Katakana", "Hangul", "Thai"}  # PATTERN-4
+POSIX = {  # PATTERN-11, by the option of pattern_posix_class
+    "unicode": {
+        "alnum": r"\p{Alphabetic}\p{Nd}",
+        "alpha": r"\p{Alphabetic}",
+        "ascii": r"\x00-\x7f",
+        "blank": r"\t\p{Zs}",
+        "cntrl": r"\p{Cc}",
+        "digit": r"\p{Nd}",
+        "graph": r"[^\p{White_Space}\p{Cc}\p{Cs}\p{Cn}]",
+        "lower": r"\p{Lowercase}",
+        "print": r"[^\p{Zl}\p{Zp}\p{Cc}\p{Cs}\p{Cn}]",
+        "punct": r"\p{P}\p{S}",
+        "space": r"\p{White_Space}",
+        "upper": r"\p{Uppercase}",
+        "word": r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}",
+        "xdigit": "0-9A-Fa-f",
+    },
+    "ascii": {
+        "alnum": "0-9A-Za-z",
+        "alpha": "A-Za-z",
+        "ascii": r"\x00-\x7f",
+        "blank": r"\t\ ",
+        "cntrl": r"\x00-\x1f\x7f",
+        "digit": "0-9",
+        "graph": r"\x21-\x7e",
+        "lower": "a-z",
+        "print": r"\x20-\x7e",
+        "punct": r"\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e",
+        "space": r"\t-\r\ ",
+        "upper": "A-Z",
+        "word": "0-9A-Za-z_",
+        "xdigit": "0-9A-Fa-f",
+    },
+}
 GROUPS = ("(?i:", "(?:", "(?=", "(?!", "(?<=", "(?<!")
+
+
+def fold(character: str) -> str:
+    """Return the simple case folding of a character, which is one character: of ẞ it is ß, and of ß itself."""
+    for folded in (character.casefold(), character.lower()):
+        if len(folded) == 1:
+            return folded
+    return character
+
+
+def alike() -> dict[str, list[str]]:
+    """Return, for each character that has others of the same simple case folding, all of these (PATTERN-6)."""
+    groups = defaultdict[str, list[str]](list)
+    code_points = (*range(0x3000), *range(0xA000, 0xAC00), *range(0xF900, 0x1F000))  # elsewhere there is no case
+    for character in regex.findall(r"\p{Changes_When_Casemapped}", "".join(map(chr, code_points))):
+        groups[fold(character)].append(character)
+    return {character: group for group in groups.values() if len(group) > 1 for character in group}
+
+
+ALIKE = alike()
 
 
 @dataclass(frozen=True)
@@ -117,14 +173,14 @@ class PatternReader:
         for opening in GROUPS:
             if self.take(opening):
                 if opening == "(?i:":
-                    self.folded = min(self.folded, depth)
-                return opening + self.group(depth)  # PATTERN-6, PATTERN-7
+                    self.folded, opening = min(self.folded, depth), "(?:"  # PATTERN-6
+                return opening + self.group(depth)  # PATTERN-7
         if self.source.startswith("(?", self.place):
             self.refuse(self.source[self.place : self.place + 3])
         if self.take("("):
             return "(?:" + self.group(depth)
         if self.take("["):
-            return self.cased(self.character_class())
+            return self.character_class()
         if self.take("."):
             # Other line ends are characters like any other, also to engines whose dot stops at them.
             return r"[^\n]"  # PATTERN-9
@@ -134,13 +190,18 @@ class PatternReader:
         character = self.source[self.place]
         if character in "^*+?{":
             self.refuse(character)
-        return self.cased(self.escape() if self.take("\\") else self.literal())
+        return f"[{self.in_both_cases(self.escape() if self.take(chr(92)) else self.literal())}]"
 
-    def cased(self, atom: str) -> str:
-        """Keep the letters ı and İ apart from i and I, which the module takes for equal (PATTERN-6)."""
-        if not self.folded < NOWHERE or (atom[0] != "[" and atom not in map(_write, "iIıİ")):
-            return atom
-        return f"(?-i:{atom})" if atom in map(_write, "ıİ") else f"(?:(?!(?-i:[ıİ])){atom}|(?-i:{atom}))"
+    def in_both_cases(self, member: str) -> str:
+        """Add to a member of a class what folds to the same, where case is ignored (PATTERN-6).
+
+        The module's own way will not do: it takes ß for ss, and ı for i.
+        """
+        if not self.folded < NOWHERE:
+            return member
+        found = regex.compile(f"[{member}]", regex.VERSION1).findall("".join(ALIKE))
+        others = {other for character in found for other in ALIKE[character]}
+        return member + "".join(map(_write, sorted(others.difference(found))))
 
     def group(self, depth: int) -> str:
         written = self.alternatives(depth + 1) + ")"
@@ -169,6 +230,8 @@ class PatternReader:
 
     def character_class(self, depth: int = 0) -> str:
         """Read a class: members and ranges, perhaps negated, perhaps cut with another class by && (PATTERN-8)."""
+        if depth and self.take(":"):
+            return self.posix_class()
         written = "[^" if self.take("^") else "["
         while self.place < len(self.source) and not self.take("]"):
             if self.take("&&"):
@@ -181,14 +244,25 @@ class PatternReader:
             raise InputError("invalid_model", f"the pattern {brief(self.source)} has a class without its end")
         return written + "]"
 
+    def posix_class(self) -> str:
+        """Read a class of characters that has a name, perhaps negated (PATTERN-11)."""
+        start = self.place - 2
+        is_negated = self.take("^")
+        classes = POSIX[self.choices.pattern_posix_class]
+        name = next((name for name in classes if self.take(f"{name}:]")), None)
+        if name is None:
+            self.place = start
+            self.refuse(self.source[start : self.source.find("]", start) + 1 or None])
+        return f"[{'^' * is_negated}{self.in_both_cases(classes[name])}]"
+
     def member(self) -> str:
         first = self.escape() if self.take("\\") else self.literal()
         behind = self.source[self.place : self.place + 2]
         is_range = behind[:1] == "-" and behind[1:] not in ("", "]")  # a last - stands for itself
         if is_range and not first.startswith((r"\p", r"\P")):
             self.place += 1
-            return f"{first}-{self.escape() if self.take(chr(92)) else self.literal()}"
-        return first
+            first = f"{first}-{self.escape() if self.take(chr(92)) else self.literal()}"
+        return self.in_both_cases(first)
 
     def escape(self) -> str:
         """Read what stands behind a backslash."""
@@ -214,7 +288,8 @@ class PatternReader:
         if named and named[3] in PROPERTIES:
             self.place = named.end()
             is_negated = (named[1] == "P") != (named[2] == "^")
-            return rf"\{'P' if is_negated else 'p'}{{{named[3]}}}"
+            property = f"\\p{{{named[3]}}}"
+            return f"[^{self.in_both_cases(property)}]" if is_negated else property
         if character.isalnum():
             self.place = start
             self.refuse(self.source[start : start + 2])
@@ -230,7 +305,7 @@ class PatternReader:
         self.place += len(expected) if found else 0
         return found
 
-    def refuse(self, what: str) -> None:
+    def refuse(self, what: str) -> NoReturn:
         message = f"the pattern has {what!r} at {self.place}, which spec/13-patterns.md does not cover"
         raise InputError("unsupported", message)
 
