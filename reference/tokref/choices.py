@@ -28,7 +28,7 @@ class Choices:
     bpe_unknown_without_token: Literal["error", "dropped_before_merging", "dropped_after_merging", "kept"] = "error"
     merge_outside_vocabulary: Literal["refused", "ignored"] = "refused"
     duplicate_token: Literal["refused", "last_place"] = "refused"
-    wordpiece_length_unit: Literal["code_point", "utf16"] = "code_point"
+    wordpiece_length_unit: Literal["code_point", "byte", "utf16"] = "code_point"
     unigram_tie: Literal["any", "earliest_start"] = (
         "any"  # never asked: earliest_start is always taken, which is any too
     )
@@ -44,6 +44,7 @@ class Choices:
     byte_fallback_invalid: Literal["run", "byte"] = "run"
     pattern_end: Literal["text", "line"] = "text"
     pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"
+    bert_clean_text: Literal["assigned", "cc_cf", "all_c"] = "assigned"
     pattern_posix_class: Literal["unicode", "ascii"] = "unicode"
 
     @classmethod

@@ -127,7 +127,7 @@ def bert(
 ) -> AlignedText:
     """Apply BERT's normalizer: four steps, each of which can be left out, in this order (NORM-BERT-7)."""
     if clean_text:
-        text = _rewrite_each(text, _clean)
+        text = _rewrite_each(text, lambda character: _clean(character, choices))
     if handle_chinese_chars:
         text = text.rewrite(_separate_ideographs(text.text))
     # Not said means with lowercase: the uncased models of BERT lose their accents, the cased ones keep them.
@@ -178,11 +178,16 @@ def apply_map(text: AlignedText, choices: Choices, *, charsmap: CharacterMap) ->
     return text.rewrite(charsmap.steps(text.text))
 
 
-def _clean(character: str) -> str:
+def _clean(character: str, choices: Choices) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
         return " "
-    return "" if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs") else character  # NORM-BERT-1
+    removed = {
+        "assigned": ("Cc", "Cf", "Co", "Cs"),
+        "cc_cf": ("Cc", "Cf"),
+        "all_c": ("Cc", "Cf", "Cn", "Co", "Cs"),
+    }
+    return "" if character == "\ufffd" or category in removed[choices.bert_clean_text] else character  # NORM-BERT-1
 
 
 def _separate_ideographs(text: str) -> Iterator[Step]:

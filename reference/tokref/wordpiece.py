@@ -130,11 +130,13 @@ def encode_wordpiece(piece: AlignedText, model: WordPiece, choices: Choices) -> 
 
 
 def length(piece: str, choices: Choices) -> int:
-    """Count the code points of a piece, or its UTF-16 units, of which a code point above U+FFFF has two.
+    """Count the code points of a piece, its UTF-16 units, of which one above U+FFFF has two, or its bytes in UTF-8.
 
     >>> length("a𝐀", Choices(wordpiece_length_unit="utf16"))
     3
     """
+    if choices.wordpiece_length_unit == "byte":
+        return len(piece.encode("utf-8", "surrogatepass"))
     return sum(2 if choices.wordpiece_length_unit == "utf16" and character > "\uffff" else 1 for character in piece)
 
 

@@ -48,7 +48,7 @@ class BertLegacyAdapter:
             language="Python",
             operations=("normalize", "encode", "encode_batch", "decode"),
             formats=("vocab.txt", "tokspec"),
-            choices={"truncation_odd": "first", "wordpiece_cleanup": "whole_text"},
+            choices={"truncation_odd": "first", "wordpiece_cleanup": "whole_text", "bert_clean_text": "all_c"},
             encode_fields=("tokens", *_FIELDS),
             encode_options=("pair", "add_special_tokens"),
             decode_options=("skip_special_tokens",),

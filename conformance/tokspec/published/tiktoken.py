@@ -23,6 +23,7 @@ from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 
 #: The options that the library takes, measured with version 0.14.0.
 CHOICES = {
+    "pattern_posix_class": "ascii",
     "bpe_pairs": "in_vocabulary",
     "bpe_merge_order": "lowest_rank",
     "unknown_id": "error",
