@@ -117,14 +117,14 @@ def test_nothing_is_put_in_where_it_is_not_wanted(post_processor: Any, expected:
 def test_trimmed_spans(token: str, span: tuple[int, int], keeps: bool, trimmed: tuple[int, int]) -> None:
     text = "a  b\n"
     trimming = tokenizer({"type": "byte_level", "add_prefix_space": keeps}).post_processor
-    [found] = trim_spans([EncodedToken(token, None, *span)], text, trimming)
+    [found] = trim_spans([EncodedToken(token, None, *span)], text, trimming, Choices())
     assert (found.start, found.end) == trimmed
 
 
 def test_only_the_first_token_keeps_its_beginning() -> None:
     trimming = tokenizer({"type": "roberta", "cls": CLS, "sep": SEP}).post_processor
     tokens = [EncodedToken("Ġa", None, 0, 2), EncodedToken("Ġa", None, 2, 4)]
-    assert [token[2:4] for token in trim_spans(tokens, " a a", trimming)] == [(0, 2), (3, 4)]
+    assert [token[2:4] for token in trim_spans(tokens, " a a", trimming, Choices())] == [(0, 2), (3, 4)]
 
 
 def test_white_space_that_an_added_token_takes_is_trimmed() -> None:

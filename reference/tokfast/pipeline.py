@@ -254,7 +254,7 @@ class FastTokenizer:
             for word, (tokens, is_added) in enumerate(self._encode_pieces(text))
             for token in tokens
         ]
-        return tuple(trim_spans(tokens, text, self.tokenizer.post_processor))
+        return tuple(trim_spans(tokens, text, self.tokenizer.post_processor, self.choices))
 
     def _encode_pieces(self, text: str) -> Iterator[tuple[list[Token], bool]]:
         """Return the tokens of each piece, and whether it is an added token."""

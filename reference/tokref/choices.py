@@ -44,6 +44,7 @@ class Choices:
     byte_fallback_invalid: Literal["run", "byte"] = "run"
     pattern_end: Literal["text", "line"] = "text"
     pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"
+    trim_offsets: Literal["white_space", "as_counted"] = "white_space"
     bert_clean_text: Literal["assigned", "cc_cf", "all_c"] = "assigned"
     pattern_posix_class: Literal["unicode", "ascii"] = "unicode"
 

@@ -117,7 +117,7 @@ def _encode_text(text: str, number: int, tokenizer: Tokenizer, choices: Choices)
         for word, piece in enumerate(encode_pieces(text, tokenizer, choices))
         for token in piece.tokens
     ]
-    return tuple(trim_spans(tokens, text, tokenizer.post_processor))
+    return tuple(trim_spans(tokens, text, tokenizer.post_processor, choices))
 
 
 def encode_pieces(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Piece]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import regex
 
+from tokref.choices import Choices
 from tokref.values import Component, EncodedToken
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
@@ -58,11 +59,13 @@ def added_count(post_processor: Component | None, texts: int) -> int:
     return sum(len(item.tokens) for item in _template(post_processor, texts))
 
 
-def trim_spans(tokens: Sequence[EncodedToken], text: str, post_processor: Component | None) -> list[EncodedToken]:
+def trim_spans(
+    tokens: Sequence[EncodedToken], text: str, post_processor: Component | None, choices: Choices
+) -> list[EncodedToken]:
     """Take white space at their ends out of the spans of a text's tokens, where a post-processor wants it.
 
     >>> trimming = Component("byte_level", {"trim_offsets": True, "add_prefix_space": False, "use_regex": True})
-    >>> [token] = trim_spans([EncodedToken("Ġa", 5, 1, 3)], "b a", trimming)
+    >>> [token] = trim_spans([EncodedToken("Ġa", 5, 1, 3)], "b a", trimming, Choices())
     >>> token.start, token.end
     (2, 3)
     """
@@ -70,21 +73,22 @@ def trim_spans(tokens: Sequence[EncodedToken], text: str, post_processor: Compon
     for step in _steps(post_processor):  # POST-SEQUENCE-1
         if step.parameters.get("trim_offsets"):  # POST-BYTE-1, POST-BYTE-4, POST-ROBERTA-3
             keeps = step.parameters["add_prefix_space"]
-            trimmed = [_trim(token, text, keeps and place == 0) for place, token in enumerate(trimmed)]
+            trimmed = [_trim(token, text, keeps and place == 0, choices) for place, token in enumerate(trimmed)]
     return trimmed
 
 
-def _trim(token: EncodedToken, text: str, keeps_prefix: bool) -> EncodedToken:
+def _trim(token: EncodedToken, text: str, keeps_prefix: bool, choices: Choices) -> EncodedToken:
     start, end = token.start, token.end
     # A token of the model shows in its own text which white space it is made of; an added one may have taken more.
     written = text[start:end] if token.is_added else token.text  # POST-BYTE-3
     before, behind = _count_spaces(written), _count_spaces(written[::-1])
+    trims_all = choices.trim_offsets == "as_counted"
     # One space in front may be the prefix that was added; more than one cannot be.
     if keeps_prefix and before == 1:  # POST-BYTE-2
         before = 0
-    while before and start < end and WHITE_SPACE.match(text[start]):  # POST-BYTE-1
+    while before and start < end and (trims_all or WHITE_SPACE.match(text[start])):  # POST-BYTE-1
         start, before = start + 1, before - 1
-    while behind and start < end and WHITE_SPACE.match(text[end - 1]):
+    while behind and start < end and (trims_all or WHITE_SPACE.match(text[end - 1])):
         end, behind = end - 1, behind - 1
     return token._replace(start=start, end=end)
 

@@ -38,6 +38,7 @@ CHOICES = {
     "final_sigma": "plain",
     "pattern_end": "line",
     "pattern_interval_plus": "repeated",
+    "trim_offsets": "as_counted",
     "offset_unit": "code_point",
 }
 
