@@ -141,8 +141,10 @@ def nbest(word: str, model: Unigram, size: int) -> list[tuple[str, ...]]:
     >>> nbest("aa", Unigram({"a": 3, "aa": 1}), 1)
     [('a', 'a')]
     """
-    if size < 1:  # UNI-NBEST-2
-        raise InputError("invalid_input", f"{size} is no number of segmentations; give one from 1")
+    if size < 0:  # UNI-NBEST-3
+        raise InputError("invalid_input", f"{size} is no number of segmentations; give one from 0")
+    if size == 0:
+        return []
     costs = token_costs(model)
     ways = _ways(word, model)
     if not ways:  # UNI-UNK-2

@@ -126,8 +126,10 @@ class Vocabulary:
 
 def nbest(vocabulary: Vocabulary, word: str, size: int) -> list[list[str]]:
     """The most probable segmentation, then the next, as long as no two are equally probable."""
-    if size < 1:
-        raise Refused("invalid_input")  # UNI-NBEST-2
+    if size < 0:
+        raise Refused("invalid_input")  # UNI-NBEST-3
+    if size == 0:
+        return []
     left = list(vocabulary.segmentations(word))
     if not left:
         raise Refused("no_segmentation")

@@ -336,7 +336,7 @@ class ReferenceRequest:
     def nbest(self) -> Result:
         """Answer ``nbest``, unless there are very many to choose from."""
         word, size = self.text("word"), self.number("nbest_size")
-        if size:  # none at all is refused by the rule, whatever the word
+        if size:  # of none at all the list is empty, whatever the word
             refuse_many_segmentations(word, self.model)
         return {"segmentations": [list(tokens) for tokens in unigram.nbest(word, self.model, size)]}
 
