@@ -49,7 +49,9 @@ def broken_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
         if id not in before:
             if case["since"] != new["version"] or case["since"] == old["version"]:
                 yield f'{id} is new: raise the version of the suite, and give it since: "{new["version"]}"'
-        elif different := [key for key in PERMANENT if _asked(case, key) != _asked(before[id], key)]:
+        elif different := [
+            key for key in PERMANENT if _under(case, key, old, new) != _under(before[id], key, old, new)
+        ]:
             yield f"{id} has another {', '.join(different)}: give the case a new id"
     clauses, choices = _by(new["clauses"], "id"), _by(new["choices"], "name")
     yield from (
@@ -64,10 +66,21 @@ def broken_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
             yield f"{name} has another default: that turns gates red"
 
 
-def _asked(case: Mapping[str, Any], key: str) -> Any:
-    """Return what stands under a key, without the lines in which the rows of a table stood."""
+def _under(case: Mapping[str, Any], key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Any:
+    """Return what stands under a key for those who know the older bundle: without new choices, options and lines."""
     value = case.get(key)
-    return [{**row, "line": 0} for row in value] if key == "inputs" and value else value
+    if key == "inputs" and value:
+        return [{**row, "line": 0, "outcome": _known(row["outcome"], old, new)} for row in value]
+    return _known(value, old, new) if key == "outcome" and value else value
+
+
+def _known(outcome: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name, outcomes in outcome.get("by_choice", {}).items():
+        known = _by(old["choices"], "name").get(name)
+        if known is None:  # nobody declares another option than the default, which is the old rule
+            return _known(outcomes[_by(new["choices"], "name")[name]["default"]], old, new)
+        return {"by_choice": {name: {option: _known(outcomes[option], old, new) for option in known["options"]}}}
+    return outcome
 
 
 def _by(entries: list[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, Any]]:

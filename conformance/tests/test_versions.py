@@ -56,10 +56,17 @@ def compare(change: Callable[[dict[str, Any]], object], folder: Path) -> tuple[i
         (lambda new: new["choices"][0]["options"].update(any=""), "- tie has the option any"),
         (lambda new: new["cases"][0].update(why="because"), ""),
         (lambda new: new["cases"][0]["inputs"][0].update(line=9), ""),
+        (
+            lambda new: (
+                new["choices"].append({"name": "form", "options": {"small": "", "large": ""}, "default": "small"}),
+                new["cases"][0].update(outcome={"by_choice": {"form": {"small": CASE["outcome"], "large": {}}}}),
+            ),
+            "- form has the option small\n- form has the option large",
+        ),
     ],
 )
 def test_what_is_new_is_listed(change: Callable[[dict[str, Any]], object], line: str, tmp_path: Path) -> None:
-    assert compare(change, tmp_path) == (0, [line], [""])
+    assert compare(change, tmp_path) == (0, line.split("\n"), [""])
 
 
 @pytest.mark.parametrize(
