@@ -226,7 +226,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "decode_bytes",
-        (Row("any", "`ids`", "`bytes`: a string of two hexadecimal digits, in lower case, for each"),),
+        (Row("any", "`ids`", "`bytes`: one string of hexadecimal digits in lower case, two for each byte"),),
         takes={"ids": _list(_COUNT)},
         gives={"bytes": _HEX},
         clauses="DEC-BYTES-*",
