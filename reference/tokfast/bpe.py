@@ -42,7 +42,7 @@ class BpeEncoder:
         self._model = model
         self._choices = choices
         self._ids = {token: id for token, id in model.vocabulary.items() if token not in model.unused}
-        self._all_ids = all_tokens(model)
+        self._byte_ids = {token: id for token, id in all_tokens(model).items() if token not in model.unused}
         self._tokens = {id: token for token, id in model.vocabulary.items()}
         self._unused = {model.vocabulary[token] for token in model.unused}
         self._has_affixes = bool(model.continuing_prefix or model.end_of_word_suffix)
@@ -105,7 +105,7 @@ class BpeEncoder:
         return (left if self._has_affixes else "".join(left)), known
 
     def _byte_tokens(self, character: str) -> list[tuple[str, int]]:
-        return byte_tokens(character, self._all_ids) if self._model.byte_fallback else []
+        return byte_tokens(character, self._byte_ids) if self._model.byte_fallback else []
 
     def _merge(self, symbols: Sequence[str]) -> Merged:
         if isinstance(symbols, str) and len(symbols) > LONG:

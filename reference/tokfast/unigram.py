@@ -116,7 +116,7 @@ class UnigramEncoder:
         costs = token_costs(model)
         self._model = model
         self._ids = model.vocabulary
-        self._all_ids = all_tokens(model)
+        self._byte_ids = {token: id for token, id in all_tokens(model).items() if token not in model.unused}
         self._start = _start(choices)
         self._trie = _Trie(costs)
         self._unknown_row: tuple[str, int | None] | None = None  # known when it was needed: it may be refused
@@ -168,7 +168,7 @@ class UnigramEncoder:
     def _unknown(self, piece: str, begin: int, end: int) -> list[Part]:
         """Return the tokens of the bytes of unknown characters, or else what stands for them."""
         if self._model.byte_fallback:
-            found = [(place, byte_tokens(piece[place], self._all_ids)) for place in range(begin, end)]
+            found = [(place, byte_tokens(piece[place], self._byte_ids)) for place in range(begin, end)]
             if all(tokens for _, tokens in found):  # UNI-BYTES-1, UNI-BYTES-2
                 return [Part(*token, range(place, place + 1)) for place, tokens in found for token in tokens]
         if self._without_token != "error":  # UNI-UNK-4

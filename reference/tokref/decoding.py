@@ -101,7 +101,7 @@ def decode_bytes(tokens: Sequence[str], choices: Choices) -> list[str]:
     return parts + ([decode_run(run, choices)] if run else [])
 
 
-BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 """A token that stands for a byte (BYTES-1)."""
 
 

@@ -104,7 +104,7 @@ def token_probabilities(model: Unigram) -> dict[str, float]:
     """
     if model.kind == "log_probability":  # UNI-MODEL-1
         return {token: math.exp(weight) for token, weight in model.weights.items()}
-    total = sum(model.weights.values())
+    total = sum(model.weights.values()) + model.reserved_weight  # SP-TYPE-3
     return {token: frequency / total if total else 0.0 for token, frequency in model.weights.items()}  # UNI-PROB-1
 
 

@@ -108,7 +108,8 @@ class WordPiece:
 class Unigram:
     """A Unigram model (``spec/06-unigram.md``). ``kind`` says what the weight of each token is (UNI-MODEL-1).
 
-    ``symbols`` and ``reserved`` are those of :class:`Bpe`; unused tokens are never found.
+    ``symbols``, ``unused`` and ``reserved`` are those of :class:`Bpe`, but unused tokens are never found: ``reserved``
+    has them too. ``reserved_weight`` is the sum of the weights of what it has.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -118,7 +119,9 @@ class Unigram:
     ids: Mapping[str, int] | None = field(default=None, repr=False)
     """The ids, where they are not the positions: of a model that lists a token twice (TERM-10), or reserves some."""
     symbols: tuple[str, ...] = field(default=(), repr=False)
+    unused: frozenset[str] = field(default=frozenset(), repr=False)
     reserved: Mapping[str, int] = field(default_factory=dict, repr=False)
+    reserved_weight: float = field(default=0, repr=False)
 
     @property
     def vocabulary(self) -> Mapping[str, int]:

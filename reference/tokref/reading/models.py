@@ -149,12 +149,20 @@ def reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
     names += [token for token in (model.unknown_token,) if token is not None and token in vocabulary]
     reserved = {token: vocabulary[token] for token in names}
     left = {token: id for token, id in vocabulary.items() if token not in reserved}
-    symbols = types.get("user_defined", ())
+    symbols, unused = types.get("user_defined", ()), frozenset(types.get("unused", ()))
     if isinstance(model, Unigram):
         weights = {token: weight for token, weight in model.weights.items() if token in left}
-        return replace(model, weights=weights, ids=left, symbols=symbols, reserved=reserved)
+        others = sum(model.weights[token] for token in reserved)
+        return replace(
+            model,
+            weights=weights,
+            ids=left,
+            symbols=symbols,
+            unused=unused,
+            reserved=reserved,
+            reserved_weight=others,
+        )
     merges = tuple(pair for pair in model.merges if {*pair, join_symbols(pair, model)} <= left.keys())
-    unused = frozenset(types.get("unused", ()))
     scores = None if model.scores is None else {token: model.scores[token] for token in left}
     return replace(
         model, vocabulary=left, merges=merges, scores=scores, symbols=symbols, unused=unused, reserved=reserved

@@ -54,9 +54,10 @@ def from_mapping(content: Mapping[str, Any], choices: Choices = Choices()) -> To
         return Tokenizer(added_tokens=added_tokens, **stages)
     if not isinstance(kind, str) or kind not in MODELS:
         refuse(f"type {brief(kind)} is unknown; give one of {', '.join(MODELS)}")
+    has_types = "piece_types" in given
     types = read_piece_types(given.pop("piece_types", {}))
     model = MODELS[kind](given, choices)
-    if types:
+    if has_types:  # SP-TYPE-2: the unknown token has a type, even if no other has
         model = reserve(model, types)
     _tell_types(stages, model, types)
     added_tokens = add_ids((*special_tokens, *stages.pop("added_tokens", ())), all_tokens(model))
