@@ -297,8 +297,9 @@ def byte_tokens(piece: AlignedText, place: int, model: Bpe | Unigram) -> list[To
     ['<0xC3>', '<0xA9>']
     """
     names = [f"<0x{byte:02X}>" for byte in utf_8(piece.text[place])] if model.byte_fallback else []
-    vocabulary = all_tokens(model) if names else {}
-    if any(name not in vocabulary or name in model.unused for name in names):  # SP-UNUSED-1
+    known = all_tokens(model) if names else {}
+    vocabulary = {token: id for token, id in known.items() if token not in model.unused}  # SP-UNUSED-1
+    if any(name not in vocabulary for name in names):
         return []
     return [Token(name, vocabulary[name], *piece.span(place, place + 1)) for name in names]  # BPE-BYTES-3
 
