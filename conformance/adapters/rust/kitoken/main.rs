@@ -164,6 +164,7 @@ pub fn adapter() -> Adapter<Model> {
             "decoder",
         ],
         "choices": {
+            "bert_clean_text": "all_c",
             "bpe_merge_order": "lowest_rank",
             "bpe_unknown_without_token": "dropped_after_merging",
             "duplicate_token": "last_place",
