@@ -73,7 +73,7 @@ class FastokensAdapter:
             file = json.dumps(content)
             self._made(file)
         except ValueError as error:
-            if "error building added-tokens" in str(error):
+            if any(said in str(error) for said in ("error building added-tokens", "expected u32")):
                 raise Refusal("invalid_model", str(error)) from error
             if "unsupported" not in str(error):
                 raise

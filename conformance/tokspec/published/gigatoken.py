@@ -56,7 +56,7 @@ class GigatokenAdapter:
         try:
             return self._library.Tokenizer.from_json(json.dumps(content)), ids_in(content), names_in(content)
         except (RuntimeError, ValueError) as error:
-            if "byte_fallback is set but the vocab has no" in str(error):
+            if any(said in str(error) for said in ("byte_fallback is set but the vocab has no", "expected u32")):
                 raise Refusal("invalid_model", str(error).partition("\n")[0]) from error
             if not any(said in str(error) for said in _UNSUPPORTED):
                 raise

@@ -51,6 +51,7 @@ OTHER_TRAINERS = {
 #: What the library's exceptions, which have no type of their own, say when they are refusals.
 _REASONS = {
     "out of vocabulary": "invalid_model",
+    "expected u32": "invalid_model",
     "not found in the vocabulary": "unknown_symbol",
     "Missing [UNK] token": "unknown_symbol",
     "`unk_id` is missing": "unknown_symbol",

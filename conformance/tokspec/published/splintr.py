@@ -48,7 +48,7 @@ _Model: TypeAlias = tuple[bytes, Mapping[str, int], Mapping[int, str]]
 
 
 #: What it says of a model that contradicts itself, as it thinks.
-_INVALID = ("could not determine the unk token id", "is listed in model.vocab with id")
+_INVALID = ("could not determine the unk token id", "is listed in model.vocab with id", "expected u32")
 
 
 class SplintrAdapter:

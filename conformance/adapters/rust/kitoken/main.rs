@@ -74,9 +74,11 @@ fn reasoned(error: ConversionError) -> Refusal {
         InvalidData(message) if message.contains("did not match any variant") => unsupported(error),
         // Its numbers have 32 bits.
         InvalidData(message) if message.ends_with("is too large") => unsupported(error),
-        // A character map is not of its form, or not in base64.
+        // A character map is not of its form, or not in base64; or an id is none.
         InvalidData(message)
-            if message.starts_with("CharsMap data") || message.contains("Invalid symbol") =>
+            if message.starts_with("CharsMap data")
+                || message.contains("Invalid symbol")
+                || message.contains("expected u32") =>
         {
             Refusal("invalid_model", message.clone())
         }
