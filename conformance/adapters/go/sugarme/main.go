@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/sugarme/tokenizer"
 	"github.com/sugarme/tokenizer/normalizer"
@@ -122,6 +123,8 @@ func encodeBatch(model *tokenizer.Tokenizer, input protocol.Input) (protocol.Res
 		inputs = append(inputs, asked)
 	}
 	encodings, err := model.EncodeBatch(inputs, adds(input))
+	// A panic in one of the library's goroutines ends the program, but only after it has told that it is done.
+	time.Sleep(20 * time.Millisecond)
 	if err != nil {
 		return nil, reasoned(err)
 	}
