@@ -48,7 +48,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 #: What the programs leave to notes by hand: other stages, and words too long for naive loops.
 NOT_COVERED = {
-    *("normalize", "decode", "nfd", "nfkd", "lowercase", "strip_accents", "final_sigma"),
+    *("normalize", "decode", "nfd", "nfkd", "lowercase", "strip_accents", "final_sigma", "bert_clean_text"),
     *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token", "merge_outside_vocabulary"),
     *("decode_stream", "encode_batch"),
     *("added_tokens", "vocabulary_ids", "post_processor", "truncation", "padding", "pair", "add_special_tokens"),
