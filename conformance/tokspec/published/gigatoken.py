@@ -24,7 +24,7 @@ COMPONENTS = ("added_tokens", "normalizer", "pre_tokenizer", "model/bpe", "post_
 
 
 #: What it says of a model that it cannot have.
-_UNSUPPORTED = ("Byte remapping failed", "Unsupported model type")
+_UNSUPPORTED = ("Byte remapping failed", "Unsupported model type", "Unsupported normalizer type")
 
 
 class GigatokenAdapter:
