@@ -151,7 +151,7 @@ def test_the_command_prints_the_declaration() -> None:
     assert done.stdout.splitlines() == [
         "tokref 0.1.0 takes",
         "choices={",
-        '  "final_sigma": "contextual",  # contextual fails 0 of 5, plain fails 5: final-sigma-word and 4 more',
+        '  "final_sigma": "contextual",  # contextual fails 0 of 7, plain fails 7: final-sigma-word and 6 more',
         "}",
         f"not told, as no case that it answers tells their options apart: {', '.join(apart)}",
     ]
