@@ -72,12 +72,11 @@ def fold(character: str) -> str:
 
 
 def alike() -> dict[str, list[str]]:
-    """Return, for each character that has others of the same simple case folding, all of these (PATTERN-6)."""
+    """Return, for each character that has case, all of the same simple case folding (PATTERN-6)."""
     groups = defaultdict[str, list[str]](list)
-    code_points = (*range(0x3000), *range(0xA000, 0xAC00), *range(0xF900, 0x1F000))  # elsewhere there is no case
-    for character in regex.findall(r"\p{Changes_When_Casemapped}", "".join(map(chr, code_points))):
+    for character in regex.findall(r"\p{Changes_When_Casemapped}", "".join(map(chr, range(0x1F000)))):  # no case above
         groups[fold(character)].append(character)
-    return {character: group for group in groups.values() if len(group) > 1 for character in group}
+    return {character: group for group in groups.values() for character in group}
 
 
 ALIKE = alike()
@@ -246,14 +245,13 @@ class PatternReader:
 
     def posix_class(self) -> str:
         """Read a class of characters that has a name, perhaps negated (PATTERN-11)."""
-        start = self.place - 2
-        is_negated = self.take("^")
         classes = POSIX[self.choices.pattern_posix_class]
-        name = next((name for name in classes if self.take(f"{name}:]")), None)
-        if name is None:
-            self.place = start
-            self.refuse(self.source[start : self.source.find("]", start) + 1 or None])
-        return f"[{'^' * is_negated}{self.in_both_cases(classes[name])}]"
+        named = regex.compile(r"(\^?)(\w+):\]").match(self.source, self.place)
+        if named is None or named[2] not in classes:
+            self.place -= 2
+            self.refuse("[:")
+        self.place = named.end()
+        return f"[{named[1]}{self.in_both_cases(classes[named[2]])}]"
 
     def member(self) -> str:
         first = self.escape() if self.take("\\") else self.literal()
