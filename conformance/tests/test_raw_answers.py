@@ -128,6 +128,7 @@ LIMITS: Mapping[str, Sequence[str]] = {
         "decodes ▁ as a space, whatever the model",
         "reads a token a line, and takes a space in one for a border",
     ),
+    "Tribuo": ("normalizes as BERT does, and always cleans",),
     "pkoukk/tiktoken-go": ("tries special tokens in the order of a map, which is another each time (SPECIAL-2)",),
 }
 
