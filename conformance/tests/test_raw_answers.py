@@ -55,6 +55,7 @@ IN_JAVASCRIPT = {
     "@microsoft/tiktokenizer": "tiktokenizer",
     "ai-tokenizer": "ai-tokenizer",
     "llama-tokenizer-js": "llama-tokenizer-js",
+    "node-llama-cpp": "node-llama-cpp",
     "tiktoken of npm": "tiktoken-wasm",
 }
 IN_RUST = {"kitoken": "kitoken", "tiktoken-rs": "tiktoken-rs"}

@@ -4,7 +4,10 @@
 // {answer}, {error: "Type: message"} where the library throws, or {not_offered: why}.
 // A library that ends the process ends this program too. ADAPTERS is the folder in which each has its node_modules.
 
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const ADAPTERS = process.env.ADAPTERS;
@@ -248,6 +251,32 @@ const llama = {
   },
 };
 
+// llama.cpp reads a GGUF file from a disk; the vocabulary is all that it has.
+let engine;
+const llamaCpp = {
+  async make(model, written) {
+    need("vocab.gguf" in written, "the model is not written as vocab.gguf");
+    const { getLlama } = await imported("node-llama-cpp", "node-llama-cpp/dist/index.js");
+    engine ??= await getLlama({ gpu: false, build: "never", skipDownload: true, logLevel: "disabled" });
+    const folder = mkdtempSync(join(tmpdir(), "raw-"));
+    try {
+      const modelPath = join(folder, "vocab.gguf");
+      writeFileSync(modelPath, Buffer.from(written["vocab.gguf"].files["vocab.gguf"].base64, "base64"));
+      return { made: await engine.loadModel({ modelPath, vocabOnly: true }) };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+  encode({ made }, input) {
+    takes(input);
+    return { ids: [...made.tokenize(input.text, true)] };
+  },
+  decode({ made }, input) {
+    takes(input);
+    return { text: made.detokenize(idsOf(input), true) };
+  },
+};
+
 const LIBRARIES = {
   "@huggingface/tokenizers": huggingface,
   "gpt-tokenizer": gptTokenizer,
@@ -255,6 +284,7 @@ const LIBRARIES = {
   "@microsoft/tiktokenizer": tiktokenizer,
   "ai-tokenizer": aiTokenizer,
   "llama-tokenizer-js": llama,
+  "node-llama-cpp": llamaCpp,
   tiktoken: wasm,
 };
 
