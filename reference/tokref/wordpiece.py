@@ -130,7 +130,7 @@ def encode_wordpiece(piece: AlignedText, model: WordPiece, choices: Choices) -> 
 
 
 def length(piece: str, choices: Choices) -> int:
-    """Count the code points of a piece, its UTF-16 units, of which one above U+FFFF has two, or its bytes in UTF-8.
+    """Count the code points of a piece, its UTF-16 units (two for one above U+FFFF), or its bytes in UTF-8.
 
     >>> length("a𝐀", Choices(wordpiece_length_unit="utf16"))
     3

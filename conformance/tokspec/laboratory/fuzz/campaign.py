@@ -328,9 +328,8 @@ class Campaign:
     def _try(self, hunt: _Hunt, example: Example) -> None:
         """Compare what an example asks, and raise if something differs that no finding explains."""
         self._end_in_time(hunt)
-        if (
-            hunt.is_narrowed and not hunt.is_begun and self.tally.examples
-        ):  # Hypothesis begins each time with the simplest
+        # Hypothesis begins each time with the simplest example, which was asked before the drawing was narrowed.
+        if hunt.is_narrowed and not hunt.is_begun and self.tally.examples:
             hunt.is_begun = True
             return
         requests = self._chosen(hunt, example)

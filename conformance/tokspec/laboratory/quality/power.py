@@ -91,8 +91,8 @@ def judged(
 ) -> MutantOutcome:
     """Ask a mutant the cases of its clause, those that are about it first, until one fails.
 
-    The others are asked if none does, if the mutant is harmless, or in ``full``; then one failure ends nothing. A case
-    may take so many seconds of the processor.
+    The others are asked if none does, if the mutant is harmless, or in ``full``; then one failure ends nothing.
+    ``seconds`` gives how long a case may take, in seconds of the processor.
     """
     about = sorted((case for case in cases if mutant.clause in case.clauses), key=lambda case: _rank(case, mutant))
     others = [case for case in cases if mutant.clause not in case.clauses]
