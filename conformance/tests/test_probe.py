@@ -136,6 +136,7 @@ def test_what_cannot_be_told_is_not_declared() -> None:
         "metaspace_leading_space",
         "unknown_id",
         "wordpiece_cleanup",
+        "byte_level_added_tokens",
         "byte_fallback_invalid",
         "pattern_interval_plus",
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
+from types import MappingProxyType
 
 from tokfast.patterns import replace_matches
 from tokfast.values import Cache
@@ -24,13 +25,20 @@ _BYTES = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
 
 
 class Decoder:
-    """A decoder of tokref, or none, prepared for many lists of tokens.
+    """A decoder of tokref, or none, prepared for many lists of tokens; ``spelled`` says which are spelled otherwise.
 
     >>> Decoder(Component("byte_level"), None, Choices()).join(["ä", "¾", "Ĩ"])
     '來'
     """
 
-    def __init__(self, component: Component | None, pre_tokenizer: Component | None, choices: Choices) -> None:
+    def __init__(
+        self,
+        component: Component | None,
+        pre_tokenizer: Component | None,
+        choices: Choices,
+        spelled: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._spelled = spelled
         self._has_bytes = component is not None and component.type == "byte_level"
         self._bytes = Cache(_bytes_of)
         if component is None:  # DEC-7
@@ -44,7 +52,7 @@ class Decoder:
 
     def join(self, tokens: Sequence[str]) -> str:
         """Join tokens, as :func:`tokref.decoding.join_tokens` does."""
-        return "".join(self._step(tokens)) if tokens else ""  # DEC-2
+        return "".join(self._step(self._spell(tokens))) if tokens else ""  # DEC-2
 
     def bytes_of(self, tokens: Iterable[str]) -> list[bytes]:
         """Return the bytes of each token (DEC-BYTES-1).
@@ -54,7 +62,10 @@ class Decoder:
         """
         if not self._has_bytes:
             raise InputError("unsupported", "tokens are bytes for the decoder byte_level alone")
-        return [*map(self._bytes.__getitem__, tokens)]
+        return [*map(self._bytes.__getitem__, self._spell(tokens))]
+
+    def _spell(self, tokens: Iterable[str]) -> list[str]:
+        return [self._spelled.get(token, token) for token in tokens] if self._spelled else list(tokens)
 
     def stream(self, tokens: Iterable[str]) -> list[str]:
         """Return what becomes known of the text with each token (DEC-STREAM-1)."""

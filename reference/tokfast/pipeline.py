@@ -31,6 +31,7 @@ from tokref.ceilings import refuse_many_parts, refuse_much_padding
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.lengths import pad, truncate
+from tokref.pipeline import added_as_bytes
 from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import utf_8
 from tokref.values import (
@@ -223,7 +224,8 @@ class FastTokenizer:
 
     @cached_property
     def _decoder(self) -> Decoder:
-        return Decoder(self.tokenizer.decoder, self.tokenizer.pre_tokenizer, self.choices)
+        spelled = added_as_bytes(self.tokenizer, self.choices)
+        return Decoder(self.tokenizer.decoder, self.tokenizer.pre_tokenizer, self.choices, spelled)
 
     @cached_property
     def _checks_tokens(self) -> bool:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tokfast.values import Part, byte_tokens
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.unigram import UNKNOWN_PENALTY, Segmentation, UnigramTraining, token_costs
+from tokref.unigram import Segmentation, UnigramTraining, cost_of_unknown, token_costs
 from tokref.values import Unigram, Words, all_tokens, unknown_token
 
 
@@ -123,7 +123,7 @@ class UnigramEncoder:
         self._without_token = "error" if model.unknown_token is not None else choices.unigram_unknown_without_token
         self._unknown_cost: float | None = None
         if choices.unigram_unknown == "run":  # UNI-UNK-3
-            self._unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+            self._unknown_cost = cost_of_unknown(model, costs, choices)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""

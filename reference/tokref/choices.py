@@ -34,6 +34,7 @@ class Choices:
     )
     unigram_score_start: Literal["one", "zero"] = "one"
     unigram_unknown: Literal["piece", "run"] = "piece"
+    unigram_unknown_score: Literal["all", "known"] = "all"
     unigram_unknown_without_token: Literal["error", "dropped", "kept"] = "error"
     join_without_decoder: Literal["space", "nothing"] = "space"
     metaspace_leading_space: Literal["kept", "removed", "removed_from_first_token", "as_put"] = "kept"
@@ -41,6 +42,7 @@ class Choices:
     truncation_odd: Literal["first", "longer"] = "first"
     wordpiece_cleanup: Literal["each_token", "whole_text"] = "each_token"
     final_sigma: Literal["contextual", "plain"] = "contextual"
+    byte_level_added_tokens: Literal["alphabet", "utf_8"] = "alphabet"
     byte_fallback_invalid: Literal["run", "byte"] = "run"
     pattern_end: Literal["text", "line"] = "text"
     pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"

@@ -228,7 +228,7 @@ CLEANUP = (
 
 
 def token_bytes(token: str) -> bytes:
-    """Return the bytes that a token stands for.
+    """Return the bytes that a token of the vocabulary stands for.
 
     >>> token_bytes("Ġ中"), token_bytes("Ġa")
     (b'\xc4\xa0\xe4\xb8\xad', b' a')

@@ -27,7 +27,7 @@ from tokref.errors import InputError
 from tokref.lengths import pad, truncate
 from tokref.normalization import normalize
 from tokref.post_processing import added_count, post_process, trim_spans
-from tokref.pre_tokenization import pre_tokenize, puts_replacement
+from tokref.pre_tokenization import in_byte_alphabet, pre_tokenize, puts_replacement
 from tokref.sentencepiece import split_at_symbols
 from tokref.unigram import encode_unigram
 from tokref.values import (
@@ -166,7 +166,23 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_s
         removes = puts_replacement(tokenizer.pre_tokenizer)
         choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
     skipped = [*missing, *(tokenizer.special_tokens if skip_special_tokens else ())]  # DEC-5
-    return join_tokens([token for token in tokens if token not in skipped], tokenizer.decoder, choices)  # DEC-6
+    left = [token for token in tokens if token not in skipped]
+    spelled = added_as_bytes(tokenizer, choices)
+    return join_tokens([spelled.get(token, token) for token in left], tokenizer.decoder, choices)  # DEC-6
+
+
+def added_as_bytes(tokenizer: Tokenizer, choices: Choices) -> dict[str, str]:
+    """Return added tokens in the byte alphabet, where ``byte_level`` is to find their UTF-8 in it (DEC-BYTE-1).
+
+    >>> from tokref import Component
+    >>> tokenizer = Tokenizer(added_tokens=(AddedToken("é", 0),), decoder=Component("byte_level"))
+    >>> added_as_bytes(tokenizer, Choices(byte_level_added_tokens="utf_8"))
+    {'é': 'Ã©'}
+    """
+    is_byte_level = tokenizer.decoder is not None and tokenizer.decoder.type == "byte_level"
+    if choices.byte_level_added_tokens == "alphabet" or not is_byte_level:
+        return {}
+    return {token.content: in_byte_alphabet(token.content) for token in tokenizer.added_tokens}
 
 
 def decode_stream(
@@ -206,7 +222,8 @@ def decode_tokens_bytes(ids: Sequence[int], tokenizer: Tokenizer, choices: Choic
     """
     if tokenizer.decoder is None or tokenizer.decoder.type != "byte_level":
         raise InputError("unsupported", "tokens are bytes for the decoder byte_level alone")
-    return [token_bytes(token) for token in tokens_of(ids, tokenizer, choices)]
+    spelled = added_as_bytes(tokenizer, choices)
+    return [token_bytes(spelled.get(token, token)) for token in tokens_of(ids, tokenizer, choices)]
 
 
 def decode_with_offsets(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> tuple[str, list[int]]:

@@ -161,11 +161,17 @@ BYTE_CHARACTERS = _make_byte_characters()
 
 def _write_bytes(piece: AlignedText) -> AlignedText:
     """Write the UTF-8 of each character, a character for each byte (PRE-BYTE-3); so none is unknown (BPE-BYTE-1)."""
-    written = [
-        "".join(BYTE_CHARACTERS[byte] for byte in utf_8(character))  # PRE-BYTE-6
-        for character in piece.text
-    ]
+    written = [in_byte_alphabet(character) for character in piece.text]  # PRE-BYTE-6
     return piece.rewrite((text, place, place + 1) for place, text in enumerate(written))
+
+
+def in_byte_alphabet(text: str) -> str:
+    """Write the UTF-8 of a text, a character for each byte.
+
+    >>> in_byte_alphabet("é b")
+    'Ã©Ġb'
+    """
+    return "".join(BYTE_CHARACTERS[byte] for byte in utf_8(text))
 
 
 def puts_replacement(pre_tokenizer: Component | None) -> bool:

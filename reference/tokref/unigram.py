@@ -275,7 +275,7 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     unknown_cost = None
     # An unknown token has to cost more than any other, or it would take the place of tokens that are there.
     if choices.unigram_unknown == "run" and has_unknowns:  # UNI-UNK-3
-        unknown_cost = UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
+        unknown_cost = cost_of_unknown(model, costs, choices)
         best = _best_up_to(piece.text, costs, unknown_cost)
     if best[size] is None:  # UNI-UNK-3
         return _unknown(piece, 0, size, model, choices)
@@ -297,6 +297,18 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
         else:
             tokens += _unknown(piece, begin, end, model, choices)
     return tokens
+
+
+def cost_of_unknown(model: Unigram, costs: Costs, choices: Choices) -> float:
+    """Return the cost of an unknown character: more than that of any token (UNI-UNK-3).
+
+    >>> model = Unigram({"<unk>": -90.0, "a": -1.0}, "log_probability", unknown_token="<unk>")
+    >>> [cost_of_unknown(model, token_costs(model), Choices(unigram_unknown_score=of)) for of in ("all", "known")]
+    [100.0, 11.0]
+    """
+    if choices.unigram_unknown_score == "known":
+        costs = {token: cost for token, cost in costs.items() if token != model.unknown_token}
+    return UNKNOWN_PENALTY + max(filter(math.isfinite, costs.values()), default=0.0)
 
 
 def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram, choices: Choices) -> list[Token]:

@@ -11,6 +11,7 @@ const hello = helloOf(import.meta.url, "ai-tokenizer", {
   choices: {
     bpe_pairs: "in_vocabulary",
     bpe_merge_order: "lowest_rank",
+    byte_level_added_tokens: "utf_8",
     bpe_unknown_without_token: "dropped_after_merging",
     unknown_id: "skipped",
   },

@@ -10,7 +10,7 @@ import { Refusal, serve, text } from "../javascript/protocol.mjs";
 import { helloOf, idsOf, needPattern, readRanks, specialOf, textOrBytes, unlessDisallowed } from "../javascript/ranks.mjs";
 
 const hello = helloOf(import.meta.url, "gpt-tokenizer", {
-  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "error" },
+  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", byte_level_added_tokens: "utf_8", unknown_id: "error" },
 });
 
 function cutBy({ pattern, pre_tokenizer }) {

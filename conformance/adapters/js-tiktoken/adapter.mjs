@@ -8,7 +8,7 @@ import { serve, text } from "../javascript/protocol.mjs";
 import { helloOf, idsOf, needPattern, readRanks, specialOf, unlessDisallowed } from "../javascript/ranks.mjs";
 
 const hello = helloOf(import.meta.url, "js-tiktoken", {
-  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "skipped" },
+  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", byte_level_added_tokens: "utf_8", unknown_id: "skipped" },
 });
 
 function load(content) {

@@ -45,6 +45,7 @@ const hello = {
   ],
   choices: {
     bpe_merge_order: "lowest_rank",
+    byte_level_added_tokens: "utf_8",
     bpe_pairs: "listed",
     bpe_unknown_run: "each",
     bpe_unknown_without_token: "dropped_after_merging",

@@ -10,7 +10,7 @@ const hello = helloOf(import.meta.url, "tiktoken", {
   name: "tiktoken-wasm",
   language: "Rust",
   unicode: undefined, // that of Node.js is not the library's
-  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank" },
+  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", byte_level_added_tokens: "utf_8" },
 });
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

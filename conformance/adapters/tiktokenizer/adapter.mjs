@@ -9,7 +9,7 @@ import { helloOf, idsOf, needPattern, readRanks, specialOf } from "../javascript
 
 const hello = helloOf(import.meta.url, "@microsoft/tiktokenizer", {
   encode_options: ["allowed_special"],
-  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", unknown_id: "skipped" },
+  choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", byte_level_added_tokens: "utf_8", unknown_id: "skipped" },
 });
 
 function load(content) {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import bpe
@@ -16,8 +17,8 @@ from stages import CHARACTER_OF_BYTE, Model, NotCovered, Refused
 CHOICES = {
     "encode": (*bpe.CHOICES["encode"],),
     "encode_batch": (*bpe.CHOICES["encode"],),
-    "decode_bytes": ("unknown_id",),
-    "decode_with_offsets": ("unknown_id",),
+    "decode_bytes": ("unknown_id", "byte_level_added_tokens"),
+    "decode_with_offsets": ("unknown_id", "byte_level_added_tokens"),
 }
 
 BYTE_OF_CHARACTER = {character: byte for byte, character in CHARACTER_OF_BYTE.items()}
@@ -72,10 +73,12 @@ def ids_of(model: Model) -> dict[str, int]:
 
 
 def parts_of(model: Model, ids: Sequence[int], choices: Mapping[str, str]) -> list[bytes]:
-    tokens = {id: token for token, id in ids_of(model).items()}
-    if choices["unknown_id"] == "error" and not set(ids) <= set(tokens):
+    parts = {id: bytes(map(BYTE_OF_CHARACTER.get, token, repeat(0))) for token, id in ids_of(model).items()}
+    if choices["byte_level_added_tokens"] == "utf_8":
+        parts |= {token["id"]: token["content"].encode("utf-8") for token in model.get("added_tokens", [])}
+    if choices["unknown_id"] == "error" and not set(ids) <= set(parts):
         raise Refused("unknown_id")
-    return [bytes(map(BYTE_OF_CHARACTER.__getitem__, tokens[id])) for id in ids if id in tokens]
+    return [parts[id] for id in ids if id in parts]
 
 
 def with_offsets(parts: Sequence[bytes]) -> dict[str, Any]:

@@ -41,16 +41,18 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "unigram_tie": ("any", "earliest_start"),
     "unigram_score_start": ("one", "zero"),
     "unigram_unknown": ("piece", "run"),
+    "unigram_unknown_score": ("all", "known"),
     "unigram_unknown_without_token": ("error", "dropped", "kept"),
     "merge_outside_vocabulary": ("refused", "ignored"),
     "wordpiece_length_unit": ("code_point", "utf16"),
     "unknown_id": ("error", "skipped"),
+    "byte_level_added_tokens": ("alphabet", "utf_8"),
 }
 #: What the programs leave to notes by hand: other stages, and words too long for naive loops.
 NOT_COVERED = {
     *("normalize", "decode", "nfd", "nfkd", "lowercase", "strip_accents", "final_sigma", "bert_clean_text"),
     *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token", "merge_outside_vocabulary"),
-    *("decode_stream", "encode_batch"),
+    *("decode_stream", "encode_batch", "byte_level_added_tokens"),
     *("added_tokens", "vocabulary_ids", "post_processor", "truncation", "padding", "pair", "add_special_tokens"),
     *("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix"),
     *("replace", "prepend", "strip", "precompiled", "sequence"),

@@ -19,7 +19,7 @@ from typing import Any
 from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_words, encode
 
 CHOICES = {
-    "encode": ("unigram_tie", "unigram_unknown", "unigram_unknown_without_token"),
+    "encode": ("unigram_tie", "unigram_unknown", "unigram_unknown_score", "unigram_unknown_without_token"),
     "viterbi": ("unigram_tie",),
     "segment": ("unigram_tie", "unigram_score_start"),
     "loss": ("unigram_score_start",),
@@ -190,7 +190,9 @@ def without_unknown_token(vocabulary: Vocabulary, choices: Mapping[str, str], pi
 def encode_run(vocabulary: Vocabulary, choices: Mapping[str, str], piece: str, unknown: str) -> list[Tokens]:
     known = vocabulary.probability
     least = None
-    for value in known.values():
+    for token, value in known.items():
+        if token == unknown and choices["unigram_unknown_score"] == "known":
+            continue
         if value.factor > 0 and (least is None or least > value):
             least = value
     if least is None:

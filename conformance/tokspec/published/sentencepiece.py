@@ -25,6 +25,7 @@ CHOICES = {
     "bpe_unknown_run": "fused",
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
+    "unigram_unknown_score": "known",
     "metaspace_leading_space": "as_put",
     "unknown_id": "error",
     "byte_fallback_invalid": "byte",

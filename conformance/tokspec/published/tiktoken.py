@@ -26,6 +26,7 @@ CHOICES = {
     "pattern_posix_class": "ascii",
     "bpe_pairs": "in_vocabulary",
     "bpe_merge_order": "lowest_rank",
+    "byte_level_added_tokens": "utf_8",
     "unknown_id": "error",
     "offset_unit": "code_point",
 }

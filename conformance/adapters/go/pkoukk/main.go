@@ -38,8 +38,9 @@ var adapter = protocol.Adapter[tokenizer]{
 		"encode_options": []string{"allowed_special", "disallowed_special"},
 		"components":     []string{"vocabulary_ids", "added_tokens/content", "added_tokens/id", "model/bpe/ignore_merges"},
 		"choices": map[string]string{
-			"bpe_pairs":  "in_vocabulary",
-			"unknown_id": "skipped",
+			"bpe_pairs":               "in_vocabulary",
+			"byte_level_added_tokens": "utf_8",
+			"unknown_id":              "skipped",
 		},
 	},
 	Load: load,

@@ -168,6 +168,7 @@ pub fn adapter() -> Adapter<Model> {
         "choices": {
             "bert_clean_text": "all_c",
             "bpe_merge_order": "lowest_rank",
+            "byte_level_added_tokens": "utf_8",
             "bpe_unknown_without_token": "dropped_after_merging",
             "duplicate_token": "last_place",
             "join_without_decoder": "nothing",

@@ -131,7 +131,7 @@ fn main() -> io::Result<()> {
         "encode_fields": ["ids"],
         "encode_options": ["allowed_special"],
         "components": ["vocabulary_ids", "added_tokens/content", "added_tokens/id", "model/bpe/ignore_merges"],
-        "choices": { "bpe_pairs": "in_vocabulary" },
+        "choices": { "bpe_pairs": "in_vocabulary", "byte_level_added_tokens": "utf_8" },
     });
     Adapter {
         hello,

@@ -48,7 +48,7 @@ final class Jtokkit implements Protocol.Adapter<Jtokkit.Model> {
         "encode_fields", List.of("ids"),
         "encode_options", List.of("allowed_special", "disallowed_special"),
         "components", List.of("vocabulary_ids", "model/bpe/ignore_merges"),
-        "choices", Map.of("bpe_pairs", "in_vocabulary"));
+        "choices", Map.of("bpe_pairs", "in_vocabulary", "byte_level_added_tokens", "utf_8"));
   }
 
   @Override
