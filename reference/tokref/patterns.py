@@ -286,8 +286,8 @@ class PatternReader:
         if named and named[3] in PROPERTIES:
             self.place = named.end()
             is_negated = (named[1] == "P") != (named[2] == "^")
-            property = f"\\p{{{named[3]}}}"
-            return f"[^{self.in_both_cases(property)}]" if is_negated else property
+            covered = f"\\p{{{named[3]}}}"
+            return f"[^{self.in_both_cases(covered)}]" if is_negated else covered
         if character.isalnum():
             self.place = start
             self.refuse(self.source[start : start + 2])
