@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import tokref
 import tokspec
 import tokspec.adapter
 
@@ -40,6 +41,7 @@ def own(module: ModuleType) -> list[str]:
 def test_what_an_adapter_needs_is_locked() -> None:
     assert tokspec.adapter.__all__ == ["Adapter", "Hello", "Refusal", "Unsupported", "require_unicode"]
     assert sorted(tokspec.__all__) == sorted([*tokspec.adapter.__all__, "__version__"])
+    assert tokref.__version__ == tokspec.__version__
 
 
 def test_only_doors_list_their_names() -> None:

@@ -63,7 +63,7 @@ from tokref.values import (
 )
 from tokref.wordpiece import WordPieceTraining, train_wordpiece
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AddedToken",

@@ -68,7 +68,7 @@ def test_filters_leave_the_rows_that_fit(site: Path, page: Any) -> None:
     assert page.inner_text("#count") == "3 of 3 implementations"
     page.fill("[data-filter=name]", "tokf")
     assert page.inner_text("#count") == "1 of 3 implementations"
-    assert page.locator(f"{SUITE} tbody tr:visible th").all_inner_texts() == ["tokfast 0.1.0"]
+    assert page.locator(f"{SUITE} tbody tr:visible th").all_inner_texts() == ["tokfast 0.2.0"]
     page.fill("[data-filter=name]", "")
     page.select_option("[data-filter=language]", "Python")
     assert page.inner_text("#count") == "2 of 3 implementations"

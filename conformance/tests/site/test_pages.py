@@ -195,7 +195,7 @@ def test_tokens_that_cover_nothing_stand_beside_each_other(suite: Suite) -> None
 @pytest.mark.slow
 def test_the_front_page_has_the_vocabularies(pages: dict[Path, Page], site: Path) -> None:
     links = sorted(link for link in pages[site / "index.html"].links if link.startswith("vocabularies/tokfast"))
-    page = "vocabularies/tokfast-0.1.0.html"
+    page = "vocabularies/tokfast-0.2.0.html"
     assert links == [page, f"{page}#other", f"{page}#toy"]
     text = "".join(pages[site / page].text.split())
     assert text.endswith("toyasitis100···toyAlltextsagree.Notloadedotherloadsnosuchfile")
