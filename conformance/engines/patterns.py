@@ -409,7 +409,7 @@ def rows() -> tuple[list[Row], list[Row]]:
     published, constructs = [], []
     for case in cases:
         content = case.model.content
-        patterns = patterns_of(content["pre_tokenizer"])
+        patterns = patterns_of(content.get("pre_tokenizer", {}))
         label = f"[{case.id}](../fixtures/{case.file})"
         if case.file.endswith("published.yaml") and patterns:
             others = ask_about_texts(content, [other for other in cases if other is not case])
