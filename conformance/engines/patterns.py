@@ -27,7 +27,8 @@ from unittest.mock import patch
 
 import regex
 
-from tokref.patterns import Pattern, find_matches
+from tokref.choices import Choices
+from tokref.patterns import Pattern, compile_pattern, find_matches
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
@@ -143,7 +144,7 @@ def nest(part: str) -> str:
 @cache
 def write_ranges(part: str) -> str:
     """Write a class with the ranges of its members."""
-    members = regex.compile(part, regex.V1).findall("".join(map(chr, range(0x110000))))
+    members = compile_pattern(part, Choices()).findall("".join(map(chr, range(0x110000))))
     ranges: list[list[int]] = []
     for code in map(ord, members):
         if ranges and ranges[-1][1] == code - 1:
@@ -405,11 +406,15 @@ def patterns_of(part: Any) -> list[str]:
 
 def rows() -> tuple[list[Row], list[Row]]:
     """Return the rows of the published patterns and of the constructs."""
-    cases = [case for case in load_suite().cases.values() if case.file.startswith("patterns/")]
+    cases = [
+        case
+        for case in load_suite().cases.values()
+        if case.file.startswith("patterns/") and "pre_tokenizer" in case.model.content
+    ]
     published, constructs = [], []
     for case in cases:
         content = case.model.content
-        patterns = patterns_of(content.get("pre_tokenizer", {}))
+        patterns = patterns_of(content["pre_tokenizer"])
         label = f"[{case.id}](../fixtures/{case.file})"
         if case.file.endswith("published.yaml") and patterns:
             others = ask_about_texts(content, [other for other in cases if other is not case])
