@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,7 +29,7 @@ from unittest.mock import patch
 import regex
 
 from tokref.choices import Choices
-from tokref.patterns import Pattern, compile_pattern, find_matches
+from tokref.patterns import SCRIPTS, Pattern, compile_pattern, find_cuts
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
@@ -179,6 +180,21 @@ def find_in_python(package: Any, flags: int) -> Callable[[str, str], SPANS]:
     return find
 
 
+def find_in_oniguruma(pattern: str, text: str) -> SPANS:
+    """Ask the Oniguruma of ``tokenizers``, which gives what it matches as pieces, and where it cuts."""
+    library = import_module("tokenizers")
+    split = library.pre_tokenizers.Split
+    try:
+        found = split(library.Regex(pattern), "removed", invert=True).pre_tokenize_str(text)
+    except Exception as error:  # it has no class of its own
+        raise RefusedPattern(str(error).removeprefix("Oniguruma error: ")) from None
+    spans = {(first, end) for _, (first, end) in found}
+    parts = split(library.Regex(pattern), "isolated").pre_tokenize_str(text)
+    # Where two parts meet of which none is a match, an empty one stands between.
+    cuts = {first for _, (first, _) in parts} - {place for span in spans for place in span} - {0}
+    return sorted(spans | {(cut, cut) for cut in cuts})
+
+
 PROGRAMS: dict[str, subprocess.Popen[str]] = {}
 """The programs that run, by their command."""
 
@@ -214,7 +230,10 @@ def find_by_program(command: str, option: str, encoding: str) -> Callable[[str, 
         if answer.startswith("!"):
             raise RefusedPattern(answer[1:].strip())
         written = text.encode(encoding)
-        places = [len(written[: unit * int(place)].decode(encoding)) for place in answer.split()]
+        try:
+            places = [len(written[: unit * int(place)].decode(encoding)) for place in answer.split()]
+        except UnicodeDecodeError:
+            raise RefusedPattern("cuts a character beyond U+FFFF in two") from None
         return list(zip(places[::2], places[1::2], strict=True))
 
     return find
@@ -225,18 +244,59 @@ JAVA = "java -XX:TieredStopAtLevel=1 Engine.java"
 GO = "go run -C go ."
 RUST = "rust/target/release/engine"
 
+WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}"
+BOUND = "(?:(?<=[{0}])(?![{0}])|(?<![{0}])(?=[{0}]))"
+NO_BOUND = "(?:(?<=[{0}])(?=[{0}])|(?<![{0}])(?![{0}]))"
+HEXADECIMAL: Mapping[str, str | Rule] = {r"\h": "[0-9A-Fa-f]", r"\H": "[^0-9A-Fa-f]"}
+PROPERTIES = ("Alphabetic", "Lowercase", "Uppercase", "White_Space")
+
+
+def write_names(names: str, written: str) -> dict[str, str | Rule]:
+    r"""Write properties by other names, in which ``{}`` stands for the name, negated ones too.
+
+    >>> write_names("Latin", "Is{}")
+    {'\\p{Latin}': '\\p{IsLatin}', '\\P{Latin}': '\\P{IsLatin}', '\\p{^Latin}': '\\P{IsLatin}'}
+    """
+    rules: dict[str, str | Rule] = {}
+    for name in names.split():
+        other = written.format(name)
+        rules |= {rf"\p{{{name}}}": rf"\p{{{other}}}", rf"\P{{{name}}}": rf"\P{{{other}}}"}
+        rules[rf"\p{{^{name}}}"] = rf"\P{{{other}}}"
+    return rules
+
+
 ECMASCRIPT: Mapping[str, str | Rule] = {
+    r"\w": f"[{WORD}]",
+    r"\W": f"[^{WORD}]",
+    r"\b": BOUND.format(WORD),
+    r"\B": NO_BOUND.format(WORD),
+    **HEXADECIMAL,
+    r"\A": "^",
+    r"\z": "$",
+    r"\Z": r"(?=\n?$)",
+    **write_names(SCRIPTS, "Script={}"),
     r"\s": r"\p{White_Space}",
     r"\S": r"\P{White_Space}",
     r"\d": r"\p{Nd}",
-    r"\p{Han}": r"\p{Script=Han}",
     r"\p{^L}": r"\P{L}",
     ".": r"[^\n]",
     "case": CASES,
     "possessive": DROP_PLUS,
 }
-JAVA_NAMES: Mapping[str, str | Rule] = {r"\p{Han}": r"\p{IsHan}", r"\p{^L}": r"\P{L}", ".": r"[^\n]", "$": r"\z"}
+JAVA_WORD = r"\p{IsAlphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d"
+JAVA_NAMES: Mapping[str, str | Rule] = {
+    **HEXADECIMAL,
+    r"\Z": r"(?=\n?\z)",
+    r"\b": BOUND.format(JAVA_WORD),
+    r"\B": NO_BOUND.format(JAVA_WORD),
+    **write_names(" ".join((SCRIPTS, *PROPERTIES)), "Is{}"),
+    r"\p{^L}": r"\P{L}",
+    ".": r"[^\n]",
+    "$": r"\z",
+}
 JAVA_WITHOUT_FLAG: Mapping[str, str | Rule] = {
+    r"\w": f"[{JAVA_WORD}]",
+    r"\W": f"[^{JAVA_WORD}]",
     r"\s": r"\p{IsWhite_Space}",
     r"\S": r"\P{IsWhite_Space}",
     r"\d": r"\p{Nd}",
@@ -244,6 +304,9 @@ JAVA_WITHOUT_FLAG: Mapping[str, str | Rule] = {
     "case": Rule("`(?iu:…)`", lambda part: part.replace("(?i:", "(?iu:")),
 }
 RE2: Mapping[str, str | Rule] = {
+    r"\w": RANGES,
+    r"\W": RANGES,
+    **HEXADECIMAL,
     r"\s": r"[\t-\r\x{20}\x{85}\p{Z}]",
     r"\S": r"[^\t-\r\x{20}\x{85}\p{Z}]",
     r"\d": r"\p{Nd}",
@@ -251,17 +314,27 @@ RE2: Mapping[str, str | Rule] = {
     "possessive": DROP_PLUS,
     "and": RANGES,
 }
-RUST_REGEX: Mapping[str, str | Rule] = {"ahead": GROUP_AHEAD, "possessive": DROP_PLUS, r"\p{^L}": r"\P{L}"}
+RUST_REGEX: Mapping[str, str | Rule] = {
+    **HEXADECIMAL,
+    "ahead": GROUP_AHEAD,
+    "possessive": DROP_PLUS,
+    r"\p{^L}": r"\P{L}",
+}
 RE: Mapping[str, str | Rule] = {
     r"\s": r"[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]",
     r"\S": r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]",
     "$": r"\Z",
+    **HEXADECIMAL,
+    r"\z": r"\Z",
+    r"\Z": r"(?=\n?\Z)",
 }
+REGEX: Mapping[str, str | Rule] = {**HEXADECIMAL, "$": r"\Z", r"\z": r"\Z", r"\Z": r"(?=\n?\Z)"}
 
 ENGINES = [
-    Engine("Python `regex`", find_in_python(regex, regex.V0), {"$": r"\Z", "and": LOOK_AHEAD}),
-    Engine("Python `regex`, V1", find_in_python(regex, regex.V1), {"$": r"\Z"}),
+    Engine("Python `regex`", find_in_python(regex, regex.V0), {**REGEX, "and": LOOK_AHEAD}),
+    Engine("Python `regex`, V1", find_in_python(regex, regex.V1), REGEX),
     Engine("Python `re`", find_in_python(re, 0), RE),
+    Engine("Oniguruma", find_in_oniguruma, {}),
     Engine("Rust `regex`", find_by_program(RUST, "regex", "utf-8"), RUST_REGEX),
     Engine("Rust `fancy-regex`", find_by_program(RUST, "fancy", "utf-8"), {}),
     Engine("JavaScript, `u`", find_by_program(NODE, "u", "utf-16-le"), {**ECMASCRIPT, "and": LOOK_AHEAD}),
@@ -353,11 +426,9 @@ def ask(find: Callable[[str, str], SPANS], asked: Sequence[Question]) -> Result:
     result = Result()
 
     def find_in_its_place(pattern: Pattern, text: str, choices: Any) -> SPANS:
-        if not pattern.is_regex:
-            return find_matches(pattern, text, choices)
-        return [(first, end) for first, end in find(pattern.source, text) if first < end]
+        return find(pattern.source, text) if pattern.is_regex else find_cuts(pattern, text, choices)
 
-    with patch("tokref.pre_tokenization.find_matches", find_in_its_place):
+    with patch("tokref.pre_tokenization.find_cuts", find_in_its_place):
         for question in asked:
             try:
                 answer = REFERENCE.run(question.operation, question.model, question.input)
