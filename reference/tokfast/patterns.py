@@ -6,6 +6,7 @@ import regex
 
 from tokref.ceilings import SECONDS
 from tokref.errors import InputError, brief
+from tokref.patterns import find_by_steps
 
 
 def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
@@ -17,11 +18,27 @@ def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]
     >>> find_matches(regex.compile("a|ab"), "abab")
     [(0, 1), (2, 3)]
     """
+    return [(begin, end) for begin, end in _search(pattern, text) if begin < end]
+
+
+def find_cuts(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Return where a pattern matches, be it no character (PATTERN-17).
+
+    Raises:
+        InputError: as :func:`find_matches`.
+
+    >>> find_cuts(regex.compile("a*"), "baab")
+    [(0, 0), (1, 3), (4, 4)]
+    """
+    found = _search(pattern, text)
+    return found if all(begin < end for begin, end in found) else find_by_steps(pattern, text)
+
+
+def _search(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
     try:
-        found = [match.span() for match in pattern.finditer(text, timeout=SECONDS, concurrent=False)]
+        return [match.span() for match in pattern.finditer(text, timeout=SECONDS, concurrent=False)]
     except TimeoutError:
         raise InputError("unsupported", f"the pattern {brief(pattern.pattern)} takes too long") from None
-    return [(begin, end) for begin, end in found if begin < end]
 
 
 def replace_matches(pattern: regex.Pattern[str], content: str, text: str) -> str:

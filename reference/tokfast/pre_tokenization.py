@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import regex
 
-from tokfast.patterns import find_matches
+from tokfast.patterns import find_cuts
 from tokfast.values import Piece
 from tokref.choices import Choices
 from tokref.patterns import Pattern
@@ -95,9 +95,9 @@ class _Stage:
         assert self.pattern is not None
         if self.behavior is None:
             return [match.span() for match in self.pattern.finditer(text, concurrent=False)]
-        matches = find_matches(self.pattern, text)
+        matches = find_cuts(self.pattern, text)
         if self.behavior == "removed" and self.invert:  # PRE-SPLIT-6
-            return matches
+            return [(begin, end) for begin, end in matches if begin < end]
         parts = _alternate(matches, len(text))
         if self.behavior == "removed":  # PRE-SPLIT-2
             return [(begin, end) for begin, end, is_match in parts if not is_match]
@@ -105,7 +105,7 @@ class _Stage:
             parts = [(begin, end, not is_match) for begin, end, is_match in parts]
         cuts = _CUTS[self.behavior]
         starts = [begin for (_, _, before), (begin, _, here) in pairwise(parts) if cuts(before, here)]
-        return [*pairwise([0, *starts, len(text)])]
+        return [(begin, end) for begin, end in pairwise([0, *starts, len(text)]) if begin < end]
 
 
 _CUTS: Mapping[str, Callable[[bool, bool], bool]] = {

@@ -23,9 +23,26 @@ CLASSES = {  # PATTERN-3, PATTERN-4
     "S": r"\P{White_Space}",
     "d": r"\p{Nd}",
     "D": r"\P{Nd}",
+    "w": r"\w",  # PATTERN-12: the module's has the joiners too, as UTS #18 has
+    "W": r"\W",
+    "h": "0-9A-Fa-f",  # PATTERN-13
+    "H": "[^0-9A-Fa-f]",
+}
+ANCHORS = {  # PATTERN-14, PATTERN-15; to the module \Z is the end alone
+    r"\A": r"\A",
+    r"\z": r"\Z",
+    r"\Z": r"(?=\n?\Z)",
+    r"\b": r"\b",
+    r"\B": r"\B",
+    r"\G": r"\G",
 }
 CATEGORIES = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn"
-PROPERTIES = {*CATEGORIES.split(), "Han", "Hiragana", "Katakana", "Hangul", "Thai"}  # PATTERN-4
+SCRIPTS = (
+    "Arabic Armenian Bengali Bopomofo Common Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul "
+    "Hebrew Hiragana Inherited Kannada Katakana Khmer Lao Latin Malayalam Mongolian Myanmar Sinhala Tamil Telugu Thai "
+    "Tibetan"
+)
+PROPERTIES = {*CATEGORIES.split(), *SCRIPTS.split(), "Alphabetic", "Lowercase", "Uppercase", "White_Space"}  # PATTERN-4
 POSIX = {  # PATTERN-11, by the option of pattern_posix_class
     "unicode": {
         "alnum": r"\p{Alphabetic}\p{Nd}",
@@ -60,7 +77,10 @@ POSIX = {  # PATTERN-11, by the option of pattern_posix_class
         "xdigit": "0-9A-Fa-f",
     },
 }
-GROUPS = ("(?i:", "(?:", "(?=", "(?!", "(?<=", "(?<!")
+LINE_START, LINE_END = r"(?:\A|(?<=\n)(?!\Z))", r"(?=\n|\Z)"
+PLACES = {*ANCHORS.values(), LINE_START, LINE_END}
+"""How places of a text are written: they match no character and are not repeated."""
+GROUPS = ("(?i:", "(?:", "(?>", "(?=", "(?!", "(?<=", "(?<!")  # PATTERN-6, PATTERN-7, PATTERN-18
 
 
 def fold(character: str) -> str:
@@ -116,6 +136,31 @@ def find_matches(pattern: Pattern, text: str, choices: Choices) -> list[tuple[in
     return [(start, end) for start, end in pattern.search(text, choices) if start < end]
 
 
+def find_cuts(pattern: Pattern, text: str, choices: Choices) -> list[tuple[int, int]]:
+    """Return where a pattern matches, also where it matches no character (PATTERN-17).
+
+    >>> find_cuts(Pattern("a*"), "baab", Choices())
+    [(0, 0), (1, 3), (4, 4)]
+    """
+    spans = pattern.search(text, choices)
+    return spans if all(start < end for start, end in spans) else find_by_steps(pattern.compile(choices), text)
+
+
+def find_by_steps(compiled: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Return all matches; behind one of no character the search goes on at the next character (PATTERN-17)."""
+    # The module itself would go on in the same place.
+    found: list[tuple[int, int]] = []
+    place = 0
+    while place <= len(text) and (match := compiled.search(text, place)):
+        start, end = match.span()
+        if start == end and found and found[-1][1] == end:
+            place += 1
+        else:
+            found.append((start, end))
+            place = end
+    return found
+
+
 def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
     """Compile a pattern that has only constructs of the specification (PATTERN-2).
 
@@ -124,10 +169,10 @@ def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
 
     >>> compile_pattern(r"\\p{N}{1,3}", Choices()).findall("12345")
     ['123', '45']
-    >>> compile_pattern(r"\\bend", Choices())
+    >>> compile_pattern(r"\\Xend", Choices())
     Traceback (most recent call last):
         ...
-    tokref.errors.InputError: unsupported: the pattern has '\\\\b' at 0, which spec/13-patterns.md does not cover
+    tokref.errors.InputError: unsupported: the pattern has '\\\\X' at 0, which spec/13-patterns.md does not cover
     """
     written = PatternReader(source, choices).read()
     try:
@@ -151,6 +196,8 @@ class PatternReader:
     def __init__(self, source: str, choices: Choices) -> None:
         self.source, self.choices, self.place = source, choices, 0
         self.folded: float = NOWHERE  # how deep the outermost group around this place is that ignores case
+        self.has_references = regex.search(r"\\[1-9]", source) is not None
+        self.groups, self.whole_groups = 0, set[int]()  # how many have begun, and which have ended
 
     def read(self) -> str:
         written = self.alternatives(0)
@@ -177,19 +224,44 @@ class PatternReader:
         if self.source.startswith("(?", self.place):
             self.refuse(self.source[self.place : self.place + 3])
         if self.take("("):
+            if self.has_references:
+                return self.numbered_group(depth)
             return "(?:" + self.group(depth)
         if self.take("["):
             return self.character_class()
         if self.take("."):
             # Other line ends are characters like any other, also to engines whose dot stops at them.
             return r"[^\n]"  # PATTERN-9
+        for anchor, meaning in ANCHORS.items():
+            if self.take(anchor):
+                return meaning
+        reference = regex.compile(r"\\([1-9])(?!\d)").match(self.source, self.place)
+        if reference:
+            return self.back_reference(reference)
+        if self.take("^"):
+            return r"\A" if self.choices.pattern_end == "text" else LINE_START  # PATTERN-9
         if self.take("$"):
             # To some engines an end is that of the text, to others that of each line.
-            return r"\Z" if self.choices.pattern_end == "text" else r"(?=\n|\Z)"  # PATTERN-9
+            return r"\Z" if self.choices.pattern_end == "text" else LINE_END  # PATTERN-9
         character = self.source[self.place]
         if character in "^*+?{":
             self.refuse(character)
         return f"[{self.in_both_cases(self.escape() if self.take(chr(92)) else self.literal())}]"
+
+    def numbered_group(self, depth: int) -> str:
+        self.groups += 1
+        number = self.groups
+        written = "(" + self.group(depth)
+        self.whole_groups.add(number)
+        return written
+
+    def back_reference(self, reference: regex.Match[str]) -> str:
+        r"""Read \1 to \9, which match what a group before them has matched (PATTERN-16)."""
+        # Within a group, before it, and where case is ignored, engines go ways of their own.
+        if int(reference[1]) not in self.whole_groups or self.folded < NOWHERE:
+            self.refuse(reference[0])
+        self.place = reference.end()
+        return reference[0]
 
     def in_both_cases(self, member: str) -> str:
         """Add to a member of a class what folds to the same, where case is ignored (PATTERN-6).
@@ -215,6 +287,9 @@ class PatternReader:
         match = self.repetition()
         if match is None:
             return atom
+        if atom in PLACES:
+            self.place = match.start()
+            self.refuse(match[0])
         if self.take("?"):
             return atom + match[0] + "?"
         if self.take("+"):
@@ -257,7 +332,7 @@ class PatternReader:
         first = self.escape() if self.take("\\") else self.literal()
         behind = self.source[self.place : self.place + 2]
         is_range = behind[:1] == "-" and behind[1:] not in ("", "]")  # a last - stands for itself
-        if is_range and not first.startswith((r"\p", r"\P")):
+        if is_range and first.startswith(r"\U"):
             self.place += 1
             first = f"{first}-{self.escape() if self.take(chr(92)) else self.literal()}"
         return self.in_both_cases(first)

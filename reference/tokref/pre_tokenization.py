@@ -16,7 +16,7 @@ import regex
 from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.patterns import Pattern, find_matches
+from tokref.patterns import Pattern, find_cuts
 from tokref.values import Component
 
 DOCUMENTS = Choices()  # what stands where no choices are given
@@ -113,7 +113,7 @@ def split_pattern(
     text: AlignedText, choices: Choices, *, pattern: Pattern, behavior: Behavior, invert: bool = False
 ) -> list[AlignedText]:
     """Cut at the matches of a pattern, or with ``invert`` at what stands between them (PRE-SPLIT-1, PRE-SPLIT-6)."""
-    return _split(text, find_matches(pattern, text.text, choices), behavior, invert)
+    return _split(text, find_cuts(pattern, text.text, choices), behavior, invert)
 
 
 def split_digits(text: AlignedText, choices: Choices, *, individual_digits: bool = False) -> list[AlignedText]:
@@ -203,6 +203,7 @@ def _split(
         parts = [(-end, -begin, is_match) for begin, end, is_match in reversed(mirrored)]
     elif behavior == "contiguous":  # PRE-SPLIT-5
         parts = _join_alike(parts)
+    parts = [part for part in parts if part[0] < part[1]]  # PATTERN-17
     return [text.cut(begin, end) for begin, end, _ in parts]
 
 

@@ -24,18 +24,19 @@ _BOTH = (True, False)
 _SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600", "\0")
 
 #: What regular expressions are made of: each atom stands alone, is repeated in every way, and stands beside others.
-#: None matches nothing, since no clause says what becomes of such a match.
+#: None matches nothing, since no clause says what becomes of such a match where it is replaced.
 _ATOMS = re.findall(
     r"\S+",
     r"a \s \p{L} \d . [aA] [^ab] \S \D (?i:A) (?i:s) (?i:k) (a|ab) (?:ab) \p{Lu} \P{L} \p{^L} \p{N} \p{M} \p{Han} "
     r"\p{Hiragana} \p{Katakana} \p{Hangul} \p{Thai} [^A-Z&&\p{L}] [\p{L}\p{N}&&[^a]] [a-zA&&\p{Ll}] [^\s\p{L}] [\s\d] "
-    r"[\p{^L}] [^\P{L}] [b-dé] [^.] [.$] \v \f \t \x0A \x{1F600} \u00e9 \. \$ [^a[bc]] [^a[^b]] (?i:é) (?i:σ) (?i:[k])",
+    r"[\p{^L}] [^\P{L}] [b-dé] [^.] [.$] \v \f \t \x0A \x{1F600} \u00e9 \. \$ [^a[bc]] [^a[^b]] (?i:é) (?i:σ) (?i:[k]) "
+    r"\w \W \h \H [\w-] [^\w\s] [\hé] \p{Latin} \P{Greek} \p{Common} \p{Alphabetic} \p{Lowercase} (?>ab|a)",
 )
 _REPEATS = ("+", "+?", "++", "{2}", "{1,2}", "{2,}", "{1,2}?", "{1,2}+", "*b", "?b", "*?b", "??b", "*+b", "?+b")
 _JOINED = re.findall(
     r"\S+",
     r"\s+(?!\S) \p{L}+\d? a$ (a)(b) a|ab ab|a (?<=a)b (?<!a)b a(?=b) a(?!b) a+ab a++ab a?+a (?:a|b)+?b .+a \s$ .$ "
-    r"(?<=\s)a \p{N}{1,3}+1 (?:a{1,2})+b",
+    r"(?<=\s)a \p{N}{1,3}+1 (?:a{1,2})+b \ba a\b \Ba a\B \Aa a\z a\Z \Ga|b ^a \n^ (a|b)\1 (.)\1+ (?>a|ab)b (?>a+)b",
 )
 _JOINED += [r" ?\p{L}+", r"(?i:'s|'t)| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"]
 
