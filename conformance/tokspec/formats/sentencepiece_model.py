@@ -209,12 +209,14 @@ def read(content: Any) -> dict[str, Any]:
     for key, value in _unsaid(message):
         raise DataError(f"is {value}, which is not what is told beside the file", FORMAT, key=key)
     model = _model(message, "type" in told and "unknown_token" not in told)
-    return {**model, **_types(message, {*told.get("special_tokens", ()), *BYTES}), **_stages(message), **told}
+    types = _types(message, {*told.get("special_tokens", ()), *BYTES})
+    return {**model, **({"piece_types": types} if types else {}), **_stages(message), **told}
 
 
 def _as_it_is(message: Any, has_no_unknown: bool) -> dict[str, Any]:
     """Return the model that a file says, with SentencePiece's own normalizer, types of pieces, and decoder."""
-    model = {**_model(message, has_no_unknown), **_types(message)}
+    # Also where no piece has a type: no text is found to spell the unknown one (SP-TYPE-2).
+    model = {**_model(message, has_no_unknown), "piece_types": _types(message)}
     if model["type"] == "bpe":
         model.pop("merges", None)
         model.update(scores=[piece.score for piece in message.pieces][: len(model["vocabulary"])], fuse_unk=True)
@@ -227,7 +229,7 @@ def _as_it_is(message: Any, has_no_unknown: bool) -> dict[str, Any]:
     return {**model, "normalizer": normalizer, "decoder": {**decoder, **surface}}
 
 
-def _types(message: Any, others: Set[str] = frozenset()) -> dict[str, Any]:
+def _types(message: Any, others: Set[str] = frozenset()) -> dict[str, list[str]]:
     """Return the tokens of each type but normal and unknown, without others, which the model says elsewhere."""
     types: dict[str, list[str]] = {key: [] for key in _PIECE_TYPES}
     names = {value: key for key, value in _PIECE_TYPES.items()}
@@ -235,7 +237,7 @@ def _types(message: Any, others: Set[str] = frozenset()) -> dict[str, Any]:
         kind = message.SentencePiece.Type.Name(piece.type)
         if kind in names and piece.piece not in others:
             types[names[kind]].append(piece.piece)
-    return {"piece_types": {key: tokens for key, tokens in types.items() if tokens}} if any(types.values()) else {}
+    return {key: tokens for key, tokens in types.items() if tokens}
 
 
 def _is_sentencepiece(normalizer: Mapping[str, Any] | None) -> bool:
