@@ -76,4 +76,4 @@ def test_the_harness_knows_the_references_through_their_adapters_alone() -> None
         for name, module in MODULES.items()
         if re.search(r"^\s*(import|from) (tokref|tokfast)\b", inspect.getsource(module), re.M)
     ]
-    assert knowing == ["tokspec.adapters.reference", "tokspec.adapters.tokfast"]
+    assert knowing == ["tokspec.adapters.patterns", "tokspec.adapters.reference", "tokspec.adapters.tokfast"]

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,7 +34,7 @@ from tokref import (
     wordpiece,
 )
 from tokref.added_tokens import SpecialTokens
-from tokref.ceilings import refuse_large_encoding, refuse_many_segmentations
+from tokref.ceilings import TimedPattern, refuse_large_encoding, refuse_many_segmentations
 from tokref.reading import (
     read_boolean,
     read_integer,
@@ -45,7 +45,7 @@ from tokref.reading import (
     read_text,
     read_words,
 )
-from tokref.values import Words
+from tokref.values import Component, Words
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import DataError
 
@@ -492,6 +492,37 @@ class ReferenceAdapter:
             return answer()
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
+
+
+class OracleAdapter(ReferenceAdapter):
+    """The reference, of which each pattern is compiled once: for whoever asks it about many texts."""
+
+    def load(self, format: str, content: Any) -> Any:
+        """Read a model, and put patterns in that keep what they are compiled to."""
+        tokenizer = super().load(format, content)
+        stages = {name: _keep_compiled(getattr(tokenizer, name)) for name in ("normalizer", "pre_tokenizer", "decoder")}
+        return replace(tokenizer, **stages)
+
+
+class _CompiledPattern(TimedPattern):
+    """A pattern that is read by the chapter once for all texts."""
+
+    def compile(self, choices: Choices) -> Any:
+        """Return what the chapter compiles it to."""
+        return _compiled(self.source, self.is_regex, choices)
+
+
+@lru_cache(256)
+def _compiled(source: str, is_regex: bool, choices: Choices) -> Any:
+    return TimedPattern(source, is_regex).compile(choices)
+
+
+def _keep_compiled(part: Any) -> Any:
+    if isinstance(part, TimedPattern):
+        return _CompiledPattern(part.source, part.is_regex)
+    if isinstance(part, Component):
+        return replace(part, parameters={key: _keep_compiled(value) for key, value in part.parameters.items()})
+    return tuple(map(_keep_compiled, part)) if isinstance(part, tuple) else part
 
 
 _CLAUSE = re.compile(r"\b(?!GPT-|UTF-)[A-Z]+(?:-[A-Z]+)*-\d+\b")

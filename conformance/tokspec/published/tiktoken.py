@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import version
+from itertools import accumulate
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
@@ -170,13 +171,17 @@ class TiktokenAdapter:
     def _pieces(self, pattern: str, text: str) -> list[tuple[str, int, int]]:
         if len(text) > _LONGEST:
             raise Unsupported(f"is asked for pieces of texts of at most {_LONGEST} characters")
+        matches = self._matches(pattern, text)
+        if "".join(matches) == text:  # nothing was dropped, and each piece begins where the one before ends
+            ends = list(accumulate(map(len, matches)))
+            return list(zip(matches, [0, *ends], ends, strict=False))
         places, at = [], 0
         for piece in self._matches(f"(?:{pattern})|(?s:.)", text):
             # What is matched by the pattern only, and not where it stands: it is asked whether that is here.
             if self._matches(rf"(?<=\A(?s:.{{{at}}}))(?:{pattern})", text):
                 places.append((piece, at, at + len(piece)))
             at += len(piece)
-        if [piece for piece, _, _ in places] != self._matches(pattern, text):
+        if [piece for piece, _, _ in places] != matches:
             raise Unsupported("does not tell where its pieces stand, and by longer patterns they are others")
         return places
 

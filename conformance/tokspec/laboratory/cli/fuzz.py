@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -50,13 +50,19 @@ _OPTIONS = [
     click.option(
         "--examples",
         type=POSITIVE,
-        help="End after so many examples: models with all that they are asked.",
+        help="End after so many examples: models with all that they are asked, or texts of a pattern.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
     click.option(
         "--only",
         metavar="FAMILY",
         help="Draw these models alone: stages, bpe, bpe-bytes, wordpiece, unigram, wordlevel, training or broken.",
+    ),
+    click.option(
+        "--pattern",
+        metavar="PATTERN",
+        help="Ask all short texts of the characters that this regular expression tells apart, or a published pattern: "
+        "gpt2, llama3, cl100k, o200k, qwen, deepseek, tekken, kimi or gemma.",
     ),
     click.option(
         "--against", metavar="IMPLEMENTATION", help="Compare with this one, named likewise, instead of the reference."
@@ -92,6 +98,7 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
     tokspec fuzz --impl tokenizers                      for a minute
     tokspec fuzz --impl tokenizers --seed 7 --only bpe  models of one family, the same ones each time
     tokspec fuzz --impl "node adapter.mjs" --save found keep what differs, as fixtures
+    tokspec fuzz --impl "./lexer" --pattern cl100k      all short texts, for one pre-tokenizer
 
     What differs is shrunk and shown once. What the implementation declares as a choice, or does not support, is not a
     finding.
@@ -139,6 +146,7 @@ class _Fuzzing:
     examples: int | None
     seed: int | None
     only: str | None
+    pattern: str | None
     against: str | None
     replay: tuple[Path, ...]
     folder: Path | None
@@ -152,17 +160,18 @@ class _Fuzzing:
         Raises:
             DataError: an option is wrong, something cannot be opened, or what was found and shown cannot be written.
         """
-        from tokspec.laboratory.fuzz.campaign import Campaign
         from tokspec.laboratory.fuzz.display import count_lines, total
         from tokspec.laboratory.fuzz.findings import known_causes, mark_known
         from tokspec.laboratory.fuzz.saving import read_questions
 
         refuse_blank("--against", self.against)
+        self._refuse_beside_pattern(with_counts)
         seed = SystemRandom().randrange(2**32) if self.seed is None else self.seed
         families, causes = self._families(), known_causes(self.known_failures, self.fixtures)
         saved = [question for folder in self.replay for question in read_questions(folder)]
         there = self._there()
-        click.echo(f"seed {seed}", err=True)
+        if self.pattern is None:
+            click.echo(f"seed {seed}", err=True)
         with ExitStack() as sessions:
             checker = self._checker(sessions)
             name = f"{checker.hello.name} {checker.hello.version}"
@@ -171,17 +180,50 @@ class _Fuzzing:
                 click.echo(visible(said), err=True)
             budget = self._budget()
             with _FuzzProgress(budget) as progress:
-                kept = self._kept_in(name)
-                campaign = Campaign(checker, seed, budget, families, progress, database=kept)
+                campaign = self._campaign(checker, seed, budget, families, progress)
                 campaign.run(saved)
             fresh = mark_known(campaign.findings, causes)
             if with_counts:
                 _say(count_lines(campaign))
             _say(self._described(campaign, fresh, seed, show))
             with ExitStack() as last:  # shown though something cannot be written
-                last.callback(click.echo, total(campaign, name))
+                last.callback(click.echo, "\n".join([*campaign.summary(), total(campaign, name)]))
                 self._save(fresh, there, name, checker)
         return self._status(campaign, fresh)
+
+    def _refuse_beside_pattern(self, with_counts: bool) -> None:
+        """Refuse what is of models that are drawn where all texts of a pattern are asked."""
+        given = {
+            "--seed": self.seed is not None,
+            "--only": self.only is not None,
+            "--replay": bool(self.replay),
+            "--database": self.database is not None,
+            "--no-database": self.no_database,
+            "--counts": with_counts,
+        }
+        option = next((option for option, is_given in given.items() if is_given), None)
+        if option and self.pattern is not None:
+            raise DataError(f"asks all texts in their order, and nothing is drawn; leave out {option}", key="--pattern")
+
+    def _campaign(
+        self,
+        checker: Checker,
+        seed: int,
+        budget: Budget,
+        families: Sequence[str],
+        progress: Callable[[Campaign], None],
+    ) -> Campaign:
+        from tokspec.laboratory.fuzz.campaign import Campaign
+        from tokspec.laboratory.fuzz.lexing import Lexing
+        from tokspec.laboratory.fuzz.pattern_classes import read_lexicon
+
+        if self.pattern is None:
+            kept = self._kept_in(f"{checker.hello.name} {checker.hello.version}")
+            return Campaign(checker, seed, budget, families, progress, database=kept)
+        lexicon = read_lexicon(self.pattern, checker.choices)
+        campaign = Lexing(checker, lexicon, budget, progress)
+        _say(lexicon.lines())
+        return campaign
 
     def _families(self) -> tuple[str, ...]:
         from tokspec.laboratory.fuzz.families import FAMILIES
@@ -232,7 +274,7 @@ class _Fuzzing:
     def _database(self) -> Path | None:
         if self.no_database and self.database:
             raise DataError("keeps findings, and --no-database keeps none; give one of the two", key="--database")
-        return None if self.no_database else self.database or Path(".tokspec-fuzz")
+        return None if self.no_database or self.pattern is not None else self.database or Path(".tokspec-fuzz")
 
     def _kept_in(self, name: str) -> Path | None:
         """Name the folder of what is kept: what differs from one oracle, or under some choices, need not elsewhere."""
@@ -286,10 +328,13 @@ class _Fuzzing:
             ("--known-failures", self.known_failures),
             ("--fixtures", self.fixtures if self.known_failures else None),
             ("--only", self.only),
+            ("--pattern", self.pattern),
             *(("--replay", folder) for folder in self.replay if not is_drawn),
             ("--database", None if self.no_database else self.database),
             *((("--seed", seed), ("--examples", finding.examples)) if is_drawn else (("--seconds", 0),)),
         ]
+        if self.pattern is not None:
+            given[-1] = "--examples", finding.examples
         words = "".join(f" {option} {shlex.quote(str(value))}" for option, value in given if value is not None)
         return f"tokspec fuzz{self.target.arguments()}{words}{' --no-database' if self.no_database else ''}"
 
@@ -298,12 +343,14 @@ class _Fuzzing:
         if campaign.interrupted:
             click.echo("interrupted", err=True)
             return INTERRUPTED
-        if campaign.tally.states["same"] or len(campaign.findings):
+        if len(campaign.findings) or not campaign.is_short:
             return 1 if fresh else 0
+        if campaign.tally.states["same"]:
+            return 1  # and the summary says that it shows nothing
         said = "no example was answered"
         if campaign.checker.oracle.fault:
             said += f"; {visible(shorten(campaign.checker.oracle.fault))}"
-        if self.seconds == 0:
+        if self.seconds == 0 and self.pattern is None:
             said = "--seconds 0 asks only what --replay names or the database keeps, and there is nothing"
         click.echo(click.style(f"{said}; a run that shows nothing is not a pass", fg="red"))
         return 1

@@ -218,6 +218,15 @@ class Campaign:
         """How long it has been going on."""
         return monotonic() - self.began
 
+    @property
+    def is_short(self) -> bool:
+        """Whether too little was asked for a run without findings to say anything."""
+        return not self.tally.states["same"]
+
+    def summary(self) -> list[str]:
+        """Say what was asked, where that is more than a number."""
+        return []
+
     def run(self, given_first: Sequence[Question] = ()) -> Findings:
         """Ask what is given first, replay the database, then look until the budget is spent or somebody interrupts.
 

@@ -34,7 +34,8 @@ def finding_lines(finding: Finding, again: str, checker: Checker) -> list[str]:
     others = finding.clauses[1 : 1 + _OTHERS]
     rows = [line for line in lines if is_due or not line.startswith("  expected ")]
     at = next(place for place, line in enumerate(rows) if line.startswith("  input "))
-    head = f"{finding.clause} {finding.question.operation}: {finding.kind}  (met {_count(finding.times, 'time')})"
+    kind = f"{finding.kind}: {finding.cause}" if finding.cause else finding.kind
+    head = f"{finding.clause} {finding.question.operation}: {kind}  (met {_count(finding.times, 'time')})"
     named = [f"  {'or':<9} {', '.join(others)}"] if others else []
     named += [f"  {'after':<9} other questions: alone it is answered rightly"] if finding.needs_others else []
     return [visible(head), rule, *named, *rows[:at], *_model(finding), *rows[at:]]

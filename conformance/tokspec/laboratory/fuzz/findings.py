@@ -35,6 +35,7 @@ def origin_of(operation: str, kind: str) -> Origin:
 class Finding:
     """A difference: the smallest question that shows it, how it differs, and the verdict on that.
 
+    ``cause`` tells differences of one kind apart, if something is known of it.
     ``times`` is how often such a difference was met; ``examples`` and ``seconds`` are what a campaign had asked and
     taken when it was met first. ``known`` names the listed case that excuses it. ``needs_others`` is whether the
     question is answered rightly where it is the only one.
@@ -48,6 +49,7 @@ class Finding:
     seconds: float = 0.0
     known: str = ""
     needs_others: bool = False
+    cause: str = ""
 
     @property
     def origin(self) -> Origin:

@@ -1,0 +1,104 @@
+"""What the reference's reader tells of a pattern: the sets by which it tells characters apart, and its alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import regex
+
+from tokref.ceilings import refuse_heavy_pattern
+from tokref.choices import Choices
+from tokref.errors import InputError
+from tokref.patterns import ALIKE, PatternReader, compile_pattern
+from tokspec.adapter import Refusal
+
+#: What the reader writes for an atom: sets, line feeds, bounds of words, ends of the text, and what stands around them.
+_WRITTEN = regex.compile(
+    r"(?P<set>\[(?:[^][\\]|\\.|(?&set))*\])|(?P<line>\\n\??)|(?P<word>\\[bB])|\\[AZzG]|\(\?(?:[:>=!]|<[=!])|[|)]",
+    regex.DOTALL,
+)
+_GROUP = regex.compile(r"\(\?(?:[:>=!]|<[=!])|\((?!\?)")
+
+
+def read_sets(
+    sources: Sequence[str], options: Mapping[str, str]
+) -> tuple[dict[str, str], list[tuple[str, regex.Pattern[str]]]]:
+    r"""Return the sets of patterns under options of choices, and their alternatives, which are compiled.
+
+    A set is written for the package ``regex``; beside it is the first way in which a pattern has it.
+
+    Raises:
+        Refusal: with the reason of the reference; ``unsupported`` too where sets are not what tells characters apart.
+
+    >>> read_sets([r"a[^\s]|\d"], {})[0]
+    {'[\\U00000061]': 'a', '[^\\p{White_Space}]': '[^\\s]', '[\\p{Nd}]': '\\d'}
+    """
+    choices = Choices.from_mapping({name: options[name] for name in options if name != "offset_unit"})
+    sets, alternatives = dict[str, str](), list[tuple[str, regex.Pattern[str]]]()
+    try:
+        for source in sources:
+            reader = _SetReader(source, choices)
+            sets |= {written: name for written, name in reader.sets.items() if written not in sets}
+            alternatives += [(each, compile_pattern(each, choices)) for each in reader.alternatives_apart()]
+    except InputError as error:
+        raise Refusal(error.reason, error.message) from error
+    return sets, alternatives
+
+
+def alike(character: str) -> Sequence[str]:
+    """Return all characters that have the same simple case folding; none if a character has no case.
+
+    >>> alike("s"), alike("1")
+    (['S', 's', 'ſ'], ())
+    """
+    return ALIKE.get(character, ())
+
+
+class _SetReader(PatternReader):
+    """Collects the sets of a pattern, each as it is written for the package ``regex`` and as its author wrote it.
+
+    Raises:
+        InputError: ``unsupported``, also for what the specification has and this reader cannot take apart.
+    """
+
+    def __init__(self, source: str, choices: Choices) -> None:
+        super().__init__(source, choices)
+        refuse_heavy_pattern(source)
+        self.sets: dict[str, str] = {}
+        self._starts, self._depth = [0], 0
+        compile_pattern(source, choices)
+        self.read()
+
+    def alternatives_apart(self) -> list[str]:
+        """Return the alternatives of the whole pattern."""
+        ends = [start - 1 for start in self._starts[1:]] + [len(self.source)]
+        return [self.source[start:end] for start, end in zip(self._starts, ends, strict=True)]
+
+    def alternatives(self, depth: int) -> str:
+        outer, self._depth = self._depth, depth
+        written = super().alternatives(depth)
+        self._depth = outer
+        return written
+
+    def take(self, expected: str) -> bool:
+        is_taken = super().take(expected)
+        if is_taken and expected == "|" and not self._depth:
+            self._starts.append(self.place)
+        return is_taken
+
+    def atom(self, depth: int) -> str:
+        start = self.place
+        written = super().atom(depth)
+        source = self.source[start : self.place]
+        if source.startswith("("):  # what it groups was read as atoms
+            at = len(written) if _GROUP.match(written) else 0
+        else:
+            at = 0
+            while match := _WRITTEN.match(written, at):
+                at = match.end()
+                found = match["set"] or (match["line"] and r"[\n]") or (match["word"] and r"[\w]")
+                if found:
+                    self.sets.setdefault(found, source)
+        if at < len(written):
+            raise InputError("unsupported", f"the pattern has {source!r}, which does not tell characters apart by sets")
+        return written
