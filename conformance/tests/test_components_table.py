@@ -51,7 +51,6 @@ def test_what_is_not_covered_is_known() -> None:
         "normalizer: Nmt",
         "normalizer: ByteLevel",
         "pre_tokenizer: UnicodeScripts",
-        "pre_tokenizer: FixedLength",
         "model: BPE.dropout",
         "decoder: CTC",
     ]

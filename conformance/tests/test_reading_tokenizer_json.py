@@ -228,10 +228,6 @@ UNCOVERED: list[tuple[Any, str]] = [
         "implementations agree on",
     ),
     (
-        {"model": BPE, "pre_tokenizer": {"type": "FixedLength", "length": 5}},
-        f'pre_tokenizer: is of type "FixedLength", {NOT}: no published file has it, and one implementation alone',
-    ),
-    (
         {"model": BPE, "pre_tokenizer": {"type": "UnicodeScripts"}},
         f'pre_tokenizer: is of type "UnicodeScripts", {NOT}: it follows a table of scripts of its own, older than Unicode\'s',
     ),

@@ -217,6 +217,11 @@ def _digits(choices: Choices, individual_digits: bool) -> _Stage:
     return _Stage(NUMBER if individual_digits else NUMBERS, "isolated")  # PRE-DIGITS-1
 
 
+def _fixed_length(choices: Choices, length: int) -> _Stage:
+    length = min(length, 2**31 - 1)  # no text is as long, and the package regex counts no further
+    return _Stage(regex.compile(rf"(?s).{{1,{length}}}"))  # PRE-FIXED-1
+
+
 _STAGES: Mapping[str, Callable[..., _Stage]] = {
     "bert": lambda choices: _Stage(BERT),
     "byte_level": _byte_level,
@@ -227,4 +232,5 @@ _STAGES: Mapping[str, Callable[..., _Stage]] = {
     "punctuation": lambda choices, behavior: _Stage(PUNCTUATION_MARK, behavior),  # PRE-PUNCT-1
     "whitespace": lambda choices: _Stage(WORDS),
     "char_delimiter_split": lambda choices, delimiter: _Stage(regex.compile(regex.escape(delimiter)), "removed"),
+    "fixed_length": _fixed_length,
 }

@@ -136,6 +136,15 @@ def split_at_delimiter(text: AlignedText, choices: Choices, *, delimiter: str) -
     return _split(text, _places(regex.compile(regex.escape(delimiter)), text), "removed")
 
 
+def split_fixed_length(text: AlignedText, choices: Choices, *, length: int = 5) -> list[AlignedText]:
+    """Cut into pieces of so many characters, the last of which may have fewer (PRE-FIXED-1).
+
+    >>> [piece.text for piece in split_fixed_length(AlignedText.from_input("hugs"), Choices(), length=3)]
+    ['hug', 's']
+    """
+    return [text.cut(begin, begin + length) for begin in range(0, len(text.text), length)]
+
+
 def utf_8(text: str) -> bytes:
     """Return the UTF-8 of a text. Only here is a lone surrogate not a character like any other (TERM-8).
 
@@ -256,5 +265,6 @@ PRE_TOKENIZERS: Mapping[str, Callable[..., list[AlignedText]]] = {
     "punctuation": split_punctuation,
     "whitespace": split_words,
     "char_delimiter_split": split_at_delimiter,
+    "fixed_length": split_fixed_length,
     "sequence": split_in_order,
 }

@@ -30,6 +30,7 @@ const hello = {
     "pre_tokenizer/digits",
     "pre_tokenizer/punctuation",
     "pre_tokenizer/whitespace",
+    "pre_tokenizer/fixed_length",
     "post_processor",
     "model/bpe/ignore_merges",
     "model/bpe/fuse_unk",

@@ -276,6 +276,14 @@ TABLE: tuple[Component, ...] = (
         (Parameter("delimiter", CHARACTER),),
         beyond=True,
     ),
+    Component(
+        "pre_tokenizer",
+        "fixed_length",
+        "FixedLength",
+        "PRE-FIXED-*",
+        (Parameter("length", COUNT, 5),),
+        beyond=True,
+    ),
     _sequence("pre_tokenizer", "PRE-SEQUENCE-*", "pretokenizers"),
     Component(
         "post_processor",
@@ -429,7 +437,6 @@ UNCOVERED: Mapping[str, Mapping[str, str]] = {
         "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
     },
     "pre_tokenizer": {
-        "FixedLength": "no published file has it, and one implementation alone",
         "UnicodeScripts": "it follows a table of scripts of its own, older than Unicode's",
     },
     "decoder": {"CTC": "it decodes what a model of speech puts out, and not what a tokenizer does"},

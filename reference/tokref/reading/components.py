@@ -256,6 +256,7 @@ _PRE_TOKENIZERS: Mapping[str, Mapping[str, Reader]] = {
     "punctuation": {"behavior": read_option(*get_args(Behavior))},
     "whitespace": {},
     "char_delimiter_split": {"delimiter": read_character},
+    "fixed_length": {"length": partial(read_integer, smallest=1)},  # PRE-FIXED-2
     "sequence": {"pre_tokenizers": _read_components(read_pre_tokenizer)},
 }
 

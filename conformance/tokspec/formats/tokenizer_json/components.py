@@ -196,6 +196,7 @@ _ABSENT: Mapping[str, Any] = {
     "pre_tokenizer/metaspace/prepend_scheme": "always",
     "pre_tokenizer/metaspace/split": True,
     "pre_tokenizer/punctuation/behavior": "isolated",
+    "pre_tokenizer/fixed_length/length": 5,
     "decoder/metaspace/prepend_scheme": "always",
     "post_processor/byte_level/use_regex": True,
     "truncation/direction": "right",

@@ -116,6 +116,7 @@ _VALUES: Mapping[str, tuple[Any, ...]] = {
     "pre_tokenizer/metaspace/replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
     "pre_tokenizer/metaspace/prepend_scheme": ("first", "always", "first", "never"),
     "pre_tokenizer/byte_level/add_prefix_space": (False, True),
+    "pre_tokenizer/fixed_length/length": (2, 1, 3),
     "decoder/metaspace/replacement": ("▁", "_", "a", "."),
     "decoder/wordpiece/prefix": ("##", "@", "a", "#", ""),
     "decoder/strip/content": ("a", " ", "▁", "\U0001f600"),
