@@ -21,7 +21,7 @@ from tokfast.sentencepiece import SentencePieceNormalizer
 from tokfast.values import Cache, Piece, cover
 from tokref.alignment import AlignedText, Span
 from tokref.choices import Choices
-from tokref.normalization import normalize, strip_marks, unicode_form
+from tokref.normalization import NMT, normalize, strip_marks, unicode_form
 from tokref.patterns import Pattern
 from tokref.values import Component
 
@@ -205,6 +205,8 @@ def _functions(component: Component, choices: Choices) -> list[Callable[[str], s
         return [_lower_plainly if choices.final_sigma == "plain" else str.lower]
     if component.type == "strip_accents":
         return [_each_character(partial(strip_marks, choices=choices))]
+    if component.type == "nmt":
+        return [lambda text: text.translate(NMT)]
     return [partial(unicode_form, component.type.upper())]  # type: ignore[arg-type]  # nfc, nfd, nfkc, nfkd
 
 

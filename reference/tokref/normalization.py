@@ -45,6 +45,14 @@ IDEOGRAPHS = (  # NORM-BERT-3
 )
 
 
+NMT: Mapping[int, str] = {
+    **dict.fromkeys((*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F), ""),  # NORM-NMT-1
+    **dict.fromkeys((0x09, 0x0A, 0x0C, 0x0D, 0x1680, *range(0x200B, 0x2010)), " "),  # NORM-NMT-2
+    **dict.fromkeys((0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD), " "),
+}
+"""What a code point becomes; any other stays."""
+
+
 def normalize(text: AlignedText, normalizer: Component | None, choices: Choices) -> AlignedText:
     """Apply a normalizer, or none.
 
@@ -178,6 +186,15 @@ def apply_map(text: AlignedText, choices: Choices, *, charsmap: CharacterMap) ->
     return text.rewrite(charsmap.steps(text.text))
 
 
+def replace_controls(text: AlignedText, choices: Choices) -> AlignedText:
+    """Remove control characters, and make spaces of some others (NORM-NMT-1, NORM-NMT-2).
+
+    >>> replace_controls(AlignedText.from_input("a\\x7fb\\u200bc"), Choices()).text
+    'ab c'
+    """
+    return _rewrite_each(text, lambda character: NMT.get(ord(character), character))
+
+
 def _clean(character: str, choices: Choices) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
@@ -248,6 +265,7 @@ NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
     "prepend": prepend,
     "strip": strip,
     "precompiled": apply_map,
+    "nmt": replace_controls,
     "sentencepiece": mark_spaces,
     "sequence": apply_in_order,
 }

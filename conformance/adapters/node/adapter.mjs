@@ -25,7 +25,10 @@ const hello = {
   components: [
     "vocabulary_ids",
     "added_tokens",
-    "normalizer",
+    "normalizer/replace",
+    "normalizer/prepend",
+    "normalizer/strip",
+    "normalizer/precompiled",
     "pre_tokenizer/split",
     "pre_tokenizer/digits",
     "pre_tokenizer/punctuation",

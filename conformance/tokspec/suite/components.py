@@ -214,6 +214,7 @@ TABLE: tuple[Component, ...] = (
         (Parameter("charsmap", CHARACTER_MAP, theirs="precompiled_charsmap"),),
         beyond=True,
     ),
+    Component("normalizer", "nmt", "Nmt", "NORM-NMT-*", beyond=True),
     Component(
         "normalizer",
         "sentencepiece",
@@ -433,7 +434,6 @@ TABLE: tuple[Component, ...] = (
 #: What ``tokenizer.json`` has, by stage, and the specification does not cover, with the reason.
 UNCOVERED: Mapping[str, Mapping[str, str]] = {
     "normalizer": {
-        "Nmt": "no published file has it by itself; the maps of Precompiled hold what it does",
         "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
     },
     "pre_tokenizer": {
