@@ -40,6 +40,7 @@ NEEDING: list[tuple[Mapping[str, Any], list[str]]] = [
     ({"normalizer": {"type": "strip"}}, ["normalizer/strip"]),
     ({"normalizer": {"type": "precompiled", "charsmap": ""}}, ["normalizer/precompiled"]),
     ({"normalizer": {"type": "nmt"}}, ["normalizer/nmt"]),
+    ({"normalizer": {"type": "byte_level"}}, ["normalizer/byte_level"]),
     ({"normalizer": {"type": "sentencepiece"}, "decoder": {"type": "sentencepiece"}}, ["decoder/sentencepiece", "normalizer/sentencepiece"]),
     ({"pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "bert"}, SPLIT]}}, ["pre_tokenizer/split"]),
     ({"pre_tokenizer": {"type": "digits"}}, ["pre_tokenizer/digits"]),

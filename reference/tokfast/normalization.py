@@ -17,6 +17,7 @@ import regex
 
 from tokfast.charsmap import CharacterMapNormalizer
 from tokfast.patterns import find_matches, replace_matches
+from tokfast.pre_tokenization import write_bytes
 from tokfast.sentencepiece import SentencePieceNormalizer
 from tokfast.values import Cache, Piece, cover
 from tokref.alignment import AlignedText, Span
@@ -207,6 +208,8 @@ def _functions(component: Component, choices: Choices) -> list[Callable[[str], s
         return [_each_character(partial(strip_marks, choices=choices))]
     if component.type == "nmt":
         return [lambda text: text.translate(NMT)]
+    if component.type == "byte_level":
+        return [write_bytes]
     return [partial(unicode_form, component.type.upper())]  # type: ignore[arg-type]  # nfc, nfd, nfkc, nfkd
 
 

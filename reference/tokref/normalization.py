@@ -21,6 +21,7 @@ from tokref.alignment import AlignedText, Step
 from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
 from tokref.patterns import Pattern, find_matches
+from tokref.pre_tokenization import in_byte_alphabet
 from tokref.sentencepiece import mark_spaces
 from tokref.values import Component
 
@@ -195,6 +196,15 @@ def replace_controls(text: AlignedText, choices: Choices) -> AlignedText:
     return _rewrite_each(text, lambda character: NMT.get(ord(character), character))
 
 
+def write_bytes(text: AlignedText, choices: Choices) -> AlignedText:
+    """Write the UTF-8 of each character, a character for each byte (NORM-BYTE-1, NORM-BYTE-2).
+
+    >>> write_bytes(AlignedText.from_input("é b"), Choices()).text
+    'Ã©Ġb'
+    """
+    return _rewrite_each(text, in_byte_alphabet)
+
+
 def _clean(character: str, choices: Choices) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
@@ -266,6 +276,7 @@ NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
     "strip": strip,
     "precompiled": apply_map,
     "nmt": replace_controls,
+    "byte_level": write_bytes,
     "sentencepiece": mark_spaces,
     "sequence": apply_in_order,
 }

@@ -215,6 +215,7 @@ TABLE: tuple[Component, ...] = (
         beyond=True,
     ),
     Component("normalizer", "nmt", "Nmt", "NORM-NMT-*", beyond=True),
+    Component("normalizer", "byte_level", "ByteLevel", "NORM-BYTE-*", beyond=True),
     Component(
         "normalizer",
         "sentencepiece",
@@ -433,9 +434,6 @@ TABLE: tuple[Component, ...] = (
 
 #: What ``tokenizer.json`` has, by stage, and the specification does not cover, with the reason.
 UNCOVERED: Mapping[str, Mapping[str, str]] = {
-    "normalizer": {
-        "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
-    },
     "pre_tokenizer": {
         "UnicodeScripts": "it follows a table of scripts of its own, older than Unicode's",
     },
