@@ -48,6 +48,7 @@ NEEDING: list[tuple[Mapping[str, Any], list[str]]] = [
     ({"pre_tokenizer": {"type": "whitespace"}}, ["pre_tokenizer/whitespace"]),
     ({"pre_tokenizer": {"type": "char_delimiter_split", "delimiter": "-"}}, ["pre_tokenizer/char_delimiter_split"]),
     ({"pre_tokenizer": {"type": "fixed_length"}}, ["pre_tokenizer/fixed_length"]),
+    ({"pre_tokenizer": {"type": "unicode_scripts"}}, ["pre_tokenizer/unicode_scripts"]),
     ({"type": "bpe", "ignore_merges": True}, ["model/bpe/ignore_merges"]),
     ({"type": "bpe", "fuse_unk": False}, ["model/bpe/fuse_unk"]),
     ({"type": "bpe", "byte_fallback": True}, ["model/bpe/byte_fallback"]),

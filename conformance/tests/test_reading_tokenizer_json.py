@@ -226,10 +226,6 @@ UNCOVERED: list[tuple[Any, str]] = [
         f'normalizer.normalizers[1]: is of type "NFX", {NOT}; it reads {NAMED}',
     ),
     (
-        {"model": BPE, "pre_tokenizer": {"type": "UnicodeScripts"}},
-        f'pre_tokenizer: is of type "UnicodeScripts", {NOT}: it follows a table of scripts of its own, older than Unicode\'s',
-    ),
-    (
         {"model": BPE, "decoder": {"type": "CTC"}},
         f'decoder: is of type "CTC", {NOT}: it decodes what a model of speech puts out, and not what a tokenizer does',
     ),

@@ -57,7 +57,7 @@ NOT_COVERED = {
     *("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix"),
     *("replace", "prepend", "strip", "precompiled", "sequence", "nmt"),
     *("sentencepiece", "piece_types", "scores"),
-    *("split", "digits", "punctuation", "whitespace", "char_delimiter_split", "fixed_length"),
+    *("split", "digits", "punctuation", "whitespace", "char_delimiter_split", "fixed_length", "unicode_scripts"),
     "a run of marks that only partly composes",
     "letters that compose with what is no mark",
     "marks that are put in order",
