@@ -90,11 +90,8 @@ def _rows() -> Iterator[Row]:
     for stage, listed in CRATE["components"].items():
         components = {component.theirs: component for component in KINDS[stage].components}
         for theirs, fields in listed.items():
-            if theirs in components:
-                ours = f"{stage}/{components[theirs].ours}"
-                yield from _of_component(f"{stage}: {theirs}", ours, components[theirs], fields)
-            else:
-                yield Row(f"{stage}: {theirs}", "", why=KINDS[stage].uncovered[theirs])
+            ours = f"{stage}/{components[theirs].ours}"
+            yield from _of_component(f"{stage}: {theirs}", ours, components[theirs], fields)
     for key, fields in CRATE["others"].items():
         yield from _of_component(key, key, OTHERS[key], fields)
 

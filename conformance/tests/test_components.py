@@ -67,6 +67,7 @@ NEEDING: list[tuple[Mapping[str, Any], list[str]]] = [
     ({"decoder": {"type": "strip", "content": " ", "start": 1, "stop": 0}}, ["decoder/strip"]),
     ({"decoder": {"type": "replace", "pattern": {"regex": "a"}, "content": ""}}, ["decoder/replace"]),
     ({"decoder": {"type": "bpe", "suffix": "</w>"}}, ["decoder/bpe"]),
+    ({"decoder": {"type": "ctc"}}, ["decoder/ctc"]),
     ({"decoder": {"type": "metaspace", "prepend_scheme": "never"}}, ["decoder/metaspace/prepend_scheme"]),
     ({"decoder": {"type": "wordpiece", "cleanup": True}}, ["decoder/wordpiece/cleanup"]),
 ]  # fmt: skip

@@ -275,15 +275,15 @@ TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
         ({"decoder": "wordpiece"}, "a decoder is not an object, but 'wordpiece'"),
         (
             {"decoder": {}},
-            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
+            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, ctc, sentencepiece, sequence",
         ),
         (
-            {"decoder": {"type": "ctc"}},
-            "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
+            {"decoder": {"type": "cut"}},
+            "decoder type 'cut' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, ctc, sentencepiece, sequence",
         ),
         (
             {"decoder": {"type": {}}},
-            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
+            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, ctc, sentencepiece, sequence",
         ),
         ({"decoder": {"type": "byte_level", "x": 1}}, "the decoder byte_level has no key 'x'; give only type"),
         ({"pre_tokenizer": {"type": "metaspace", "replacement": "__"}}, "'__' is not one character"),

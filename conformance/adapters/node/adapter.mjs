@@ -44,6 +44,7 @@ const hello = {
     "decoder/strip",
     "decoder/replace",
     "decoder/bpe",
+    "decoder/ctc",
     "decoder/sequence",
     "decoder/wordpiece/cleanup",
   ],

@@ -40,7 +40,9 @@ COMPONENTS = (
     *("vocabulary_ids", "normalizer/replace", "normalizer/prepend", "normalizer/strip", "normalizer/precompiled"),
     *("normalizer/nmt", "pre_tokenizer/split", "pre_tokenizer/digits", "pre_tokenizer/punctuation"),
     *("pre_tokenizer/whitespace", "model/bpe/ignore_merges", "model/bpe/fuse_unk", "model/bpe/byte_fallback"),
-    *("model/bpe/end_of_word_suffix", "post_processor", "decoder"),
+    *("model/bpe/end_of_word_suffix", "post_processor"),
+    *("decoder/byte_fallback", "decoder/fuse", "decoder/strip", "decoder/replace", "decoder/bpe", "decoder/sequence"),
+    *("decoder/metaspace", "decoder/wordpiece"),
 )
 
 

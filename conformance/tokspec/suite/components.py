@@ -346,6 +346,18 @@ TABLE: tuple[Component, ...] = (
     Component("decoder", "replace", "Replace", "DEC-REPLACE-* PATTERN-*", _REPLACING, beyond=True),
     Component("decoder", "bpe", "BPEDecoder", "DEC-BPE-*", (Parameter("suffix", TEXT),), beyond=True),
     Component(
+        "decoder",
+        "ctc",
+        "CTC",
+        "DEC-CTC-*",
+        (
+            Parameter("pad_token", TEXT, "<pad>"),
+            Parameter("word_delimiter_token", TEXT, "|"),
+            Parameter("cleanup", FLAG, True),
+        ),
+        beyond=True,
+    ),
+    Component(
         "decoder", "sentencepiece", "", "SP-DEC-*", (*_DUMMY, Parameter("unk_surface", TEXT, " ⁇ ")), beyond=True
     ),
     _sequence("decoder", "DEC-SEQUENCE-*", beyond=True),
@@ -433,11 +445,6 @@ TABLE: tuple[Component, ...] = (
     Component("model", "wordlevel", "WordLevel", "WL-*", (Parameter("unknown_token", TEXT, "<unk>"),), beyond=True),
 )
 
-#: What ``tokenizer.json`` has, by stage, and the specification does not cover, with the reason.
-UNCOVERED: Mapping[str, Mapping[str, str]] = {
-    "decoder": {"CTC": "it decodes what a model of speech puts out, and not what a tokenizer does"},
-}
-
 #: Options of requests, each of which is a key of an input.
 _OPTIONS = ("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens")
 
@@ -452,7 +459,7 @@ def rows_of(stage: str) -> tuple[Component, ...]:
 def row_of(stage: str, kind: str = "") -> Component:
     """Return the row of a type; one that the table does not have is beyond the base, and has no parameters.
 
-    >>> row_of("decoder", "strip").parameters[0].name, row_of("decoder", "ctc").parameters
+    >>> row_of("decoder", "strip").parameters[0].name, row_of("decoder", "cut").parameters
     ('content', ())
     """
     return next((row for row in rows_of(stage) if row.type == kind), Component(stage, kind, "", "", beyond=True))

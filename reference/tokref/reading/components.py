@@ -265,6 +265,7 @@ _DECODERS: Mapping[str, Mapping[str, Reader]] = {
     },
     "replace": {"pattern": _read_pattern, "content": read_text},
     "bpe": {"suffix": read_text},
+    "ctc": {"pad_token": read_text, "word_delimiter_token": read_text, "cleanup": read_boolean},
     "sentencepiece": {
         "add_dummy_prefix": read_boolean,
         "remove_extra_whitespaces": read_boolean,

@@ -43,7 +43,6 @@ from tokspec.suite.components import (
     DIRECTION,
     NO_DEFAULT,
     SCHEME,
-    UNCOVERED,
     Parameter,
     members_of,
     row_of,
@@ -247,7 +246,7 @@ def _field(row: Row, parameter: Parameter) -> Field:
 
 #: What can stand in each stage.
 KINDS: Mapping[str, Kinds] = {
-    stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs), UNCOVERED.get(stage, {}))
+    stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs))
     for stage in ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 }
 TRUNCATION = _component(row_of("truncation"))

@@ -121,6 +121,8 @@ _VALUES: Mapping[str, tuple[Any, ...]] = {
     "decoder/wordpiece/prefix": ("##", "@", "a", "#", ""),
     "decoder/strip/content": ("a", " ", "▁", "\U0001f600"),
     "decoder/bpe/suffix": ("</w>", "a", "", "."),
+    "decoder/ctc/pad_token": ("<pad>", "a", "b"),
+    "decoder/ctc/word_delimiter_token": ("|", "▁", "a", "aa"),
     "decoder/sentencepiece/unk_surface": (" ⁇ ", "", "▁a"),
     "post_processor/template/single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>", "AA1", "<", "A>>"))),
     "post_processor/template/pair": tuple(
