@@ -51,6 +51,8 @@ NEEDING: list[tuple[Mapping[str, Any], list[str]]] = [
     ({"pre_tokenizer": {"type": "unicode_scripts"}}, ["pre_tokenizer/unicode_scripts"]),
     ({"type": "bpe", "ignore_merges": True}, ["model/bpe/ignore_merges"]),
     ({"type": "bpe", "fuse_unk": False}, ["model/bpe/fuse_unk"]),
+    ({"type": "bpe", "dropout": 0}, []),
+    ({"type": "bpe", "dropout": 1}, ["model/bpe/dropout"]),
     ({"type": "bpe", "byte_fallback": True}, ["model/bpe/byte_fallback"]),
     ({"type": "bpe", "continuing_prefix": "##"}, ["model/bpe/continuing_prefix"]),
     ({"type": "bpe", "end_of_word_suffix": "</w>"}, ["model/bpe/end_of_word_suffix"]),

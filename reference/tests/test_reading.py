@@ -190,10 +190,11 @@ TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
         ({"type": "gpt"}, f"type 'gpt' is unknown; {TYPES}"),
         ({"vocabulary": ["a"]}, f"type None is unknown; {TYPES}"),
         (
-            {"type": "bpe", "dropout": 0.1},
-            "a bpe model has no key 'dropout'; give only vocabulary, merges, unknown_token, fuse_unk, byte_fallback, "
-            "ignore_merges, continuing_prefix, end_of_word_suffix, scores",
+            {"type": "bpe", "drops": 0.1},
+            "a bpe model has no key 'drops'; give only vocabulary, merges, unknown_token, fuse_unk, byte_fallback, "
+            "ignore_merges, dropout, continuing_prefix, end_of_word_suffix, scores",
         ),
+        ({"type": "bpe", "dropout": 1.5}, "the dropout 1.5 is not from 0 to 1"),
         ({"type": "bpe", "vocabulary": "ab"}, "'ab' is not a list"),
         ({"type": "bpe", "vocabulary": ["a", 1]}, "1 is not a string"),
         ({"type": "bpe", "vocabulary": ["a", "b", "a"]}, "'a' is listed twice"),

@@ -169,6 +169,8 @@ class _MergeTable:
 
     def merge(self, symbols: Sequence[str]) -> Merged:
         """Merge symbols; one that is not in the vocabulary is merged with nothing (BPE-ENC-6; but SP-SCORE-1)."""
+        if self._model.dropout == 1:  # BPE-DROPOUT-1
+            return [(self._ids.get(symbol), 1) for symbol in symbols]
         rank_of, merged = self._rank_of, self._merged
         ids: list[int | None] = [*map(self._ids.get, symbols)]
         if self._ranks and None in ids:

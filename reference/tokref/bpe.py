@@ -226,6 +226,8 @@ def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> li
     [Symbol(text='a', begin=0, end=1), Symbol(text='bc', begin=1, end=3)]
     """
     symbols = list(symbols)
+    if model.dropout == 1:  # BPE-DROPOUT-1: every merge is left out
+        return symbols
     is_listed = model.scores is None and choices.bpe_pairs == "listed"
     if is_listed and choices.bpe_merge_order == "single_pass":
         # This is how the documents' program goes: pair by pair through the list, and never back. What becomes possible

@@ -54,7 +54,7 @@ NOT_COVERED = {
     *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token", "merge_outside_vocabulary"),
     *("decode_stream", "encode_batch", "byte_level_added_tokens"),
     *("added_tokens", "vocabulary_ids", "post_processor", "truncation", "padding", "pair", "add_special_tokens"),
-    *("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix"),
+    *("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix", "dropout"),
     *("replace", "prepend", "strip", "precompiled", "sequence", "nmt"),
     *("sentencepiece", "piece_types", "scores"),
     *("split", "digits", "punctuation", "whitespace", "char_delimiter_split", "fixed_length", "unicode_scripts"),

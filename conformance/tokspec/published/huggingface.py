@@ -56,6 +56,7 @@ _REASONS = {
     "Missing [UNK] token": "unknown_symbol",
     "`unk_id` is missing": "unknown_symbol",
     "Truncation error": "invalid_input",
+    "Dropout should be": "invalid_model",
 }
 
 #: Everything that the neutral model can have.

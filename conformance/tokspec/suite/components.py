@@ -412,6 +412,7 @@ TABLE: tuple[Component, ...] = (
         "BPE-*",
         (
             Parameter("ignore_merges", FLAG, False, beyond=True),
+            Parameter("dropout", OF_MODEL, 0, beyond=True),
             Parameter("fuse_unk", FLAG, NO_DEFAULT, beyond=True),
             Parameter("byte_fallback", FLAG, False, beyond=True),
             Parameter("continuing_prefix", WORD, "", beyond=True),
