@@ -55,7 +55,7 @@ NOT_COVERED = {
     *("decode_stream", "encode_batch", "byte_level_added_tokens"),
     *("added_tokens", "vocabulary_ids", "post_processor", "truncation", "padding", "pair", "add_special_tokens"),
     *("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix", "dropout"),
-    *("replace", "prepend", "strip", "precompiled", "sequence", "nmt"),
+    *("replace", "prepend", "strip", "precompiled", "sequence", "nmt", "byte_level"),
     *("sentencepiece", "piece_types", "scores"),
     *("split", "digits", "punctuation", "whitespace", "char_delimiter_split", "fixed_length", "unicode_scripts"),
     "a run of marks that only partly composes",
