@@ -34,9 +34,6 @@ PASSES: Mapping[str, Any] = json.loads((HERE.parent / "adapters" / "passes.json"
 KINDS = {**parts.KINDS, "model": MODELS}
 OTHERS = {"added_tokens": ADDED_TOKEN, "truncation": parts.TRUNCATION, "padding": parts.PADDING}
 
-#: Fields of which only the value is covered with which they say nothing.
-UNCOVERED = {"model/bpe/dropout": "above 0 it chooses merges at random"}
-
 #: How the ids of a component's clauses begin.
 CLAUSES = {
     {"added_token": "added_tokens"}.get(row.name, row.name): row.clauses.split()[0].rpartition("-")[0]
@@ -90,11 +87,8 @@ def _rows() -> Iterator[Row]:
     for stage, listed in CRATE["components"].items():
         components = {component.theirs: component for component in KINDS[stage].components}
         for theirs, fields in listed.items():
-            if theirs in components:
-                ours = f"{stage}/{components[theirs].ours}"
-                yield from _of_component(f"{stage}: {theirs}", ours, components[theirs], fields)
-            else:
-                yield Row(f"{stage}: {theirs}", "", why=KINDS[stage].uncovered[theirs])
+            ours = f"{stage}/{components[theirs].ours}"
+            yield from _of_component(f"{stage}: {theirs}", ours, components[theirs], fields)
     for key, fields in CRATE["others"].items():
         yield from _of_component(key, key, OTHERS[key], fields)
 
@@ -104,9 +98,7 @@ def _of_component(theirs: str, ours: str, component: Component, fields: Sequence
     yield Row(theirs, ours, prefix)
     known = {field.theirs: field for field in component.fields}
     for field_ in fields:
-        if f"{ours}/{field_}" in UNCOVERED:
-            yield Row(f"{theirs}.{field_}", "", why=UNCOVERED[f"{ours}/{field_}"])
-        elif field_ in known:
+        if field_ in known:
             found = known[field_]
             yield Row(f"{theirs}.{field_}", f"{ours}/{found.ours}", prefix, values=[*found.form.values.values()])
         elif field_ in component.silent:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -179,10 +179,10 @@ def needs() -> Iterator[str]:
 
 def need(each: Parameter) -> str:
     """Say when a model needs a parameter that is beyond the base."""
-    others: Mapping[Any, str] = {False: "true", "": "not empty"}
+    others = {"False": "true", "": "not empty"}
     if not each.has_default:
         return "that parameter"
-    return f"that parameter, and it is {others.get(each.default, f'not `{each.default}`')}"
+    return f"that parameter, and it is {others.get(str(each.default), f'not `{each.default}`')}"
 
 
 def _listed(names: list[str]) -> str:

@@ -108,7 +108,7 @@ def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
     folder = write(tmp_path / "gpt2" / "vocab.json", "{}").parent
     merges = write(folder / "merges.txt", "a\n")
     broken = write(tmp_path / "broken.json", "{\n")
-    dropout = write(tmp_path / "dropout.json", '{"model": {"type": "BPE", "dropout": 1}}')
+    dropout = write(tmp_path / "dropout.json", '{"model": {"type": "BPE", "dropout": 0.5}}')
     named = write(tmp_path / "a.yaml", "")
     listed = ", ".join(
         ["vocab.json+merges.txt", "tokenizer.json", "vocab.txt", "sentencepiece.model", "vocab.tiktoken", "tekken.json"]
@@ -130,7 +130,7 @@ def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
         ("--read", tmp_path / "no.txt"): f"{tmp_path / 'no.txt'}: cannot be read: No such file or directory",
         ("--read", "/dev/zero", "--format", "vocab.txt"): "/dev/zero: is no ordinary file",
         ("--read", broken): f"{broken}:2: is not JSON: Expecting property name enclosed in double quotes",
-        ("--read", dropout): f"{dropout}: model.dropout: is 1, which is not null or 0, and dropout chooses merges at random, which the specification does not cover",
+        ("--read", dropout): f"{dropout}: model.dropout: is 0.5, which is not null, 0 or 1, and dropout between them chooses merges at random, which the specification does not cover",
         ("--read", folder): f"{merges}:1: 'a' is no merge; it needs two tokens with one space between them",
         ("--read", named): f"{named}: does not say by its name what it is; give --format one of {listed}",
         ("--read", broken, "--format", "vocab.gguf"): f"{broken}: the suite does not read vocab.gguf; it reads {', '.join(READERS)}",

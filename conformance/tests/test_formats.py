@@ -62,6 +62,8 @@ NORMALIZERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "prepend": ({"type": "prepend", "prefix": "▁"}, {"type": "Prepend", "prepend": "▁"}),
     "strip": ({"type": "strip", "right": False}, {"type": "Strip", "strip_left": True, "strip_right": False}),
+    "nmt": ({"type": "nmt"}, {"type": "Nmt"}),
+    "byte_level": ({"type": "byte_level"}, {"type": "ByteLevel"}),
     "precompiled": (
         {"type": "precompiled", "charsmap": "aHVn"},
         {"type": "Precompiled", "precompiled_charsmap": "aHVn"},
@@ -86,6 +88,8 @@ PRE_TOKENIZERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": False},
     ),
     "whitespace": ({"type": "whitespace"}, {"type": "Whitespace"}),
+    "fixed_length": ({"type": "fixed_length"}, {"type": "FixedLength", "length": 5}),
+    "unicode_scripts": ({"type": "unicode_scripts"}, {"type": "UnicodeScripts"}),
     "char_delimiter_split": (
         {"type": "char_delimiter_split", "delimiter": "-"},
         {"type": "CharDelimiterSplit", "delimiter": "-"},
@@ -113,6 +117,10 @@ DECODERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "metaspace": ({"type": "metaspace"}, METASPACE),
     "wordpiece": ({"type": "wordpiece"}, {"type": "WordPiece", "prefix": "##", "cleanup": False}),
     "bpe": ({"type": "bpe", "suffix": "</w>"}, {"type": "BPEDecoder", "suffix": "</w>"}),
+    "ctc": (
+        {"type": "ctc", "cleanup": False},
+        {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": False},
+    ),
     "byte_fallback": ({"type": "byte_fallback"}, {"type": "ByteFallback"}),
     "fuse": ({"type": "fuse"}, {"type": "Fuse"}),
     "strip": (

@@ -190,10 +190,11 @@ TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
         ({"type": "gpt"}, f"type 'gpt' is unknown; {TYPES}"),
         ({"vocabulary": ["a"]}, f"type None is unknown; {TYPES}"),
         (
-            {"type": "bpe", "dropout": 0.1},
-            "a bpe model has no key 'dropout'; give only vocabulary, merges, unknown_token, fuse_unk, byte_fallback, "
-            "ignore_merges, continuing_prefix, end_of_word_suffix, scores",
+            {"type": "bpe", "drops": 0.1},
+            "a bpe model has no key 'drops'; give only vocabulary, merges, unknown_token, fuse_unk, byte_fallback, "
+            "ignore_merges, dropout, continuing_prefix, end_of_word_suffix, scores",
         ),
+        ({"type": "bpe", "dropout": 1.5}, "the dropout 1.5 is not from 0 to 1"),
         ({"type": "bpe", "vocabulary": "ab"}, "'ab' is not a list"),
         ({"type": "bpe", "vocabulary": ["a", 1]}, "1 is not a string"),
         ({"type": "bpe", "vocabulary": ["a", "b", "a"]}, "'a' is listed twice"),
@@ -275,15 +276,15 @@ TYPES = "give one of bpe, wordpiece, unigram, wordlevel"
         ({"decoder": "wordpiece"}, "a decoder is not an object, but 'wordpiece'"),
         (
             {"decoder": {}},
-            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
+            "decoder type None is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, ctc, sentencepiece, sequence",
         ),
         (
-            {"decoder": {"type": "ctc"}},
-            "decoder type 'ctc' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
+            {"decoder": {"type": "cut"}},
+            "decoder type 'cut' is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, ctc, sentencepiece, sequence",
         ),
         (
             {"decoder": {"type": {}}},
-            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, sentencepiece, sequence",
+            "decoder type {} is unknown; give one of byte_level, metaspace, wordpiece, byte_fallback, fuse, strip, replace, bpe, ctc, sentencepiece, sequence",
         ),
         ({"decoder": {"type": "byte_level", "x": 1}}, "the decoder byte_level has no key 'x'; give only type"),
         ({"pre_tokenizer": {"type": "metaspace", "replacement": "__"}}, "'__' is not one character"),

@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 
 from tokfast.pairs import Key, PairQueue, SplitCorpus
 from tokfast.values import Cache, Part, byte_tokens
-from tokref.bpe import BpeTraining, Target, join_symbols, split_piece
+from tokref.bpe import BpeTraining, Target, base_vocabulary, join_symbols, mark_end, split_piece
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.values import Bpe, Pair, Words, all_tokens, number_tokens, unknown_token
@@ -169,6 +169,8 @@ class _MergeTable:
 
     def merge(self, symbols: Sequence[str]) -> Merged:
         """Merge symbols; one that is not in the vocabulary is merged with nothing (BPE-ENC-6; but SP-SCORE-1)."""
+        if self._model.dropout == 1:  # BPE-DROPOUT-1
+            return [(self._ids.get(symbol), 1) for symbol in symbols]
         rank_of, merged = self._rank_of, self._merged
         ids: list[int | None] = [*map(self._ids.get, symbols)]
         if self._ranks and None in ids:
@@ -224,15 +226,18 @@ class _MergeTable:
         return self._ids.get(join_symbols((left, right), self._model))
 
 
-def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choices: Choices) -> BpeTraining:
+def train_bpe(
+    words: Words, special_tokens: Sequence[str], target: Target, choices: Choices, suffix: str = ""
+) -> BpeTraining:
     """Learn merges until the target is reached, as :func:`tokref.train_bpe` does.
 
     >>> words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     >>> train_bpe(words, [], Target(merge_count=3), Choices()).steps
     (('u', 'g', 20), ('u', 'n', 16), ('h', 'ug', 15))
     """
-    ids = number_tokens(dict.fromkeys([*special_tokens, *sorted(set().union(*words))]))  # BPE-TRAIN-2, BPE-TRAIN-3
-    corpus = SplitCorpus(words, words.values())
+    ids = number_tokens(base_vocabulary(words, special_tokens, suffix))
+    splits = [mark_end(word, suffix) for word in words] if suffix else words  # BPE-TRAIN-16
+    corpus = SplitCorpus(splits, words.values())
     key = _KEYS[choices.bpe_training_tie](corpus, ids)
     queue = PairQueue()
     for pair in corpus.pair_counts:

@@ -17,11 +17,12 @@ import regex
 
 from tokfast.charsmap import CharacterMapNormalizer
 from tokfast.patterns import find_matches, replace_matches
+from tokfast.pre_tokenization import write_bytes
 from tokfast.sentencepiece import SentencePieceNormalizer
 from tokfast.values import Cache, Piece, cover
 from tokref.alignment import AlignedText, Span
 from tokref.choices import Choices
-from tokref.normalization import normalize, strip_marks, unicode_form
+from tokref.normalization import NMT, normalize, strip_marks, unicode_form
 from tokref.patterns import Pattern
 from tokref.values import Component
 
@@ -205,6 +206,10 @@ def _functions(component: Component, choices: Choices) -> list[Callable[[str], s
         return [_lower_plainly if choices.final_sigma == "plain" else str.lower]
     if component.type == "strip_accents":
         return [_each_character(partial(strip_marks, choices=choices))]
+    if component.type == "nmt":
+        return [lambda text: text.translate(NMT)]
+    if component.type == "byte_level":
+        return [write_bytes]
     return [partial(unicode_form, component.type.upper())]  # type: ignore[arg-type]  # nfc, nfd, nfkc, nfkd
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import regex
@@ -18,7 +19,7 @@ from tokfast.patterns import find_cuts
 from tokfast.values import Piece
 from tokref.choices import Choices
 from tokref.patterns import Pattern
-from tokref.pre_tokenization import BERT, BYTE_CHARACTERS, NO_WHITE_SPACE, PUNCTUATION, WORDS, utf_8
+from tokref.pre_tokenization import BERT, BYTE_CHARACTERS, NO_WHITE_SPACE, PUNCTUATION, SCRIPTS, WORDS, utf_8
 from tokref.values import Component
 
 # PRE-BYTE-1: contractions stand behind letters and numbers, which begin differently, as most pieces are of letters.
@@ -217,6 +218,22 @@ def _digits(choices: Choices, individual_digits: bool) -> _Stage:
     return _Stage(NUMBER if individual_digits else NUMBERS, "isolated")  # PRE-DIGITS-1
 
 
+def _fixed_length(choices: Choices, length: int) -> _Stage:
+    length = min(length, 2**31 - 1)  # no text is as long, and the package regex counts no further
+    return _Stage(regex.compile(rf"(?s).{{1,{length}}}"))  # PRE-FIXED-1
+
+
+@cache
+def _scripts() -> regex.Pattern[str]:
+    """Return a pattern of stretches of one script, each with what goes with every script (PRE-SCRIPTS-1)."""
+    sets = {name: rf"\p{{Script={name}}}" for name in SCRIPTS if name not in ("Hiragana", "Katakana")}
+    sets["Common"] = r"[\p{Script=Common}--[ ー]]"
+    sets["Han"] = r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]"  # PRE-SCRIPTS-2
+    joining = rf"[^{''.join(sets.values())}]"  # PRE-SCRIPTS-3
+    stretches = "|".join(rf"{one}[{one}{joining}]*+" for one in sets.values())
+    return regex.compile(rf"(?V1){joining}*+(?:{stretches})|{joining}+")
+
+
 _STAGES: Mapping[str, Callable[..., _Stage]] = {
     "bert": lambda choices: _Stage(BERT),
     "byte_level": _byte_level,
@@ -227,4 +244,6 @@ _STAGES: Mapping[str, Callable[..., _Stage]] = {
     "punctuation": lambda choices, behavior: _Stage(PUNCTUATION_MARK, behavior),  # PRE-PUNCT-1
     "whitespace": lambda choices: _Stage(WORDS),
     "char_delimiter_split": lambda choices, delimiter: _Stage(regex.compile(regex.escape(delimiter)), "removed"),
+    "fixed_length": _fixed_length,
+    "unicode_scripts": lambda choices: _Stage(_scripts()),
 }

@@ -46,13 +46,15 @@ class BpeTraining:
     words: tuple[Split, ...]
 
 
-def base_vocabulary(words: Words, special_tokens: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the special tokens, then every character of the words once, by code point.
+def base_vocabulary(words: Words, special_tokens: Sequence[str] = (), suffix: str = "") -> tuple[str, ...]:
+    """Return the special tokens, then every character of the words once, by code point, and those with a suffix.
 
     >>> base_vocabulary({"hug": 10, "bun": 4}, ["<s>"])
     ('<s>', 'b', 'g', 'h', 'n', 'u')
     """
     characters = sorted({character for word in words for character in word})  # BPE-TRAIN-2
+    if suffix:  # BPE-TRAIN-17
+        characters += sorted({word[-1] + suffix for word in words if word})
     others = [character for character in characters if character not in special_tokens]
     return (*special_tokens, *others)  # BPE-TRAIN-3
 
@@ -118,15 +120,27 @@ def merge_pair(tokens: Sequence[str], pair: Pair, merged: str) -> tuple[str, ...
     return tuple(result)
 
 
-def train_bpe(words: Words, special_tokens: Sequence[str], target: Target, choices: Choices) -> BpeTraining:
-    """Learn merges until the target is reached.
+def mark_end(tokens: Sequence[str], suffix: str) -> tuple[str, ...]:
+    """Write the suffix behind the last character of a word (BPE-TRAIN-16).
+
+    >>> mark_end(["h", "u", "g"], "</w>")
+    ('h', 'u', 'g</w>')
+    """
+    return (*tokens[:-1], tokens[-1] + suffix) if tokens else ()
+
+
+def train_bpe(
+    words: Words, special_tokens: Sequence[str], target: Target, choices: Choices, suffix: str = ""
+) -> BpeTraining:
+    """Learn merges until the target is reached; the last character of each word has the suffix.
 
     >>> words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     >>> train_bpe(words, [], Target(merge_count=3), Choices()).steps
     (('u', 'g', 20), ('u', 'n', 16), ('h', 'ug', 15))
     """
-    vocabulary = list(base_vocabulary(words, special_tokens))  # BPE-TRAIN-12: never less than this
+    vocabulary = list(base_vocabulary(words, special_tokens, suffix))  # BPE-TRAIN-12: never less than this
     splits = [(tuple(word), count) for word, count in words.items()]  # BPE-TRAIN-4
+    splits = [(mark_end(tokens, suffix), count) for tokens, count in splits]  # BPE-TRAIN-16
     steps: list[tuple[str, str, int]] = []
     while not target.is_reached(len(vocabulary), len(steps)):  # BPE-TRAIN-11
         best = best_pair(splits, vocabulary, choices)
@@ -188,7 +202,7 @@ def split_piece(text: str, model: Bpe) -> list[Symbol]:
     for place, character in enumerate(text):
         prefix = model.continuing_prefix if place > 0 else ""  # BPE-AFFIX-2
         suffix = model.end_of_word_suffix if place == len(text) - 1 else ""  # BPE-AFFIX-1
-        symbols.append(Symbol(prefix + character + suffix, place, place + 1))  # BPE-AFFIX-4: an affix takes no room
+        symbols.append(Symbol(prefix + character + suffix, place, place + 1))  # BPE-AFFIX-5: an affix takes no room
     return symbols
 
 
@@ -226,6 +240,8 @@ def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> li
     [Symbol(text='a', begin=0, end=1), Symbol(text='bc', begin=1, end=3)]
     """
     symbols = list(symbols)
+    if model.dropout == 1:  # BPE-DROPOUT-1: every merge is left out
+        return symbols
     is_listed = model.scores is None and choices.bpe_pairs == "listed"
     if is_listed and choices.bpe_merge_order == "single_pass":
         # This is how the documents' program goes: pair by pair through the list, and never back. What becomes possible

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 
 from tokref.choices import Choices
 from tokref.patterns import Pattern, find_matches
@@ -174,6 +175,26 @@ def decode_suffix(tokens: Sequence[str], choices: Choices, *, suffix: str) -> li
     return [token.replace(suffix, "" if place == last else " ") for place, token in enumerate(tokens)]
 
 
+def decode_ctc(
+    tokens: Sequence[str],
+    choices: Choices,
+    *,
+    pad_token: str = "<pad>",
+    word_delimiter_token: str = "|",
+    cleanup: bool = True,
+) -> list[str]:
+    """Join what a model of speech puts out for each moment: the pad token keeps two equal letters apart.
+
+    >>> decode_ctc(["a", "a", "<pad>", "a", "|", "b"], Choices())
+    ['a', 'a', ' ', 'b']
+    """
+    runs = [token for token, _ in groupby(tokens)]  # DEC-CTC-1
+    parts = [token.replace(pad_token, "") for token in runs]  # DEC-CTC-2
+    if cleanup:  # DEC-CTC-3
+        parts = [clean_up(part).replace(word_delimiter_token, " ") for part in parts]
+    return [part for part in parts if part]
+
+
 def decode_pieces(
     tokens: Sequence[str],
     choices: Choices,
@@ -248,6 +269,7 @@ DECODERS: Mapping[str, Callable[..., list[str]]] = {
     "strip": strip_each,
     "replace": replace_in_each,
     "bpe": decode_suffix,
+    "ctc": decode_ctc,
     "sentencepiece": decode_pieces,
     "sequence": decode_in_order,
 }

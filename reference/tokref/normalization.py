@@ -21,6 +21,7 @@ from tokref.alignment import AlignedText, Step
 from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
 from tokref.patterns import Pattern, find_matches
+from tokref.pre_tokenization import in_byte_alphabet
 from tokref.sentencepiece import mark_spaces
 from tokref.values import Component
 
@@ -43,6 +44,14 @@ IDEOGRAPHS = (  # NORM-BERT-3
     (0xF900, 0xFAFF),
     (0x2F800, 0x2FA1F),
 )
+
+
+NMT: Mapping[int, str] = {
+    **dict.fromkeys((*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F), ""),  # NORM-NMT-1
+    **dict.fromkeys((0x09, 0x0A, 0x0C, 0x0D, 0x1680, *range(0x200B, 0x2010)), " "),  # NORM-NMT-2
+    **dict.fromkeys((0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD), " "),
+}
+"""What a code point becomes; any other stays."""
 
 
 def normalize(text: AlignedText, normalizer: Component | None, choices: Choices) -> AlignedText:
@@ -178,6 +187,24 @@ def apply_map(text: AlignedText, choices: Choices, *, charsmap: CharacterMap) ->
     return text.rewrite(charsmap.steps(text.text))
 
 
+def replace_controls(text: AlignedText, choices: Choices) -> AlignedText:
+    """Remove control characters, and make spaces of some others (NORM-NMT-1, NORM-NMT-2).
+
+    >>> replace_controls(AlignedText.from_input("a\\x7fb\\u200bc"), Choices()).text
+    'ab c'
+    """
+    return _rewrite_each(text, lambda character: NMT.get(ord(character), character))
+
+
+def write_bytes(text: AlignedText, choices: Choices) -> AlignedText:
+    """Write the UTF-8 of each character, a character for each byte (NORM-BYTE-1, NORM-BYTE-2).
+
+    >>> write_bytes(AlignedText.from_input("é b"), Choices()).text
+    'Ã©Ġb'
+    """
+    return _rewrite_each(text, in_byte_alphabet)
+
+
 def _clean(character: str, choices: Choices) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r" or category[0] == "Z":  # NORM-BERT-2
@@ -248,6 +275,8 @@ NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {
     "prepend": prepend,
     "strip": strip,
     "precompiled": apply_map,
+    "nmt": replace_controls,
+    "byte_level": write_bytes,
     "sentencepiece": mark_spaces,
     "sequence": apply_in_order,
 }

@@ -9,6 +9,7 @@ to right; what no match covers is dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Literal
 
 import regex
@@ -41,6 +42,23 @@ NUMBER = regex.compile(r"\p{N}")  # PRE-DIGITS-1
 PUNCTUATION_CHARACTER = regex.compile(rf"[{PUNCTUATION}]")
 WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d"  # PRE-WORDS-1
 WORDS = regex.compile(rf"[{WORD}]+|[^{WORD}\p{{White_Space}}]+")
+
+SCRIPTS: list[str] = regex.findall(  # the most frequent first
+    r"\w+",
+    "Latin Common Han Hiragana Katakana Inherited Cyrillic Arabic Adlam Ahom AnatolianHieroglyphs Armenian Avestan "
+    "Balinese Bamum BassaVah Batak Bengali Bhaiksuki Bopomofo Brahmi Braille Buginese Buhid CanadianAboriginal Carian "
+    "CaucasianAlbanian Chakma Cham Cherokee Coptic Cuneiform Cypriot Deseret Devanagari Duployan EgyptianHieroglyphs "
+    "Elbasan Ethiopic Georgian Glagolitic Gothic Grantha Greek Gujarati Gurmukhi Hangul Hanunoo Hatran Hebrew "
+    "ImperialAramaic InscriptionalPahlavi InscriptionalParthian Javanese Kaithi Kannada KayahLi Kharoshthi Khmer "
+    "Khojki Khudawadi Lao Lepcha Limbu LinearA LinearB Lisu Lycian Lydian Mahajani Malayalam Mandaic Manichaean "
+    "Marchen MeeteiMayek MendeKikakui MeroiticCursive MeroiticHieroglyphs Miao Modi Mongolian Mro Multani Myanmar "
+    "Nabataean NewTaiLue Newa Nko Ogham OlChiki OldHungarian OldItalic OldNorthArabian OldPermic OldPersian "
+    "OldSouthArabian OldTurkic Oriya Osage Osmanya PahawhHmong Palmyrene PauCinHau PhagsPa Phoenician PsalterPahlavi "
+    "Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham SignWriting Sinhala SoraSompeng Sundanese SylotiNagri "
+    "Syriac Tagalog Tagbanwa TaiLe TaiTham TaiViet Takri Tamil Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta "
+    "Ugaritic Vai WarangCiti Yi",
+)
+"""The scripts of Unicode 9: those of later versions are not told apart (PRE-SCRIPTS-3)."""
 
 Behavior = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
 
@@ -134,6 +152,44 @@ def split_words(text: AlignedText, choices: Choices) -> list[AlignedText]:
 def split_at_delimiter(text: AlignedText, choices: Choices, *, delimiter: str) -> list[AlignedText]:
     """Cut at each delimiter and drop it (PRE-DELIMITER-1)."""
     return _split(text, _places(regex.compile(regex.escape(delimiter)), text), "removed")
+
+
+def split_fixed_length(text: AlignedText, choices: Choices, *, length: int = 5) -> list[AlignedText]:
+    """Cut into pieces of so many characters, the last of which may have fewer (PRE-FIXED-1).
+
+    >>> [piece.text for piece in split_fixed_length(AlignedText.from_input("hugs"), Choices(), length=3)]
+    ['hug', 's']
+    """
+    return [text.cut(begin, begin + length) for begin in range(0, len(text.text), length)]
+
+
+def split_scripts(text: AlignedText, choices: Choices) -> list[AlignedText]:
+    """Begin a piece where the script changes (PRE-SCRIPTS-1).
+
+    >>> [piece.text for piece in split_scripts(AlignedText.from_input("Apples are りんご 林檎"), Choices())]
+    ['Apples are ', 'りんご 林檎']
+    """
+    begins = [0]
+    before = None
+    for place, character in enumerate(text.text):
+        script = script_of(character)
+        if script is None:  # PRE-SCRIPTS-3: even at the start nothing is dropped
+            continue
+        begins += [place] if before not in (None, script) else []
+        before = script
+    return [text.cut(begin, end) for begin, end in pairwise([*begins, len(text.text)])]
+
+
+def script_of(character: str) -> str | None:
+    """Return the script that a character counts for, or None if it goes with every script.
+
+    >>> script_of("ひ"), script_of("é"), script_of(","), script_of(" ")
+    ('Han', 'Latin', 'Common', None)
+    """
+    if character == " ":  # PRE-SCRIPTS-3
+        return None
+    script = next((name for name in SCRIPTS if regex.match(rf"\p{{Script={name}}}", character)), None)
+    return "Han" if script in ("Hiragana", "Katakana") or character == "ー" else script  # PRE-SCRIPTS-2
 
 
 def utf_8(text: str) -> bytes:
@@ -257,5 +313,7 @@ PRE_TOKENIZERS: Mapping[str, Callable[..., list[AlignedText]]] = {
     "punctuation": split_punctuation,
     "whitespace": split_words,
     "char_delimiter_split": split_at_delimiter,
+    "fixed_length": split_fixed_length,
+    "unicode_scripts": split_scripts,
     "sequence": split_in_order,
 }

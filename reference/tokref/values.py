@@ -70,7 +70,7 @@ class Bpe:
 
     ``vocabulary`` has what may stand in a text. Where tokens are of several types (``spec/15-sentencepiece.md``),
     ``reserved`` has the others: ``symbols``, the user-defined ones, and what is never found. ``unused`` tokens are in
-    ``vocabulary``, as they are merged.
+    ``vocabulary``, as they are merged. ``dropout`` is 0 or 1 (BPE-DROPOUT-1).
     """
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
@@ -79,6 +79,7 @@ class Bpe:
     fuse_unk: bool | None = None
     byte_fallback: bool = False
     ignore_merges: bool = False
+    dropout: float = 0
     continuing_prefix: str = ""
     end_of_word_suffix: str = ""
     scores: Mapping[str, float] | None = None

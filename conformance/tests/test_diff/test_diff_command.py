@@ -182,8 +182,8 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
             "alone: --output: is a folder; give the name of the recording in it",
         ),
         (
-            ("record", "reference", "--model", "fixed.json", "-o", "p.ndjson"),
-            "tokref 0.2.0: answers no text: unsupported: fixed.json is a",
+            ("record", "reference", "--model", "sentences.json", "-o", "p.ndjson"),
+            "tokref 0.2.0: answers no text: unsupported: sentences.json is a",
         ),
         (
             ("diff", "m.ndjson", "reference"),
@@ -204,8 +204,8 @@ def test_what_is_wrong_is_one_line(recorded: Any, arguments: tuple[str, ...], me
     Path("alone").mkdir()
     shutil.copy("a.ndjson", "alone")
     model = json.loads(Path("tokenizer.json").read_text("utf-8"))
-    model["pre_tokenizer"] = {"type": "FixedLength", "length": 3}
-    Path("fixed.json").write_text(json.dumps(model))
+    model["pre_tokenizer"] = {"type": "Sentences"}
+    Path("sentences.json").write_text(json.dumps(model))
     deep: Any = {"type": "NFC"}
     for _ in range(300):
         deep = {"type": "Sequence", "normalizers": [deep]}

@@ -34,6 +34,11 @@ class Training:
         special = list(model.get("special_tokens", []))
         letters = {letter for word in self.counts for letter in word} - set(special)
         self.vocabulary = special + sorted(letters)
+        suffix = model.get("end_of_word_suffix", "")
+        for split in self.splits.values() if suffix else ():
+            split[-1:] = [letter + suffix for letter in split[-1:]]
+        last = {split[-1] for split in self.splits.values() if split} - set(self.vocabulary)
+        self.vocabulary += sorted(last)
         self.merges: list[list[Any]] = []
         self.tie = choices["bpe_training_tie"]
 

@@ -35,6 +35,7 @@ def check_model(model: Model) -> None:
 #: What a model may have here; all else is left to notes by hand and to implementations.
 COVERED_KEYS = {
     *("type", "vocabulary", "merges", "tokens", "weights", "unknown_token", "max_word_length", "continuing_prefix"),
+    "end_of_word_suffix",
     *("normalizer", "pre_tokenizer", "decoder", "special_tokens", "about"),
 }
 
@@ -45,6 +46,8 @@ def check_covered(model: Model, request: Mapping[str, Any]) -> None:
         raise NotCovered(key)
     if model.get("type") == "bpe" and "continuing_prefix" in model:
         raise NotCovered("continuing_prefix")
+    if "end_of_word_suffix" in model and "corpus" not in request:  # to train with it is all that is computed
+        raise NotCovered("end_of_word_suffix")
     if any(isinstance(entry, list) for entry in model.get("vocabulary", ())):
         raise NotCovered("vocabulary_ids")
 

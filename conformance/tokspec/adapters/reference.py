@@ -178,7 +178,8 @@ class ReferenceRequest:
 
     def bpe_training(self, target: bpe.Target) -> bpe.BpeTraining:
         """Train BPE on the words; the special tokens come first in its vocabulary."""
-        return bpe.train_bpe(self.words, self.tokenizer.special_tokens, target, self.choices)
+        special_tokens, suffix = self.tokenizer.special_tokens, self.model.end_of_word_suffix
+        return bpe.train_bpe(self.words, special_tokens, target, self.choices, suffix)
 
     def wordpiece_training(self, target: bpe.Target) -> wordpiece.WordPieceTraining:
         """Train WordPiece on the words, with the prefix of the model."""
@@ -244,7 +245,8 @@ class ReferenceRequest:
 
     def bpe_alphabet(self) -> Result:
         """Answer ``base_vocabulary`` of BPE."""
-        return {"vocabulary": list(bpe.base_vocabulary(self.words, self.tokenizer.special_tokens))}
+        special_tokens, suffix = self.tokenizer.special_tokens, self.model.end_of_word_suffix
+        return {"vocabulary": list(bpe.base_vocabulary(self.words, special_tokens, suffix))}
 
     def wordpiece_alphabet(self) -> Result:
         """Answer ``base_vocabulary`` of WordPiece, with the prefix of the model."""

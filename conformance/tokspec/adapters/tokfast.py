@@ -41,7 +41,8 @@ class FastRequest(ReferenceRequest):
 
     def bpe_training(self, target: Target) -> BpeTraining:
         """Train BPE on the words; the special tokens come first in its vocabulary."""
-        return tokfast.train_bpe(self.words, self.tokenizer.special_tokens, target, self.choices)
+        special_tokens, suffix = self.tokenizer.special_tokens, self.model.end_of_word_suffix
+        return tokfast.train_bpe(self.words, special_tokens, target, self.choices, suffix)
 
     def wordpiece_training(self, target: Target) -> WordPieceTraining:
         """Train WordPiece on the words, with the prefix of the model."""

@@ -56,6 +56,7 @@ _REASONS = {
     "Missing [UNK] token": "unknown_symbol",
     "`unk_id` is missing": "unknown_symbol",
     "Truncation error": "invalid_input",
+    "Dropout should be": "invalid_model",
 }
 
 #: Everything that the neutral model can have.
@@ -228,6 +229,9 @@ def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
     if size > _LARGEST_VOCABULARY:
         raise Unsupported(f"reserves memory for its target at once, and {size} tokens are too many")
     corpus, learner = input["corpus"], Tokenizer(BPE())
+    suffix = json.loads(tokenizer.to_str())["model"].get("end_of_word_suffix")
+    if suffix and ("texts" in corpus or len({word[-1:] for word, _ in corpus["words"]} - {""}) > 1):
+        raise Unsupported("gives characters with a suffix their ids in an order that is another in each run")
     if "texts" in corpus:
         if tokenizer.normalizer is not None:
             learner.normalizer = tokenizer.normalizer
@@ -238,6 +242,7 @@ def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
         min_frequency=input.get("min_frequency", 1),
         special_tokens=[token["content"] for token in json.loads(tokenizer.to_str())["added_tokens"]],
         show_progress=False,
+        **({"end_of_word_suffix": suffix} if suffix else {}),
     )
     learner.train_from_iterator(corpus["texts"] if "texts" in corpus else _repeated(corpus["words"]), trainer)
     model = json.loads(learner.to_str())["model"]

@@ -37,9 +37,12 @@ CHOICES = {
 #: normalized text, or as a word of its own; the pre-tokenizer and the bytes of Unigram.
 COMPONENTS = (
     *("added_tokens/content", "added_tokens/id", "added_tokens/special", "added_tokens/lstrip", "added_tokens/rstrip"),
-    *("vocabulary_ids", "normalizer", "pre_tokenizer/split", "pre_tokenizer/digits", "pre_tokenizer/punctuation"),
+    *("vocabulary_ids", "normalizer/replace", "normalizer/prepend", "normalizer/strip", "normalizer/precompiled"),
+    *("normalizer/nmt", "pre_tokenizer/split", "pre_tokenizer/digits", "pre_tokenizer/punctuation"),
     *("pre_tokenizer/whitespace", "model/bpe/ignore_merges", "model/bpe/fuse_unk", "model/bpe/byte_fallback"),
-    *("model/bpe/end_of_word_suffix", "post_processor", "decoder"),
+    *("model/bpe/end_of_word_suffix", "post_processor"),
+    *("decoder/byte_fallback", "decoder/fuse", "decoder/strip", "decoder/replace", "decoder/bpe", "decoder/sequence"),
+    *("decoder/metaspace", "decoder/wordpiece"),
 )
 
 

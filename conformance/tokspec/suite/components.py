@@ -214,6 +214,8 @@ TABLE: tuple[Component, ...] = (
         (Parameter("charsmap", CHARACTER_MAP, theirs="precompiled_charsmap"),),
         beyond=True,
     ),
+    Component("normalizer", "nmt", "Nmt", "NORM-NMT-*", beyond=True),
+    Component("normalizer", "byte_level", "ByteLevel", "NORM-BYTE-*", beyond=True),
     Component(
         "normalizer",
         "sentencepiece",
@@ -276,6 +278,15 @@ TABLE: tuple[Component, ...] = (
         (Parameter("delimiter", CHARACTER),),
         beyond=True,
     ),
+    Component(
+        "pre_tokenizer",
+        "fixed_length",
+        "FixedLength",
+        "PRE-FIXED-*",
+        (Parameter("length", COUNT, 5),),
+        beyond=True,
+    ),
+    Component("pre_tokenizer", "unicode_scripts", "UnicodeScripts", "PRE-SCRIPTS-*", beyond=True),
     _sequence("pre_tokenizer", "PRE-SEQUENCE-*", "pretokenizers"),
     Component(
         "post_processor",
@@ -335,6 +346,18 @@ TABLE: tuple[Component, ...] = (
     Component("decoder", "replace", "Replace", "DEC-REPLACE-* PATTERN-*", _REPLACING, beyond=True),
     Component("decoder", "bpe", "BPEDecoder", "DEC-BPE-*", (Parameter("suffix", TEXT),), beyond=True),
     Component(
+        "decoder",
+        "ctc",
+        "CTC",
+        "DEC-CTC-*",
+        (
+            Parameter("pad_token", TEXT, "<pad>"),
+            Parameter("word_delimiter_token", TEXT, "|"),
+            Parameter("cleanup", FLAG, True),
+        ),
+        beyond=True,
+    ),
+    Component(
         "decoder", "sentencepiece", "", "SP-DEC-*", (*_DUMMY, Parameter("unk_surface", TEXT, " ⁇ ")), beyond=True
     ),
     _sequence("decoder", "DEC-SEQUENCE-*", beyond=True),
@@ -389,6 +412,7 @@ TABLE: tuple[Component, ...] = (
         "BPE-*",
         (
             Parameter("ignore_merges", FLAG, False, beyond=True),
+            Parameter("dropout", OF_MODEL, 0, beyond=True),
             Parameter("fuse_unk", FLAG, NO_DEFAULT, beyond=True),
             Parameter("byte_fallback", FLAG, False, beyond=True),
             Parameter("continuing_prefix", WORD, "", beyond=True),
@@ -422,19 +446,6 @@ TABLE: tuple[Component, ...] = (
     Component("model", "wordlevel", "WordLevel", "WL-*", (Parameter("unknown_token", TEXT, "<unk>"),), beyond=True),
 )
 
-#: What ``tokenizer.json`` has, by stage, and the specification does not cover, with the reason.
-UNCOVERED: Mapping[str, Mapping[str, str]] = {
-    "normalizer": {
-        "Nmt": "no published file has it by itself; the maps of Precompiled hold what it does",
-        "ByteLevel": "it is byte_level as a normalizer, whose spans no two implementations agree on",
-    },
-    "pre_tokenizer": {
-        "FixedLength": "no published file has it, and one implementation alone",
-        "UnicodeScripts": "it follows a table of scripts of its own, older than Unicode's",
-    },
-    "decoder": {"CTC": "it decodes what a model of speech puts out, and not what a tokenizer does"},
-}
-
 #: Options of requests, each of which is a key of an input.
 _OPTIONS = ("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens")
 
@@ -449,7 +460,7 @@ def rows_of(stage: str) -> tuple[Component, ...]:
 def row_of(stage: str, kind: str = "") -> Component:
     """Return the row of a type; one that the table does not have is beyond the base, and has no parameters.
 
-    >>> row_of("decoder", "strip").parameters[0].name, row_of("decoder", "ctc").parameters
+    >>> row_of("decoder", "strip").parameters[0].name, row_of("decoder", "cut").parameters
     ('content', ())
     """
     return next((row for row in rows_of(stage) if row.type == kind), Component(stage, kind, "", "", beyond=True))

@@ -44,10 +44,11 @@ def _read_component(
     refuse_deep(stage, value)
     given = dict(read_mapping(f"a {stage}", value))
     name = given.pop("type", None)
-    if not isinstance(name, str) or name not in types:
-        refuse(f"{stage} type {brief(name)} is unknown; give one of {', '.join(types)}")
-    found = read_keys(f"the {stage} {name}", given, types[name])
-    defaults = {key: signature(functions[name]).parameters[key].default for key in types[name]}
+    if not isinstance(name, str) or name not in functions:
+        refuse(f"{stage} type {brief(name)} is unknown; give one of {', '.join(functions)}")
+    readers = types.get(name, {})
+    found = read_keys(f"the {stage} {name}", given, readers)
+    defaults = {key: signature(functions[name]).parameters[key].default for key in readers}
     for key, default in defaults.items():
         if key not in found and default is Parameter.empty:
             refuse(f"the {stage} {name} needs the key {key}")
@@ -205,16 +206,10 @@ def _read_padding_strategy(value: Any) -> int | None:
     return read_integer(value["fixed"], smallest=0)
 
 
-# How the parameters of each type are read
+# How the parameters of each type are read that has some
 
 
 _NORMALIZERS: Mapping[str, Mapping[str, Reader]] = {
-    "nfc": {},
-    "nfd": {},
-    "nfkc": {},
-    "nfkd": {},
-    "lowercase": {},
-    "strip_accents": {},
     "bert": {
         "clean_text": read_boolean,
         "handle_chinese_chars": read_boolean,
@@ -236,7 +231,6 @@ _NORMALIZERS: Mapping[str, Mapping[str, Reader]] = {
 }
 
 _PRE_TOKENIZERS: Mapping[str, Mapping[str, Reader]] = {
-    "bert": {},
     "byte_level": {
         "add_prefix_space": read_boolean,
         "use_regex": read_boolean,
@@ -246,7 +240,6 @@ _PRE_TOKENIZERS: Mapping[str, Mapping[str, Reader]] = {
         "prepend_scheme": read_option("always", "first", "never"),
         "split": read_boolean,
     },
-    "whitespace_split": {},
     "split": {
         "pattern": _read_pattern,
         "behavior": read_option(*get_args(Behavior)),
@@ -254,20 +247,17 @@ _PRE_TOKENIZERS: Mapping[str, Mapping[str, Reader]] = {
     },
     "digits": {"individual_digits": read_boolean},
     "punctuation": {"behavior": read_option(*get_args(Behavior))},
-    "whitespace": {},
     "char_delimiter_split": {"delimiter": read_character},
+    "fixed_length": {"length": partial(read_integer, smallest=1)},  # PRE-FIXED-2
     "sequence": {"pre_tokenizers": _read_components(read_pre_tokenizer)},
 }
 
 _DECODERS: Mapping[str, Mapping[str, Reader]] = {
-    "byte_level": {},
     "metaspace": {
         "replacement": read_character,
         "prepend_scheme": read_option("always", "first", "never"),
     },
     "wordpiece": {"prefix": read_text, "cleanup": read_boolean},
-    "byte_fallback": {},
-    "fuse": {},
     "strip": {
         "content": read_character,
         "start": partial(read_integer, smallest=0),
@@ -275,6 +265,7 @@ _DECODERS: Mapping[str, Mapping[str, Reader]] = {
     },
     "replace": {"pattern": _read_pattern, "content": read_text},
     "bpe": {"suffix": read_text},
+    "ctc": {"pad_token": read_text, "word_delimiter_token": read_text, "cleanup": read_boolean},
     "sentencepiece": {
         "add_dummy_prefix": read_boolean,
         "remove_extra_whitespaces": read_boolean,

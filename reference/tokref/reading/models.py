@@ -12,6 +12,7 @@ from typing import Any
 from tokref.bpe import join_symbols
 from tokref.choices import Choices
 from tokref.decoding import BYTE_TOKEN
+from tokref.errors import InputError
 from tokref.reading.shapes import (
     Reader,
     read_boolean,
@@ -41,6 +42,7 @@ def _bpe(given: Mapping[str, Any], choices: Choices) -> Bpe:
         "fuse_unk": read_boolean,
         "byte_fallback": read_boolean,
         "ignore_merges": read_boolean,
+        "dropout": _read_dropout,
         "continuing_prefix": read_text,
         "end_of_word_suffix": read_text,
         "scores": _read_scores,
@@ -200,6 +202,15 @@ def read_vocabulary(value: Any, choices: Choices) -> dict[str, int]:
 
 def _read_merges(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((read_text(left), read_text(right)) for left, right in map(read_pair, read_list(value)))
+
+
+def _read_dropout(value: Any) -> float:
+    number = read_number(value)
+    if not 0 <= number <= 1:  # BPE-DROPOUT-2
+        refuse(f"the dropout {number} is not from 0 to 1")
+    if 0 < number < 1:
+        raise InputError("unsupported", f"the dropout {number} leaves out merges at random, which is not specified")
+    return number
 
 
 def _read_scores(value: Any) -> list[float]:

@@ -26,8 +26,8 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 		"decode_options": []string{"skip_special_tokens"},
 		// What is not among them it has no parameter for; CharDelimiterSplit and BPEDecoder it reads by other names.
 		"components": []string{
-			"vocabulary_ids", "added_tokens", "normalizer", "pre_tokenizer/split", "pre_tokenizer/digits",
-			"pre_tokenizer/punctuation", "pre_tokenizer/whitespace", "model/wordlevel", "model/bpe/continuing_prefix",
+			"vocabulary_ids", "added_tokens", "normalizer/replace", "normalizer/prepend", "normalizer/strip",
+			"normalizer/precompiled", "pre_tokenizer/split", "pre_tokenizer/digits", "pre_tokenizer/punctuation", "pre_tokenizer/whitespace", "pre_tokenizer/unicode_scripts", "model/wordlevel", "model/bpe/continuing_prefix", "model/bpe/dropout",
 			"model/bpe/end_of_word_suffix", "post_processor", "truncation", "padding", "decoder/byte_fallback",
 			"decoder/fuse", "decoder/strip", "decoder/replace", "decoder/sequence", "decoder/wordpiece/cleanup",
 		},

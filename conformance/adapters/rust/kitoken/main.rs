@@ -151,6 +151,7 @@ pub fn adapter() -> Adapter<Model> {
             "normalizer/replace",
             "normalizer/prepend",
             "normalizer/precompiled",
+            "normalizer/nmt",
             "normalizer/sentencepiece",
             "pre_tokenizer/split",
             "pre_tokenizer/digits",

@@ -132,8 +132,8 @@ def read(content: Any) -> dict[str, Any]:
     ... # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.DataError: tokenizer.json: model.dropout: is 0.1, which is not null or 0, and dropout chooses
-        merges at random, which the specification does not cover
+    tokspec.base.errors.DataError: tokenizer.json: model.dropout: is 0.1, which is not null, 0 or 1, and dropout between
+        them chooses merges at random, which the specification does not cover
     """
     for name in object_at(content, ""):
         if name not in _PARTS and name not in _OTHERS:

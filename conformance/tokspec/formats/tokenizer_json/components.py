@@ -43,7 +43,6 @@ from tokspec.suite.components import (
     DIRECTION,
     NO_DEFAULT,
     SCHEME,
-    UNCOVERED,
     Parameter,
     members_of,
     row_of,
@@ -196,6 +195,7 @@ _ABSENT: Mapping[str, Any] = {
     "pre_tokenizer/metaspace/prepend_scheme": "always",
     "pre_tokenizer/metaspace/split": True,
     "pre_tokenizer/punctuation/behavior": "isolated",
+    "pre_tokenizer/fixed_length/length": 5,
     "decoder/metaspace/prepend_scheme": "always",
     "post_processor/byte_level/use_regex": True,
     "truncation/direction": "right",
@@ -246,7 +246,7 @@ def _field(row: Row, parameter: Parameter) -> Field:
 
 #: What can stand in each stage.
 KINDS: Mapping[str, Kinds] = {
-    stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs), UNCOVERED.get(stage, {}))
+    stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs))
     for stage in ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 }
 TRUNCATION = _component(row_of("truncation"))

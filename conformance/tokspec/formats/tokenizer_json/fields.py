@@ -68,10 +68,9 @@ class Component:
 
 @dataclass(frozen=True)
 class Kinds:
-    """The components that can stand at one place, and why others of tokenizers are not covered."""
+    """The components that can stand at one place."""
 
     components: tuple[Component, ...]
-    uncovered: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def read_part(kinds: Kinds, part: Any, key: str) -> dict[str, Any]:
@@ -94,9 +93,8 @@ def read_part(kinds: Kinds, part: Any, key: str) -> dict[str, Any]:
     name = part["type"]
     known = {component.theirs: component for component in kinds.components}
     if not isinstance(name, str) or name not in known:
-        why = kinds.uncovered.get(name, "") if isinstance(name, str) else ""
-        ending = f": {why}" if why else f"; it reads {', '.join(known)}"
-        raise wrong(f"is of type {show(name)}, which the specification does not cover{ending}", key)
+        reads = f"it reads {', '.join(known)}"
+        raise wrong(f"is of type {show(name)}, which the specification does not cover; {reads}", key)
     return read_component(known[name], part, key)
 
 

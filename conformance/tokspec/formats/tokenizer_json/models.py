@@ -67,8 +67,8 @@ _VOCABULARY = Field("vocab", "vocabulary", Form(lambda value, key: by_id(value, 
 _AFFIX = Form(lambda value, key: optional(TEXT).read(value, key) or None)
 _FLAG = Form(lambda value, key: bool(optional(BOOLEAN).read(value, key)), bool, BOOLEAN.values)
 _DROPOUT = checked(
-    "null or 0, and dropout chooses merges at random, which the specification does not cover",
-    lambda value: value is None or (type(value) in (int, float) and value == 0),
+    "null, 0 or 1, and dropout between them chooses merges at random, which the specification does not cover",
+    lambda value: value is None or (type(value) in (int, float) and value in (0, 1)),
 )
 _BPE = Component(
     "BPE",

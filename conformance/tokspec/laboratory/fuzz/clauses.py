@@ -57,6 +57,7 @@ _ROWS: tuple[_Row, ...] = (
     _Row("encode encode_batch", "PAD-*", "", "padding"),
     _Row("encode encode_batch", "POST-1 POST-*", "", "post_processor"),
     _Row("encode encode_batch", "BPE-WHOLE-*", "", "ignore_merges"),
+    _Row("encode encode_batch", "BPE-DROPOUT-*", "", "dropout"),
     _Row("encode encode_batch", "SP-SCORE-*", "", "scores"),
     _Row("encode encode_batch", "SP-TYPE-* SP-SYMBOL-* SP-UNUSED-*", "", "piece_types"),
     _Row("encode encode_batch", "BPE-BYTES-* UNI-BYTES-*", "", "byte_fallback"),

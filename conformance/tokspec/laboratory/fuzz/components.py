@@ -117,10 +117,13 @@ _VALUES: Mapping[str, tuple[Any, ...]] = {
     "pre_tokenizer/metaspace/replacement": ("▁", "_", "Ġ", "a", ".", "\U0001f600"),
     "pre_tokenizer/metaspace/prepend_scheme": ("first", "always", "first", "never"),
     "pre_tokenizer/byte_level/add_prefix_space": (False, True),
+    "pre_tokenizer/fixed_length/length": (2, 1, 3),
     "decoder/metaspace/replacement": ("▁", "_", "a", "."),
     "decoder/wordpiece/prefix": ("##", "@", "a", "#", ""),
     "decoder/strip/content": ("a", " ", "▁", "\U0001f600"),
     "decoder/bpe/suffix": ("</w>", "a", "", "."),
+    "decoder/ctc/pad_token": ("<pad>", "a", "b"),
+    "decoder/ctc/word_delimiter_token": ("|", "▁", "a", "aa"),
     "decoder/sentencepiece/unk_surface": (" ⁇ ", "", "▁a"),
     "post_processor/template/single": tuple(map(_template, ("A", "<A", "<A>", "A>", "A1", "<1A>", "AA1", "<", "A>>"))),
     "post_processor/template/pair": tuple(

@@ -468,6 +468,8 @@ def _extended_bpe(draw: st.DrawFn, model: Model) -> Model:
     key = draw(_ADDITIONS)
     if key in ("ignore_merges", "fuse_unk"):
         return {**model, key: chance(draw, 75)}
+    if key == "dropout":  # between the two merges are left out at random
+        return {**model, key: int(chance(draw, 75))}
     if key == "scores":  # some of them equal
         scores = [draw(_SCORE) for _ in tokens]
         return {**model, "merges": [], "scores": scores, **_piece_types(draw, model)}
@@ -489,7 +491,9 @@ def _extended_bpe(draw: st.DrawFn, model: Model) -> Model:
     return {**model, **affixes, "vocabulary": listed, "merges": [*([] if before else merges), *more]}
 
 
-_ADDITIONS = st.sampled_from(("ignore_merges", "fuse_unk", "byte_fallback", *("scores", "affixes", "piece_types") * 2))
+_ADDITIONS = st.sampled_from(
+    ("ignore_merges", "fuse_unk", "dropout", "byte_fallback", *("scores", "affixes", "piece_types") * 2)
+)
 _AFFIXES = st.sampled_from((("##", ""), ("", "</w>"), ("##", "</w>"), ("##", "</w>"), ("", "a")))
 
 #: Scores: small ones that tie, and some that only double precision tells apart.

@@ -161,7 +161,7 @@ _TRAINING = frozenset(operation.name for operation in OPERATIONS if not operatio
 #: Keys that a model may lose.
 _LOSSES = (
     *("special_tokens", "added_tokens", "unknown_token", "max_word_length", "continuing_prefix", "end_of_word_suffix"),
-    *("ignore_merges", "fuse_unk", "byte_fallback", "piece_types", "scores"),
+    *("ignore_merges", "dropout", "fuse_unk", "byte_fallback", "piece_types", "scores"),
 )
 
 #: How traits end that many implementations refuse, and what they refuse together: these are suspected first.

@@ -24,6 +24,7 @@ _CONSTRUCTS = re.compile(
 _KEYS = ("special_tokens", "added_tokens", "piece_types", "scores")
 _VALUES = (
     *("unknown_token", "continuing_prefix", "end_of_word_suffix", "byte_fallback", "fuse_unk", "ignore_merges"),
+    "dropout",
     *("weights", "max_word_length"),
 )
 
