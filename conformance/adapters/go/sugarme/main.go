@@ -58,6 +58,9 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 var reasons = map[string]string{
 	"Read merges error":                "invalid_model",
 	"precompiled_charsmap from base64": "invalid_model",
+	"Invalid dropout":                  "invalid_model",
+	"Could not create Normalizer":      "unsupported",
+	"Could not create PreTokenizer":    "unsupported",
 	"Unsupported ":                     "unsupported",
 	"NotImplementedError":              "unsupported",
 	"unknown prepend":                  "unsupported",
