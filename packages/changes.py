@@ -79,7 +79,9 @@ def _known(outcome: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str,
         known = _by(old["choices"], "name").get(name)
         if known is None:  # nobody declares another option than the default, which is the old rule
             return _known(outcomes[_by(new["choices"], "name")[name]["default"]], old, new)
-        return {"by_choice": {name: {option: _known(outcomes[option], old, new) for option in known["options"]}}}
+        found = {option: _known(outcomes[option], old, new) for option in known["options"]}
+        first, *others = found.values()  # where all are one, it is as if the outcome did not depend on the choice
+        return first if all(each == first for each in others) else {"by_choice": {name: found}}
     return outcome
 
 

@@ -63,6 +63,22 @@ def compare(change: Callable[[dict[str, Any]], object], folder: Path) -> tuple[i
             ),
             "- form has the option small\n- form has the option large",
         ),
+        (
+            lambda new: (
+                new["choices"].append({"name": "form", "options": {"small": "", "large": ""}, "default": "small"}),
+                new["cases"][0].update(
+                    outcome={
+                        "by_choice": {
+                            "tie": {
+                                "first": CASE["outcome"],
+                                "last": {"by_choice": {"form": {"small": CASE["outcome"], "large": {}}}},
+                            }
+                        }
+                    }
+                ),
+            ),
+            "- form has the option small\n- form has the option large",
+        ),
     ],
 )
 def test_what_is_new_is_listed(change: Callable[[dict[str, Any]], object], line: str, tmp_path: Path) -> None:
@@ -77,6 +93,10 @@ def test_what_is_new_is_listed(change: Callable[[dict[str, Any]], object], line:
             "one has another input, outcome: give the case a new id",
         ),
         (lambda new: new["cases"][0]["inputs"][0].update(outcome={}), "one has another inputs: give the case a new id"),
+        (
+            lambda new: new["cases"][0].update(outcome={"by_choice": {"tie": {"first": CASE["outcome"], "last": {}}}}),
+            "one has another outcome: give the case a new id",
+        ),
         (
             lambda new: new["cases"].append({**CASE, "id": "two"}),
             'two is new: raise the version of the suite, and give it since: "0.2.0"',
