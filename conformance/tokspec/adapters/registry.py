@@ -1,8 +1,9 @@
 """Finding the implementation that a user names, and opening a session with it.
 
 An adapter may be one in another environment, ``NAME@ENVIRONMENT`` or ``module:object@ENVIRONMENT``, with the libraries
-there. Nothing of the suite needs to be installed in it: its Python is told where the suite's host is, and finds there
-the library itself. So two versions of a library can be compared without either being moved.
+there, or in one that is made for a release, ``NAME==VERSION``. Nothing of the suite needs to be installed in it: its
+Python is told where the suite's host is, and finds there the library itself. So two versions of a library can be
+compared without either being moved.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
+from tokspec.adapters.versions import PLACES, python_of
 from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import DataError, MissingModule
 from tokspec.sessions.adapter_server import make_adapter
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 GROUP = "tokspec.implementations"
 
 #: How a user names an implementation, wherever one is named.
-NAMES = 'NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"'
+NAMES = 'NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"'
 
 _REMEDY = "install what it needs in this environment"
 
@@ -148,10 +150,11 @@ def find(spec: str) -> FoundAdapter:
     """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
 
     A module is looked for in the current folder too. Either may be followed by ``@ENVIRONMENT``, the folder or the
-    Python of another environment, whose libraries are taken. Nothing is imported.
+    Python of another environment, whose libraries are taken; a name by ``==VERSION``, for which an environment is made
+    if there is none. Nothing is imported.
 
     Raises:
-        DataError: there is no such name, it has another form, or several packages announce it.
+        DataError: there is no such name or version, it has another form, or several packages announce it.
 
     >>> find("reference").target
     'tokspec.adapters.reference:ReferenceAdapter'
@@ -166,14 +169,32 @@ def find(spec: str) -> FoundAdapter:
         return replace(found, spec=spec, remedy=remedy, is_ours=False, python=python)
     if ":" in spec:
         return _named_object(spec)
-    points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == spec}
+    name, equals, version = spec.partition("==")
+    point = _entry_point(name, spec)
+    is_ours = point.name in ("reference", "tokfast") and _package(point) == "tokspec"
+    found = FoundAdapter(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
+    return replace(found, python=_python_of_version(spec, point, version), is_ours=False) if equals else found
+
+
+def _entry_point(name: str, spec: str) -> EntryPoint:
+    points = {f"{_package(point)}: {point.value}": point for point in _announced() if point.name == name}
     if not points:
-        raise DataError(_unknown(spec), key=escape(spec) or "''")
+        raise DataError(_unknown(name), key=escape(spec) or "''")
     if len(points) > 1:
         raise DataError(f"is announced twice, as {' and '.join(sorted(points))}; give module:object", key=escape(spec))
     (point,) = points.values()
-    is_ours = point.name in ("reference", "tokfast") and _package(point) == "tokspec"
-    return FoundAdapter(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
+    return point
+
+
+def _python_of_version(spec: str, point: EntryPoint, version: str) -> str:
+    """Return the Python of an environment with a release of an implementation, and with what its adapter needs."""
+    if not re.fullmatch(r"[0-9][\w.+!-]*", version):
+        raise DataError("names no release; give one such as tokenizers==0.20.3", key=escape(spec))
+    first, *others = _requirements(point) or [""]
+    if not first:
+        raise DataError(f"has no releases of its own: {point.name} needs no package", key=escape(spec))
+    package = re.split(r"[^\w.-]", first, maxsplit=1)[0]
+    return python_of(spec, [f"{package}=={version}", *others])
 
 
 def open_session(
@@ -296,9 +317,6 @@ sys.path[:0] = [here] if here else []
 sys.exit(main())
 """
 
-#: Where an environment has its Python, on all systems.
-_PLACES = ("bin/python", "Scripts/python.exe")
-
 
 def find_python(environment: str) -> str:
     """Return the Python of an environment: of a folder that is one, or the Python itself.
@@ -312,12 +330,12 @@ def find_python(environment: str) -> str:
     tokspec.base.errors.DataError: nowhere: is not an environment: it has neither bin/python nor Scripts/python.exe
     """
     place = Path(environment).expanduser()
-    candidates = [place, *(place / inner for inner in _PLACES)]
+    candidates = [place, *(place / inner for inner in PLACES)]
     for candidate in candidates:
         if candidate.is_file():
             # a link to another Python is what makes an environment of a folder, so that it is not followed
             return os.path.abspath(candidate)
-    raise DataError(f"is not an environment: it has neither {' nor '.join(_PLACES)}", environment or "''")
+    raise DataError(f"is not an environment: it has neither {' nor '.join(PLACES)}", environment or "''")
 
 
 def server_command(python: str, target: str, here: str = "") -> tuple[str, ...]:

@@ -1,0 +1,135 @@
+"""Versions of a library as implementations: an environment for each, made once in the user's cache folder.
+
+``tokenizers==0.20.3`` is the adapter of ``tokenizers`` with that release in an environment of its own. It is made by
+uv, if that is installed, or by venv and pip, of wheels alone, so that no code of a package runs while it is installed;
+what is there needs no network. An environment is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from tokspec.base.display import escape
+from tokspec.base.errors import DataError
+
+#: How many environments are kept; the one that was not used for longest goes first. One has some 20 to 500 MB.
+MOST = 40
+
+#: Where an environment has its Python, on all systems.
+PLACES = ("bin/python", "Scripts/python.exe")
+
+_SECONDS = 600.0
+
+
+def cache_folder() -> Path:
+    """Return the folder of all environments: in ``TOKSPEC_CACHE``, or in the user's cache folder.
+
+    >>> cache_folder().name
+    'environments'
+    """
+    given = os.environ.get("TOKSPEC_CACHE")
+    if given:
+        return Path(given) / "environments"
+    if sys.platform == "win32":
+        user = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return user / "tokspec" / "environments"
+
+
+def environments() -> list[Path]:
+    """Return what is kept, the last used first."""
+    found = [each for each in cache_folder().glob("*") if _python(each)]
+    return sorted(found, key=lambda each: (-each.stat().st_mtime, each.name))
+
+
+def python_of(spec: str, requirements: Sequence[str]) -> str:
+    """Return the Python of an environment with these packages, which is made if it is not there.
+
+    Args:
+        spec: what the user wrote, for messages.
+        requirements: as pip takes them, the first with its version.
+
+    Raises:
+        DataError: it cannot be made: there is no such release, or no wheel of it for this Python and system.
+    """
+    said = "\n".join((sys.version, sys.platform, *requirements))
+    name = re.sub(r"[^\w.-]+", "-", requirements[0])
+    folder = cache_folder() / f"{name}-py{sys.version_info[0]}.{sys.version_info[1]}-{_digest(said)}"
+    if not _python(folder):
+        print(f"making an environment for {escape(spec)}, once", file=sys.stderr)
+        _make(folder, spec, requirements)
+    os.utime(folder)
+    for old in environments()[MOST:]:
+        shutil.rmtree(old, ignore_errors=True)
+    return _python(folder)
+
+
+def clear() -> int:
+    """Remove all environments, and return how many there were."""
+    there = environments()
+    shutil.rmtree(cache_folder(), ignore_errors=True)
+    return len(there)
+
+
+def _digest(said: str) -> str:
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+
+def _python(folder: Path) -> str:
+    return next((str(folder / place) for place in PLACES if (folder / place).is_file()), "")
+
+
+def _make(folder: Path, spec: str, requirements: Sequence[str]) -> None:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".being-made-"))
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", str(folder.parent)) from None
+    try:
+        for command in _commands(made, requirements):
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS)
+            if done.returncode:
+                raise DataError(f"cannot be had: {_reason(done.stderr)}", key=escape(spec))
+        try:
+            made.rename(folder)  # nothing in it is used that knows its own place
+        except OSError:
+            if not _python(folder):  # else another process was faster
+                raise
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DataError(f"cannot be had: {error}", key=escape(spec)) from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _commands(folder: Path, requirements: Sequence[str]) -> Iterator[Sequence[str]]:
+    if uv := shutil.which("uv"):
+        yield uv, "venv", "--quiet", "--python", sys.executable, "--allow-existing", str(folder)
+        yield uv, "pip", "install", "--quiet", "--python", _python(folder), "--only-binary", ":all:", *requirements
+        return
+    yield sys.executable, "-m", "venv", str(folder)
+    pip = (_python(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input")
+    yield *pip, "--only-binary", ":all:", *requirements
+
+
+def _reason(said: str) -> str:
+    """Return what pip or uv says is wrong, in a line: the last error, with its cause.
+
+    >>> _reason("WARNING: x\\nERROR: No matching distribution found for tokenizers==0.0.0\\n")
+    'No matching distribution found for tokenizers==0.0.0'
+    >>> _reason("error: No solution found\\n  cause: there is no version of x==0\\n\\nhint: try another\\n")
+    'No solution found: there is no version of x==0'
+    """
+    lines = [line.strip() for line in said.splitlines()]
+    start = max((place for place, line in enumerate(lines) if line.lower().startswith("error")), default=0)
+    told = takewhile(bool, lines[start:])
+    return escape(": ".join(re.sub(r"^(?i:error|cause):\s*", "", line) for line in told) or "it does not say why", 300)
