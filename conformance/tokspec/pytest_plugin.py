@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--tokspec",
         metavar="IMPLEMENTATION",
-        help='judge NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"',
+        help='judge NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"',
     )
     group.addoption("--tokspec-cmd", help=argparse.SUPPRESS)  # a program, too, whatever it looks like
     group.addoption("--tokspec-in-process", action="store_true", help="run it in this process, for a debugger")

@@ -110,14 +110,15 @@ def diff_command(known_failures: Path | None, update: bool, crashes: bool, **opt
 
     \b
     tokspec diff before.ndjson tokenizers                                  with what was recorded
-    tokspec diff tokenizers@old-venv tokenizers --model tokenizer.json     two versions
+    tokspec diff tokenizers==0.22.1 tokenizers==0.23.3                     two releases
+    tokspec diff tokenizers@old-venv tokenizers --model tokenizer.json     two environments
     tokspec diff tokenizers "node adapter.mjs" --model tokenizer.json      a program
     tokspec diff tokenizers tiktoken texts/ 'logs/*.jsonl.gz' --model r50k_base.tiktoken
 
-    Each is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model they are asked
-    about the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES are files,
-    folders, patterns or addresses, of which ids are compared. What was done of them stays in a folder: the same
-    command goes on where it ended.
+    Each is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model
+    they are asked about the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES
+    are files, folders, patterns or addresses, of which ids are compared. What was done of them stays in a folder: the
+    same command goes on where it ended.
 
     Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done or there was
     nothing to compare, 130 after an interruption.

@@ -79,7 +79,7 @@ def record_command(
 ) -> int:
     """Record what IMPLEMENTATION answers with a model of yours, to be compared with later by tokspec diff.
 
-    It is NAME, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS".
+    It is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS".
 
     \b
     tokspec record tokenizers --model tokenizer.json -o before.ndjson
