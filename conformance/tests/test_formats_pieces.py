@@ -130,7 +130,7 @@ def single(number: float) -> float:
 def kept(model: dict[str, Any]) -> dict[str, Any]:
     """What ``sentencepiece.model`` keeps of a model: numbers of 32 bits, where marks are put, and scores or merges."""
     as_it_is = model.get("normalizer", {}).get("type") == "sentencepiece"
-    kept = {key: value for key, value in model.items() if key != "fuse_unk"}
+    kept = {key: value for key, value in model.items() if key != "fuse_unk" and (key, value) != ("dropout", 0)}
     if as_it_is:
         spaces = {key: model["normalizer"][key] for key in ("add_dummy_prefix", "remove_extra_whitespaces")}
         kept["decoder"] = {"type": "sentencepiece", **spaces, "unk_surface": " ⁇ ", **model.get("decoder", {})}
