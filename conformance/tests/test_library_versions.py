@@ -58,7 +58,8 @@ def test_each_release_has_an_environment_that_is_made_once(
     without_uv(monkeypatch, has_uv)
     old, new = (python_of(f"tiny=={version}", [f"tiny=={version}"]) for version in ("1.0", "2.0"))
     assert (imported(old), imported(new)) == ("1.0", "2.0")
-    said = "".join(f"making an environment for tiny=={version}, once\n" for version in ("1.0", "2.0"))
+    place = cache_folder()
+    said = "".join(f"making an environment for tiny=={version}, once, in {place}\n" for version in ("1.0", "2.0"))
     assert capsys.readouterr().err == said
     monkeypatch.setattr(versions, "_make", None)
     assert python_of("tiny==1.0", ["tiny==1.0"]) == old

@@ -36,7 +36,9 @@ PART = re.compile(
     r"^```(console|sh)\n(.*?)^```$|^ {4,}((?:\w+=\S+ )?(?:pip|npm|python|pytest|tokspec|go|mvn|\S+/pip) [^\n]+)$",
     re.M | re.S,
 )
-NETWORK = re.compile(r"pip install|[a-z]==[0-9]|^npm |/fetch\.py |conformance/bench/|conformance/tests/real|_FAILURES=\S+ (go|mvn) ")
+NETWORK = re.compile(
+    r"pip install|[a-z]==[0-9]|^npm |/fetch\.py |conformance/bench/|conformance/tests/real|_FAILURES=\S+ (go|mvn) "
+)
 LINE = re.compile(r"(.+?)(?: {2,}.*)?$")
 
 #: A line of output that stands for any number of lines.

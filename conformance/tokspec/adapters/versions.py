@@ -66,7 +66,7 @@ def python_of(spec: str, requirements: Sequence[str]) -> str:
     name = re.sub(r"[^\w.-]+", "-", requirements[0])
     folder = cache_folder() / f"{name}-py{sys.version_info[0]}.{sys.version_info[1]}-{_digest(said)}"
     if not _python(folder):
-        print(f"making an environment for {escape(spec)}, once", file=sys.stderr)
+        print(f"making an environment for {escape(spec)}, once, in {folder.parent}", file=sys.stderr)
         _make(folder, spec, requirements)
     os.utime(folder)
     for old in environments()[MOST:]:

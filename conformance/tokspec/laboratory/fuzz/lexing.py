@@ -25,8 +25,8 @@ from tokspec.protocol.messages import Answer, is_unsupported
 #: How many texts are asked at once at most, and for how many seconds: the budget is looked at between them.
 _AT_ONCE, _BLOCK_SECONDS = 256, 0.5
 
-#: How many of the texts that ended the program are named.
-_SHOWN = 5
+#: After how many texts that ended the program, or by which it hung, no more are asked.
+_MOST_DEADLY = 5
 
 
 class Lexing(Campaign):
@@ -162,6 +162,9 @@ class Lexing(Campaign):
         how = "ends early" if right.startswith(given) else "goes on too far" if given.startswith(right) else "differs"
         return "pieces", f"{alternative} {'has another span' if right == given else how}"
 
+    def _is_over(self) -> bool:
+        return len(self._deadly) >= _MOST_DEADLY or super()._is_over()
+
     # What is said
 
     @property
@@ -179,7 +182,9 @@ class Lexing(Campaign):
         of_all = f", and of up to {self._length_done[True]} of {members}" if self._length_done[True] else ""
         what = "proved" if self.tally.states["same"] == self.tally.examples else "asked, and not all alike"
         lines += [f"{what}: all texts of up to {max(self._length_done.values())} of {classes}{of_all}"]
-        deadly = ", ".join(map(compact, self._deadly[:_SHOWN])) + (", …" if self._deadly[_SHOWN:] else "")
+        deadly = ", ".join(map(compact, self._deadly))
         if deadly:
             lines.append(f"but for longer texts with one of these in them, which ended the program: {deadly}")
+        if len(self._deadly) >= _MOST_DEADLY:
+            lines.append(f"given up after {_MOST_DEADLY} texts that ended the program")
         return lines

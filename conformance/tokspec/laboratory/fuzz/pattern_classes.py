@@ -2,9 +2,9 @@
 
 The sets of a pattern, which are its characters, classes and properties and what its anchors look at, part all
 characters into classes: no set tells two of one class apart. One character stands for a class. Beside it are those in
-which lexers that are written by hand err: one of each general category, one beyond ASCII and one beyond U+FFFF, all of
-a small class, and what has the same case folding, such as ``S`` and ``ſ`` beside ``s``, and some that libraries are
-known to err in.
+which lexers that are written by hand err: one of each general category and of each answer that the predicates of
+languages give, such as a letter that is numeric, one beyond ASCII and one beyond U+FFFF, all of a small class, what
+has the same case folding, such as ``S`` and ``ſ`` beside ``s``, and some that libraries are known to err in.
 
 Surrogates are left out: they are no text. What tells characters apart by anything else than sets is refused.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, pairwise
 from typing import Any, NamedTuple
@@ -151,13 +151,20 @@ def _members(characters: str, doubtful: Container[str]) -> str:
 
     >>> _members("'", ""), _members("".join(map(chr, range(97, 123))) + "éªé\U00010428", "z")
     ("'", 'azªé𐐨')
+    >>> "一" in _members("上下一二", "")
+    True
     """
-    found, recent = dict[str, str](), dict[str, str]()
+    found, recent = dict[Hashable, str](), dict[Hashable, str]()
     for each in characters:
         plane = "ASCII" if each <= "\x7f" else "BMP" if each <= "\uffff" else "beyond"
-        for key in (unicodedata.category(each), plane, each if each in doubtful else plane):
+        for key in (unicodedata.category(each), plane, _told_apart(each), each if each in doubtful else plane):
             if key not in found and not has_newer(each):
                 (recent if is_recent(each) else found).setdefault(key, each)
     members = {*found.values(), *(each for key, each in recent.items() if key not in found)} or {characters[0]}
     plain = min(members, key=lambda each: (each > "\x7f", not each.isprintable(), each))
     return plain + "".join(sorted(members - {plain}))
+
+
+def _told_apart(character: str) -> Hashable:
+    """What the predicates of programming languages say of a character: 㐅 is a letter, and numeric."""
+    return character.isalpha(), character.isnumeric(), character.isdigit(), character.isspace(), character.isprintable()
