@@ -50,10 +50,10 @@ const hello = {
   ],
   choices: {
     bpe_merge_order: "lowest_rank",
-    byte_level_added_tokens: "utf_8",
     bpe_pairs: "listed",
     bpe_unknown_run: "each",
     bpe_unknown_without_token: "dropped_after_merging",
+    byte_level_added_tokens: "utf_8",
     duplicate_token: "last_place",
     final_sigma: "contextual",
     metaspace_leading_space: "removed",

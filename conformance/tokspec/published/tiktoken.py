@@ -182,13 +182,13 @@ class TiktokenAdapter:
                 places.append((piece, at, at + len(piece)))
             at += len(piece)
         if [piece for piece, _, _ in places] != matches:
-            raise Unsupported("does not tell where its pieces stand, and by longer patterns they are others")
+            raise AssertionError("the places are not those of the pieces")
         return places
 
     def _matches(self, pattern: str, text: str) -> list[str]:
         """Return the pieces of a text, all parts of which are tokens."""
         starts = range(len(text))
-        parts = {text[start:end].encode() for start in starts for end in range(start + 1, len(text) + 1)}
+        parts = {text[start:end].encode() for start in starts for end in range(start + 1, len(text) + 1)} or {b" "}
         ranks = {part: rank for rank, part in enumerate(sorted(parts))}
         try:
             encoding = self._library.Encoding("pieces", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
@@ -224,7 +224,10 @@ def _pattern(content: Mapping[str, Any]) -> str:
     drops = {"removed": True, "isolated": False}.get(part.get("behavior"))
     if content.keys() != {"pre_tokenizer"} or "regex" not in part.get("pattern", {}) or part["invert"] != drops:
         raise Unsupported("cuts by one pattern, whose matches are the pieces, and has no other stage")
-    return str(part["pattern"]["regex"])
+    pattern = str(part["pattern"]["regex"])
+    if r"\G" in pattern:
+        raise Unsupported(r"does not tell where its pieces stand, and in the longer patterns that do \G is elsewhere")
+    return pattern
 
 
 def _id(encoding: Any, ranks: Ranks, token: str) -> Any:
