@@ -172,7 +172,7 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_s
 
 
 def added_as_bytes(tokenizer: Tokenizer, choices: Choices) -> dict[str, str]:
-    """Return added tokens in the byte alphabet, where ``byte_level`` is to find their UTF-8 in it (DEC-BYTE-1).
+    """Return added tokens written in the byte alphabet, so that ``byte_level`` finds their UTF-8 (DEC-BYTE-1).
 
     >>> from tokref import Component
     >>> tokenizer = Tokenizer(added_tokens=(AddedToken("é", 0),), decoder=Component("byte_level"))

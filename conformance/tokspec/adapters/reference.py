@@ -497,10 +497,10 @@ class ReferenceAdapter:
 
 
 class OracleAdapter(ReferenceAdapter):
-    """The reference, of which each pattern is compiled once: for whoever asks it about many texts."""
+    """The reference with each pattern compiled once, for callers that ask about many texts."""
 
     def load(self, format: str, content: Any) -> Any:
-        """Read a model, and put patterns in that keep what they are compiled to."""
+        """Read a model, and make its patterns keep what they are compiled to."""
         tokenizer = super().load(format, content)
         stages = {name: _keep_compiled(getattr(tokenizer, name)) for name in ("normalizer", "pre_tokenizer", "decoder")}
         return replace(tokenizer, **stages)

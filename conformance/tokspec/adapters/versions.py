@@ -47,13 +47,13 @@ def cache_folder() -> Path:
 
 
 def environments() -> list[Path]:
-    """Return what is kept, the last used first."""
+    """Return the environments that are kept, the most recently used first."""
     found = [each for each in cache_folder().glob("*") if _python(each)]
     return sorted(found, key=lambda each: (-each.stat().st_mtime, each.name))
 
 
 def python_of(spec: str, requirements: Sequence[str]) -> str:
-    """Return the Python of an environment with these packages, which is made if it is not there.
+    """Return the Python of an environment with these packages; make the environment if there is none.
 
     Args:
         spec: what the user wrote, for messages.
