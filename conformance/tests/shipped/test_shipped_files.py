@@ -124,9 +124,9 @@ def test_a_written_copy_is_the_same_tokenizer(name: str) -> None:
             assert ours == theirs
 
 
-#: Short texts: the reference is naive, and to some of these tokenizers a whole text is one word. None has U+1FAEA, which
-#: the classes of the library's patterns do not know (TERM-6).
-SAMPLE = sorted((text for text in TEXTS if len(text) <= 40 and "\U0001faea" not in text), key=len)[::3][:60]
+#: Short texts: the reference is naive, and looks for each pair in a list of all merges; tokfast, which agrees with it, is
+#: asked all texts. None has U+1FAEA, which the classes of the library's patterns do not know (TERM-6).
+SAMPLE = sorted((text for text in TEXTS if len(text) <= 16 and "\U0001faea" not in text), key=len)[::3][:36]
 #: What tokenizers gives as the span of what was put before a text is not specified (ENC-3), and behind what was dropped it
 #: is wrong: spans are left to the cases.
 COMPARED = ("tokens", "ids", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "sequence_ids")
@@ -147,7 +147,7 @@ def test_the_reference_gives_what_the_library_gives(name: str) -> None:
     content = content_of("tokenizer.json", file(name))
     theirs = library.load("tokenizer.json", content)
     ours = reference.load("tokspec", write("tokspec", read("tokenizer.json", content)))
-    assert len(SAMPLE) == 60
+    assert len(SAMPLE) == 36
     for index, text in enumerate(SAMPLE):
         input = {"text": text, "add_special_tokens": index % 3 > 0}
         if index % 2:
