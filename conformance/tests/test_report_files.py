@@ -306,6 +306,7 @@ def test_a_fence_is_longer_than_any_in_its_lines() -> None:
 BEFORE = run_of(
     {
         "bpe-toy-encode-bug": REPLIES["bpe-toy-encode-bug"],
+        "bpe-toy-encode-hugs": Answer(CASES["bpe-toy-encode-hugs"].outcome["expect"]),
         "bpe-toy-encode-mug": REPLIES["bpe-toy-encode-mug"],
         "bpe-toy-encode-thug": REPLIES["bpe-toy-encode-thug"],
         "bpe-toy-encode-unhug": REPLIES["bpe-toy-encode-unhug"],
@@ -313,28 +314,28 @@ BEFORE = run_of(
 )
 
 
-def test_what_changed_is_said_case_by_case() -> None:
+def test_what_changed_is_said_by_cause() -> None:
     wrong = Answer({"tokens": ["?"]})
     after = run_of(
         {
             "bpe-toy-encode-bug": wrong,
+            "bpe-toy-encode-hugs": wrong,
             "bpe-toy-encode-mug": Refused("unsupported", ""),
             "bpe-toy-encode-thug": wrong,
-            "bpe-training-empty-corpus": wrong,
         }
     )
     old, new = report(BEFORE, "old"), report(after, "new")
     new = replace(new, origin=replace(ORIGIN, fixtures="cd" * 32))
     assert list(lines(old, new, changes(old, new))) == [
-        "old: wicked\\u001b[2J 1|0 does not conform: 3 of 4 cases asked = 1 pass + 1 fail + 1 crash, 1 unsupported",
-        "new: wicked\\u001b[2J 1|0 does not conform: 2 of 3 cases asked = 2 fail, 1 unsupported",
+        "old: wicked\\u001b[2J 1|0 does not conform: 4 of 5 cases asked = 2 pass + 1 fail + 1 crash, 1 unsupported",
+        "new: wicked\\u001b[2J 1|0 does not conform: 3 of 4 cases asked = 3 fail, 1 unsupported",
         "the fixtures differ: abababababab and cdcdcdcdcdcd",
-        "new            bpe-toy-encode-bug: pass → fail",
-        "still failing  bpe-toy-encode-thug: crash → fail",
-        "fixed          bpe-toy-encode-mug: fail → unsupported",
-        "stale          bpe-toy-encode-unhug: unsupported → absent",
-        "1 new: does not conform any more, or is new and does not",
-        "1 still failing: does not conform, as before",
+        "new            2 cases, pass → fail: wrong answer: bpe-toy-encode-bug, bpe-toy-encode-hugs",
+        "otherwise      crash → fail: wrong answer: bpe-toy-encode-thug",
+        "fixed          fail → unsupported: wrong answer: bpe-toy-encode-mug",
+        "stale          unsupported → absent: not <today>: bpe-toy-encode-unhug",
+        "2 new: does not conform any more, or is new and does not",
+        "1 otherwise: does not conform, as before, and is answered otherwise",
         "1 fixed: conforms now",
         "1 stale: is in the older report alone",
     ]
@@ -344,6 +345,7 @@ def test_a_case_that_is_gone_though_the_fixtures_are_the_same_is_lost() -> None:
     old, new = report(BEFORE, "old"), report(run_of({"bpe-toy-encode-mug": REPLIES["bpe-toy-encode-mug"]}), "new")
     assert [str(change) for change in changes(old, new)] == [
         "lost           bpe-toy-encode-bug: pass → absent",
+        "lost           bpe-toy-encode-hugs: pass → absent",
         "lost           bpe-toy-encode-thug: crash → absent",
         "lost           bpe-toy-encode-unhug: unsupported → absent",
         "still failing  bpe-toy-encode-mug: fail → fail",

@@ -46,7 +46,7 @@ def report_command(
     tokspec report *.ndjson --format markdown -o summary.md   for the summary of a job
     tokspec report ours.ndjson --html ours.html               a page to look at
     tokspec report ours.ndjson --format annotations           errors that GitHub Actions shows, and outputs of a step
-    tokspec report --compare before.ndjson after.ndjson       new, lost, fixed, still failing
+    tokspec report --compare before.ndjson after.ndjson       what is lost, new and fixed, by cause
 
     Exit status: 0 if every run conforms, 1 if one does not; with --compare 1 if something is new or lost. A report
     that was cut off is refused with 2.

@@ -1,13 +1,16 @@
-"""What changed from one run to another, case by case."""
+"""What changed from one run to another: case by case, and those that changed in the same way together."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tokspec.base.display import visible
+from tokspec.base.display import shorten, visible
+from tokspec.judge.causes import without_particulars
+from tokspec.judge.known_failures import digest
 from tokspec.judge.verdicts import Result, Verdict
+from tokspec.report.failure import listed_ids
 from tokspec.report.ndjson import Report
 from tokspec.report.text import headline
 
@@ -15,15 +18,19 @@ from tokspec.report.text import headline
 KINDS: Mapping[str, str] = {
     "new": "does not conform any more, or is new and does not",
     "lost": "passed, and is unsupported, a known failure or not there now",
-    "still failing": "does not conform, as before",
+    "otherwise": "does not conform, as before, and is answered otherwise",
     "fixed": "conforms now",
     "gained": "passes now",
     "stale": "is in the older report alone",
     "added": "is in the newer report alone, and conforms",
+    "still failing": "does not conform, as before",
 }
 
 #: The kinds that make a comparison fail.
 REGRESSIONS = ("new", "lost")
+
+#: Of these a reader is told how many there are.
+_COUNTED = "still failing"
 
 
 @dataclass(frozen=True)
@@ -34,10 +41,19 @@ class Change:
     old: Result | None
     new: Result | None
 
+    @property
+    def told(self) -> Result:
+        """The result that says what it is about: what is wrong now, or what was before; the other if there is none."""
+        found = (self.old, self.new) if self.kind in ("fixed", "gained", "stale") else (self.new, self.old)
+        return next(result for result in found if result)
+
+    @property
+    def verdicts(self) -> str:
+        """The verdict before and after."""
+        return " → ".join(result.verdict.value if result else "absent" for result in (self.old, self.new))
+
     def __str__(self) -> str:
-        either = self.new or self.old
-        before, after = (result.verdict.value if result else "absent" for result in (self.old, self.new))
-        return f"{self.kind:<13}  {visible(either.case.id) if either else ''}: {before} → {after}"
+        return f"{self.kind:<13}  {visible(self.told.case.id)}: {self.verdicts}"
 
 
 def changes(old: Report, new: Report) -> list[Change]:
@@ -57,19 +73,45 @@ def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False)
     if old is None:
         return "added" if new.verdict.conforms else "new"
     if not new.verdict.conforms:
-        return "new" if old.verdict.conforms else "still failing"
+        if old.verdict.conforms:
+            return "new"
+        return "still failing" if digest(old) == digest(new) else "otherwise"
     if not old.verdict.conforms:
         return "fixed"
     passed = old.verdict is Verdict.PASS, new.verdict is Verdict.PASS
     return {(True, False): "lost", (False, True): "gained"}.get(passed, "")
 
 
+def group_changes(found: Iterable[Change]) -> list[list[Change]]:
+    """Return changes of one kind, one cause and the same verdicts together, by kind; those of most cases first."""
+    groups: dict[tuple[str, str, str], list[Change]] = {}
+    for change in found:
+        groups.setdefault((change.kind, change.verdicts, cause_of(change.told)), []).append(change)
+    kinds = list(KINDS)
+    return sorted(groups.values(), key=lambda group: (kinds.index(group[0].kind), -len(group)))
+
+
+def cause_of(result: Result) -> str:
+    """Tell the cause of a result, or what is said of it without names and numbers; of what passes, its rule."""
+    if result.verdict is Verdict.PASS:
+        return f"by {result.case.clauses[0]}"
+    return result.cause or without_particulars(result.detail)
+
+
+def tell(group: Sequence[Change]) -> str:
+    """Say in a line what changed in the same way: the kind, the verdicts, the cause and the cases."""
+    first = group[0]
+    cases = "" if len(group) == 1 else f"{len(group)} cases, "
+    ids = listed_ids([change.told for change in group])
+    return visible(f"{first.kind:<13}  {cases}{first.verdicts}: {shorten(cause_of(first.told), 200)}: {ids}")
+
+
 def lines(old: Report, new: Report, found: Sequence[Change]) -> Iterator[str]:
-    """Return the comparison as text: how the two reports differ, the changes, and how many there are of each kind."""
+    """Return the comparison as text: how the two reports differ, the changes by cause, and how many of each kind."""
     for report in (old, new):
         yield visible(f"{report.file}: {headline(report.run)}")
     yield from _otherwise(old, new)
-    yield from map(str, found)
+    yield from (tell(group) for group in group_changes(found) if group[0].kind != _COUNTED)
     counts = Counter(change.kind for change in found)
     yield from (f"{counts[kind]} {kind}: {what}" for kind, what in KINDS.items() if counts[kind])
     if not found:
