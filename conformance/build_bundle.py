@@ -1,4 +1,7 @@
-"""Build hook of hatchling: compile the bundle, so that the wheel has one JSON file in place of fixtures/."""
+"""Build hook of hatchling: compile the bundle, so that the wheel has one JSON file in place of fixtures/.
+
+The sources of the adapters in other languages go with it, of which a release can be named.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ class BundleHook(BuildHookInterface[Any]):
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root) / "conformance"))
+        from tokspec.adapters.programs import sources
         from tokspec.suite.cases import write_bundle
         from tokspec.suite.fixtures import load_suite
         from tokspec.suite.specification import load_specification
@@ -26,6 +30,8 @@ class BundleHook(BuildHookInterface[Any]):
         file = Path(self._folder.name) / "bundle.json"
         write_bundle(file, load_suite(), load_specification())
         build_data["force_include"][str(file)] = "tokspec/fixtures/bundle.json"
+        for source, place in sources():
+            build_data["force_include"][str(source)] = f"tokspec/programs/{place}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the temporary folder."""

@@ -131,6 +131,6 @@ def test_a_sentencepiece_that_lacks_what_the_adapter_calls_is_refused_once(bare:
     (folder / "sentencepiece-0.1.97.dist-info" / "METADATA").write_text("Name: sentencepiece\nVersion: 0.1.97\n")
     with pytest.raises(DataError) as caught:
         open_session(f"sentencepiece@{bare}", None).__enter__()
-    lacks = "sentencepiece 0.1.97 has no encode with return_type, which gives tokens with their spans"
+    lacks = "sentencepiece 0.1.97 gives no tokens with their spans"
     remedy = f"install it with: {bare}/bin/python -m pip install 'protobuf>=4' 'sentencepiece>=0.2.3'"
     assert str(caught.value) == f"sentencepiece@{bare}: {lacks}; {remedy}"

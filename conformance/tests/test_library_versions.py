@@ -12,10 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tokspec.adapters import versions
-from tokspec.adapters.registry import find
+from tokspec.adapters.registry import find, open_session
 from tokspec.adapters.versions import cache_folder, environments, python_of
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
+from tokspec.judge.runner import run
+from tokspec.judge.verdicts import Verdict
+from tokspec.suite.fixtures import load_suite
 
 #: Whether there is a program that makes an environment, without which pip is taken.
 PROGRAMS = [pytest.param(True, id="uv", marks=pytest.mark.skipif(not shutil.which("uv"), reason="needs uv")), False]
@@ -94,15 +97,67 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("tokenizers==", "tokenizers==: names no release; give one such as tokenizers==0.20.3"),
-        ("tokenizers==>=1", "tokenizers==>=1: names no release; give one such as tokenizers==0.20.3"),
-        ("reference==1.0", "reference==1.0: has no releases of its own: reference needs no package"),
+        ("tokenizers==", "tokenizers==: names no release; give one such as tokenizers==1.2.3"),
+        ("tokenizers==>=1", "tokenizers==>=1: names no release; give one such as tokenizers==1.2.3"),
+        ("reference==1.0", "reference: has no releases of its own: it needs no package"),
+        ("gpt-tokenizer", "gpt-tokenizer: names no release; give one such as gpt-tokenizer==1.2.3"),
+        (
+            "@huggingface/tokenizers",
+            "@huggingface/tokenizers: names no release; give one such as @huggingface/tokenizers==1.2.3",
+        ),
+        ("gpt-tokeniser==2.9.0", "gpt-tokeniser==2.9.0: is not installed; did you mean gpt-tokenizer? installed are "),
     ],
 )
 def test_what_is_no_release_is_refused(spec: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
         find(spec)
-    assert str(caught.value) == message
+    assert str(caught.value).startswith(message)
+
+
+#: A client of a registry that writes what it is asked to a file, and refuses releases that begin with 9.
+CLIENT = """\
+#!/bin/sh
+echo "$*" >> "$ASKED"
+case "$*" in *@9*|*@v9*|*@=9*) echo "error: no such release" >&2; exit 1;; esac
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "client"), [("gpt-tokenizer", "npm"), ("sugarme", "go")])
+def test_a_program_is_built_once_by_the_client_of_its_registry(
+    name: str, client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / client).write_text(CLIENT)
+    (tmp_path / "bin" / client).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("ASKED", str(tmp_path / "asked"))
+    program = find(f"{name}==1.0").program
+    assert find(f"{name}==1.0").program == program
+    (folder,) = environments()
+    assert folder.name.startswith(f"{name}-1.0-")
+    assert all(Path(word).is_relative_to(folder) for word in program if word.startswith("/"))
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [words.split()[0] for words in asked] == {"npm": ["install"], "go": ["-C", "-C"]}[client]
+    assert "--ignore-scripts" in asked[0] or client != "npm"
+    with pytest.raises(DataError, match=rf"^{name}==9: cannot be had: no such release$"):
+        find(f"{name}==9")
+    assert environments() == [folder]
+
+
+def test_a_program_needs_the_client_of_its_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DataError, match=r"^kitoken==1.0: needs cargo, the client of its registry$"):
+        find("kitoken==1.0")
+    assert environments() == []
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("spec", ["gpt-tokenizer==2.9.0", "@huggingface/tokenizers==0.1.3", "kitoken==0.10.1"])
+def test_a_release_in_another_language_is_judged(spec: str) -> None:
+    with open_session(spec, None) as session:
+        assert session.hello.version == spec.partition("==")[2]
+        assert run(session, [load_suite().cases["bpe-toy-encode-bug"]]).counts[Verdict.CRASH] == 0
 
 
 def dev_versions(*arguments: str) -> Result:

@@ -12,6 +12,13 @@ pub type Outcome<T> = Result<T, Refusal>;
 pub type Operation<M> = fn(&M, &Value) -> Outcome<Value>;
 pub type Load<M> = fn(&str, &Value) -> Outcome<M>;
 
+/// The version of a crate that is part of this program, as its lock file has it.
+pub fn version(name: &str) -> &'static str {
+    let entry = format!("name = \"{name}\"\nversion = \"");
+    let rest = include_str!("Cargo.lock").split_once(&entry);
+    rest.map_or("", |(_, rest)| &rest[..rest.find('"').unwrap_or(0)])
+}
+
 /// Refuses what the library does not offer.
 pub fn unsupported(message: impl ToString) -> Refusal {
     Refusal("unsupported", message.to_string())

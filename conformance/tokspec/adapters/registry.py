@@ -15,10 +15,13 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokspec.adapter import Adapter
+from tokspec.adapters.programs import find_program, program_names
 from tokspec.adapters.versions import PLACES, python_of
 from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import DataError, MissingModule
@@ -49,7 +52,8 @@ class FoundAdapter:
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
     ``path`` where modules are searched, and ``is_ours`` whether it is the reference or its fast sibling, which need no
     other process.
-    ``python`` is that of another environment in which it is, if it is there. ``choices`` are options to make it with,
+    ``python`` is that of another environment in which it is, if it is there, and ``program`` the command of one that is
+    a program. ``choices`` are options to make it with,
     which the reference and its fast sibling take.
     """
 
@@ -59,6 +63,7 @@ class FoundAdapter:
     path: tuple[str, ...]
     is_ours: bool = False
     python: str = ""
+    program: tuple[str, ...] = ()
     choices: Mapping[str, str] | None = None
 
     def make(self) -> Adapter:
@@ -67,7 +72,7 @@ class FoundAdapter:
         Raises:
             DataError: it cannot be found or made, needs what is not installed, or is no adapter.
         """
-        if self.python:
+        if self.python or self.program:
             raise DataError("is in another environment, and cannot be imported in this process", key=self.spec)
         sys.path[:] = self.path
         try:
@@ -87,7 +92,7 @@ class FoundAdapter:
         from tokspec.sessions.program import ProgramSession
 
         try:
-            return ProgramSession(self._command(), limits, is_ours=True, waits=waits)
+            return ProgramSession(self.program or self._command(), limits, is_ours=not self.program, waits=waits)
         except DataError as error:
             raise self._explained(error) from None
 
@@ -159,7 +164,8 @@ def find(spec: str) -> FoundAdapter:
     >>> find("reference").target
     'tokspec.adapters.reference:ReferenceAdapter'
     """
-    name, at, environment = spec.partition("@")
+    name, at, environment = spec[1:].partition("@")  # an @ at the start is that of a scope of npm
+    name = spec[:1] + name
     if at:
         found, python = find(name), find_python(environment)
         if found.remedy == _REMEDY:
@@ -170,6 +176,10 @@ def find(spec: str) -> FoundAdapter:
     if ":" in spec:
         return _named_object(spec)
     name, equals, version = spec.partition("==")
+    program = None if any(point.name == name for point in _announced()) else find_program(name)
+    if program:
+        command = program.build(spec, _checked(spec, version or "none"))
+        return FoundAdapter(spec, "", _REMEDY, (), program=command)
     point = _entry_point(name, spec)
     is_ours = point.name in ("reference", "tokfast") and _package(point) == "tokspec"
     found = FoundAdapter(spec, f"{point.module}:{point.attr}", _remedy(point), tuple(sys.path), is_ours)
@@ -188,13 +198,48 @@ def _entry_point(name: str, spec: str) -> EntryPoint:
 
 def _python_of_version(spec: str, point: EntryPoint, version: str) -> str:
     """Return the Python of an environment with a release of an implementation, and with what its adapter needs."""
-    if not re.fullmatch(r"[0-9][\w.+!-]*", version):
-        raise DataError("names no release; give one such as tokenizers==0.20.3", key=escape(spec))
-    first, *others = _requirements(point) or [""]
-    if not first:
-        raise DataError(f"has no releases of its own: {point.name} needs no package", key=escape(spec))
-    package = re.split(r"[^\w.-]", first, maxsplit=1)[0]
+    package, version = package_of(point.name), _checked(spec, version)
+    others = [requirement for requirement in _requirements(point) if _name_of(requirement) != package]
     return python_of(spec, [f"{package}=={version}", *others])
+
+
+def adapter_digest(name: str) -> str:
+    """Return hexadecimal digits that are others if the adapter of an implementation is another."""
+    if package_of(name):
+        spec = find_spec(_entry_point(name, name).module)
+        return sha256(Path(spec.origin).read_bytes() if spec and spec.origin else b"").hexdigest()[:8]
+    program = find_program(name)
+    return sha256(program.said.encode()).hexdigest()[:8] if program else ""
+
+
+def package_of(name: str) -> str:
+    """Return the package of PyPI whose releases are those of an installed adapter; empty if there is no such adapter.
+
+    Raises:
+        DataError: it has no releases of its own.
+
+    >>> package_of("sentencepiece"), package_of("nobody")
+    ('sentencepiece', '')
+    """
+    if not any(point.name == name for point in _announced()):
+        return ""
+    packages = [_name_of(requirement) for requirement in _requirements(_entry_point(name, name))]
+    if not packages:
+        raise DataError("has no releases of its own: it needs no package", key=escape(name))
+    return next((package for package in packages if package.startswith(name)), packages[0])
+
+
+def _name_of(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+
+
+def _checked(spec: str, version: str) -> str:
+    """Return a version that a user wrote."""
+    if not re.fullmatch(r"[0-9][\w.+!-]*", version):
+        raise DataError(
+            f"names no release; give one such as {escape(spec.partition('==')[0])}==1.2.3", key=escape(spec)
+        )
+    return version
 
 
 def open_session(
@@ -254,7 +299,7 @@ def _words(command: str) -> list[str]:
 
 
 def _unknown(name: str) -> str:
-    question, known = did_you_mean(name, known_names()), usable_names()
+    question, known = did_you_mean(name, [*known_names(), *program_names()]), usable_names()
     return (
         f"is not installed; {question}installed are {', '.join(known) or 'none'}; or give module:object, or a command"
     )
@@ -292,7 +337,7 @@ def _is_missing(requirement: str) -> bool:
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        distribution(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
+        distribution(_name_of(requirement))
     except PackageNotFoundError:
         return True
     return False

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -28,6 +28,9 @@ MOST = 40
 PLACES = ("bin/python", "Scripts/python.exe")
 
 _SECONDS = 600.0
+
+#: With what the name of a folder begins that is being filled.
+_BEING_MADE = ".being-made-"
 
 
 def cache_folder() -> Path:
@@ -46,10 +49,41 @@ def cache_folder() -> Path:
     return user / "tokspec" / "environments"
 
 
+def as_file_name(name: str) -> str:
+    """Return a name without what a file's may not have.
+
+    >>> as_file_name("@huggingface/tokenizers==0.1.0")
+    'huggingface-tokenizers-0.1.0'
+    """
+    return re.sub(r"[^\w.-]+", "-", name).strip("-")
+
+
 def environments() -> list[Path]:
     """Return the environments that are kept, the most recently used first."""
-    found = [each for each in cache_folder().glob("*") if _python(each)]
+    found = [each for each in cache_folder().glob("*") if not each.name.startswith(_BEING_MADE)]
     return sorted(found, key=lambda each: (-each.stat().st_mtime, each.name))
+
+
+def environment(spec: str, name: str, said: str, steps: Callable[[Path], Iterable[Sequence[str]]]) -> Path:
+    """Return the folder of an environment; make it if it is not there.
+
+    Args:
+        spec: what the user wrote, for messages.
+        name: what its folder is called.
+        said: all that makes it another one: it is kept under the name and a hash of this.
+        steps: gives the commands that fill a folder, one after the other as each has ended.
+
+    Raises:
+        DataError: it cannot be made: there is no such release, or none for this system.
+    """
+    folder = cache_folder() / f"{as_file_name(name)}-{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+    if not folder.is_dir():
+        print(f"making an environment for {escape(spec)}, once, in {folder.parent}", file=sys.stderr)
+        _make(folder, spec, steps)
+    os.utime(folder)
+    for old in environments()[MOST:]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
 def python_of(spec: str, requirements: Sequence[str]) -> str:
@@ -63,15 +97,8 @@ def python_of(spec: str, requirements: Sequence[str]) -> str:
         DataError: it cannot be made: there is no such release, or no wheel of it for this Python and system.
     """
     said = "\n".join((sys.version, sys.platform, *requirements))
-    name = re.sub(r"[^\w.-]+", "-", requirements[0])
-    folder = cache_folder() / f"{name}-py{sys.version_info[0]}.{sys.version_info[1]}-{_digest(said)}"
-    if not _python(folder):
-        print(f"making an environment for {escape(spec)}, once, in {folder.parent}", file=sys.stderr)
-        _make(folder, spec, requirements)
-    os.utime(folder)
-    for old in environments()[MOST:]:
-        shutil.rmtree(old, ignore_errors=True)
-    return _python(folder)
+    name = f"{requirements[0]}-py{sys.version_info[0]}.{sys.version_info[1]}"
+    return _python(environment(spec, name, said, lambda folder: _commands(folder, requirements)))
 
 
 def clear() -> int:
@@ -81,29 +108,25 @@ def clear() -> int:
     return len(there)
 
 
-def _digest(said: str) -> str:
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
-
-
 def _python(folder: Path) -> str:
     return next((str(folder / place) for place in PLACES if (folder / place).is_file()), "")
 
 
-def _make(folder: Path, spec: str, requirements: Sequence[str]) -> None:
+def _make(folder: Path, spec: str, steps: Callable[[Path], Iterable[Sequence[str]]]) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".being-made-"))
+        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_BEING_MADE))
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", str(folder.parent)) from None
     try:
-        for command in _commands(made, requirements):
+        for command in steps(made):
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS)
             if done.returncode:
                 raise DataError(f"cannot be had: {_reason(done.stderr)}", key=escape(spec))
         try:
             made.rename(folder)  # nothing in it is used that knows its own place
         except OSError:
-            if not _python(folder):  # else another process was faster
+            if not folder.is_dir():  # else another process was faster
                 raise
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DataError(f"cannot be had: {error}", key=escape(spec)) from None

@@ -222,3 +222,14 @@ def fixtures_folder() -> Path:
     True
     """
     return _folder("fixtures")
+
+
+def adapters_folder() -> Path:
+    """Return the folder of the adapters in other languages, with the list of all: of a wheel, their sources alone.
+
+    >>> (adapters_folder() / "adapters.yaml").is_file()
+    True
+    """
+    here = Path(__file__).resolve().parent.parent
+    installed = here / "programs"
+    return installed if installed.is_dir() else here.parent / "adapters"

@@ -78,8 +78,9 @@ class SentencePieceAdapter:
 
     def __init__(self) -> None:
         self._library: Any = import_module("sentencepiece")
-        if "return_type" not in signature(self._library.SentencePieceProcessor.encode).parameters:
-            lacks = "has no encode with return_type, which gives tokens with their spans"
+        is_old = not hasattr(self._library, "ImmutableSentencePieceText")
+        if is_old and not _has_mappings(self._library.SentencePieceProcessor):
+            lacks = "gives no tokens with their spans"
             raise MissingModule(f"sentencepiece {version('sentencepiece')} {lacks}")
 
     def hello(self) -> Hello:
@@ -107,6 +108,8 @@ class SentencePieceAdapter:
             part = content.get("normalizer", {})
             if "type" in content or part.get("type") not in (*_NORMALIZERS, "precompiled", "sentencepiece"):
                 raise Unsupported("has no such model, and of normalizers alone NFKC, character maps and its own")
+            if not hasattr(self._library, "SentencePieceNormalizer"):
+                raise Unsupported("has no normalizer without a model in this version")
             if part["type"] == "sentencepiece" and part["treat_whitespace_as_suffix"]:
                 raise Unsupported("puts a mark behind the text with a model only")
             spaces = {key: part.get(key, value) for key, value in _NO_SPACES.items()}
@@ -129,9 +132,11 @@ class SentencePieceAdapter:
         """
         require_unicode(input)
         library, beside = model
-        if isinstance(library, self._library.SentencePieceNormalizer) and operation != "normalize":
+        if not isinstance(library, self._library.SentencePieceProcessor) and operation != "normalize":
             raise Unsupported("needs a model for all but normalizing")
         if operation == "normalize":
+            if not hasattr(library, "normalize"):
+                raise Unsupported("does not normalize in this version")
             if "type" in beside and "normalizer" not in beside:
                 raise Unsupported("makes marks of spaces when it normalizes with a model")
             return {"text": library.normalize(input["text"])}
@@ -155,13 +160,23 @@ def _with_map(charsmap: str) -> bytes:
     return bytes(message.SerializeToString())
 
 
+def _has_mappings(processor: Any) -> bool:
+    """Whether it is of version 0.2.2 or later, which give what is asked for by ``return_type``."""
+    return "return_type" in signature(processor.encode).parameters
+
+
 def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    if not _has_mappings(processor):
+        pieces = processor.encode(input["text"], out_type="immutable_proto").pieces
+        spans = [[piece.begin, piece.end] for piece in pieces]
+        return {"tokens": [piece.piece for piece in pieces], "ids": [piece.id for piece in pieces], "spans": spans}
     found = processor.encode(input["text"], return_type="offset_mapping")
     return {"tokens": found["pieces"], "ids": found["ids"], "spans": found["offsets"]}
 
 
 def _nbest(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
-    found = processor.nbest_encode(input["word"], nbest_size=input["nbest_size"], return_type="proto")
+    how = {"return_type": "proto"} if _has_mappings(processor) else {"out_type": "immutable_proto"}
+    found = processor.nbest_encode(input["word"], nbest_size=input["nbest_size"], **how)
     return {"segmentations": [[piece.piece for piece in each.pieces] for each in found.nbests]}
 
 

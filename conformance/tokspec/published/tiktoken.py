@@ -98,12 +98,16 @@ def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
     )
 
 
+#: The pattern of GPT-2, which versions before 0.8 have in no constant.
+_GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+
+
 class TiktokenAdapter:
     """``tiktoken``: byte-level BPE by ranks, in Rust."""
 
     def __init__(self) -> None:
         self._library: Any = import_module("tiktoken")
-        self._pattern: str = import_module("tiktoken_ext.openai_public").r50k_pat_str
+        self._pattern: str = getattr(import_module("tiktoken_ext.openai_public"), "r50k_pat_str", _GPT2)
 
     def hello(self) -> Hello:
         """Describe the library."""

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.base.errors import MissingModule
 
 #: The options that the library takes, measured with version 0.1.4.
 CHOICES = {
@@ -47,11 +48,21 @@ COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fal
 _Model: TypeAlias = tuple[Any, Mapping[str, int]]
 
 
+#: The fields of an encoding; older versions have fewer.
+_FIELDS = ("tokens", "ids", "type_ids", "attention_mask")
+
+
 class TokieAdapter:
-    """``tokie``: BPE, WordPiece and Unigram, in Rust."""
+    """``tokie``: BPE, WordPiece and Unigram, in Rust.
+
+    Raises:
+        MissingModule: the library is older than what is called here, so that every request would crash.
+    """
 
     def __init__(self) -> None:
         self._library: Any = import_module("tokie")
+        if not hasattr(self._library, "Encoding"):
+            raise MissingModule(f"tokie {version('tokie')} has no encodings")
 
     def hello(self) -> Hello:
         """Describe the library."""
@@ -62,7 +73,7 @@ class TokieAdapter:
             operations=("encode", "encode_batch", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,
-            encode_fields=("tokens", "ids", "type_ids", "attention_mask"),
+            encode_fields=tuple(field for field in _FIELDS if hasattr(self._library.Encoding, field)),
             encode_options=("pair", "add_special_tokens"),
             components=COMPONENTS,
             reads_file=True,
@@ -122,12 +133,7 @@ class TokieAdapter:
 
 
 def _encoding(encoding: Any) -> dict[str, Any]:
-    return {
-        "tokens": encoding.tokens,
-        "ids": encoding.ids,
-        "type_ids": encoding.type_ids,
-        "attention_mask": encoding.attention_mask,
-    }
+    return {field: getattr(encoding, field) for field in _FIELDS if hasattr(encoding, field)}
 
 
 def ids_in(content: Mapping[str, Any]) -> Mapping[str, int]:

@@ -98,12 +98,12 @@ def cause_of(result: Result) -> str:
     return result.cause or without_particulars(result.detail)
 
 
-def tell(group: Sequence[Change]) -> str:
-    """Say in a line what changed in the same way: the kind, the verdicts, the cause and the cases."""
+def tell(group: Sequence[Change], kind: str = "") -> str:
+    """Say in a line what changed in the same way: the kind, or how it is called here, the verdicts, cause and cases."""
     first = group[0]
     cases = "" if len(group) == 1 else f"{len(group)} cases, "
     ids = listed_ids([change.told for change in group])
-    return visible(f"{first.kind:<13}  {cases}{first.verdicts}: {shorten(cause_of(first.told), 200)}: {ids}")
+    return visible(f"{kind or first.kind:<13}  {cases}{first.verdicts}: {shorten(cause_of(first.told), 200)}: {ids}")
 
 
 def lines(old: Report, new: Report, found: Sequence[Change]) -> Iterator[str]:

@@ -32,7 +32,7 @@ type tokenizer struct {
 var adapter = protocol.Adapter[tokenizer]{
 	Hello: protocol.Result{
 		"name":           "pkoukk/tiktoken-go",
-		"version":        "0.1.8",
+		"version":        protocol.Version("github.com/pkoukk/tiktoken-go"),
 		"formats":        []string{"vocab.tiktoken"},
 		"encode_fields":  []string{"ids"},
 		"encode_options": []string{"allowed_special", "disallowed_special"},

@@ -9,7 +9,9 @@ import (
 	"log"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -37,6 +39,18 @@ func (s *Special) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(s))
+}
+
+// Version is that of a module which is part of this program.
+func Version(module string) string {
+	if built, ok := debug.ReadBuildInfo(); ok {
+		for _, each := range built.Deps {
+			if each.Path == module {
+				return strings.TrimPrefix(each.Version, "v")
+			}
+		}
+	}
+	return ""
 }
 
 // Result is what an operation, or hello, answers.

@@ -18,7 +18,7 @@ import (
 var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 	Hello: protocol.Result{
 		"name":           "sugarme/tokenizer",
-		"version":        "0.3.0",
+		"version":        protocol.Version("github.com/sugarme/tokenizer"),
 		"formats":        []string{"tokenizer.json"},
 		"reads_file":     true,
 		"encode_fields":  []string{"tokens", "ids", "spans", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "overflowing"},

@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use kitoken::convert::{ConversionError, convert_sentencepiece, convert_tokenizers};
 use kitoken::{Configuration, DecodeError, Definition, EncodeError, InitializationError, Kitoken};
-use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
+use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8, version};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -133,7 +133,7 @@ pub fn adapter() -> Adapter<Model> {
     let hello = json!({
         "protocol": 1,
         "name": "kitoken",
-        "version": "0.11.1",
+        "version": version("kitoken"),
         "language": "Rust",
         "formats": ["tokenizer.json", "sentencepiece.model"],
         "reads_file": true,

@@ -1,7 +1,7 @@
 //! An adapter for the crate tiktoken-rs, the Rust within OpenAI's tiktoken as a crate. It translates and computes nothing.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8};
+use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8, version};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
@@ -125,7 +125,7 @@ fn main() -> io::Result<()> {
     let hello = json!({
         "protocol": 1,
         "name": "tiktoken-rs",
-        "version": "0.12.1",
+        "version": version("tiktoken-rs"),
         "language": "Rust",
         "formats": ["vocab.tiktoken"],
         "encode_fields": ["ids"],

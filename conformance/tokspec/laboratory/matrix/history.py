@@ -1,0 +1,243 @@
+"""The history of an implementation: every release judged, and what each one lost, gained and fixed.
+
+What a case came to with a release is kept in the user's cache folder, under the release, the adapter and the case: a
+case that is new or changed is asked alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tokspec.adapters.programs import client_of, find_program
+from tokspec.adapters.registry import FoundAdapter, adapter_digest, find, find_reference, open_session, package_of
+from tokspec.adapters.versions import as_file_name, cache_folder
+from tokspec.base.display import escape, visible
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.files import write_whole
+from tokspec.judge.diagnosis import diagnose
+from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.verdicts import Verdict
+from tokspec.report.changes import Change, cause_of, changes, group_changes, tell
+from tokspec.report.ndjson import Report, ndjson, origin, read_report
+from tokspec.suite.cases import Case, Suite
+
+_SECONDS = 120.0
+
+#: A release that is meant for everybody: no candidate for one.
+_FINAL = re.compile(r"v?[0-9]+(\.[0-9]+)*(\.post[0-9]+)?")
+
+#: The kinds of change that a release is told by, with what a reader is told.
+TOLD: Mapping[str, str] = {
+    "new": "lost",
+    "lost": "lost",
+    "otherwise": "changed",
+    "fixed": "fixed",
+    "gained": "gained",
+}
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release: its report, or why there is none, and what changed since the one before it that has a report."""
+
+    version: str
+    report: Report | None
+    fault: str = ""
+    changes: tuple[Change, ...] = ()
+    asked: int = 0
+
+    def counts(self) -> Mapping[str, int]:
+        """How many cases were lost, wrong in another way, fixed and gained."""
+        return Counter(TOLD[change.kind] for change in self.changes if change.kind in TOLD)
+
+
+def releases(name: str) -> list[str]:
+    """Return all releases of an implementation that its registry lists, the oldest first; no candidates for one.
+
+    Raises:
+        DataError: there is no such implementation, or the registry's client lists none.
+    """
+    package, program = package_of(name), find_program(name)
+    registry = "pypi"
+    if not package and program:
+        package, registry = program.package, program.registry
+    if not package:
+        find(name)  # says what there is
+    found = {version.removeprefix("v") for version in _LISTS[registry](package) if _FINAL.fullmatch(version)}
+    return sorted(found, key=_order)
+
+
+def _order(version: str) -> tuple[int, ...]:
+    """Sort releases by their numbers.
+
+    >>> sorted(["0.10.1", "0.9", "0.9.post1"], key=_order)
+    ['0.9', '0.9.post1', '0.10.1']
+    """
+    return tuple(map(int, re.findall("[0-9]+", version)))
+
+
+def _listed(command: Sequence[str], package: str) -> str:
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DataError(f"its releases cannot be listed: {error}", key=package) from None
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or "it does not say why").splitlines()[-1]
+        raise DataError(f"its releases cannot be listed: {escape(said, 300)}", key=package)
+    return done.stdout
+
+
+def _of_pypi(package: str) -> Sequence[str]:
+    command = (sys.executable, "-m", "pip", "index", "versions", "--disable-pip-version-check", package)
+    return re.findall(r"[^\s,]+", _listed(command, package).partition("Available versions:")[2].split("\n")[0])
+
+
+def _of_npm(package: str) -> Sequence[str]:
+    found = json.loads(_listed((client_of("npm", package), "view", package, "versions", "--json"), package))
+    return [found] if isinstance(found, str) else list(found)
+
+
+def _of_go(package: str) -> Sequence[str]:
+    return _listed((client_of("go", package), "list", "-m", "-versions", package), package).split()[1:]
+
+
+def _of_crates(package: str) -> Sequence[str]:
+    raise DataError("cargo lists no releases; name those that are meant behind it", key=package)
+
+
+_LISTS: Mapping[str, Callable[[str], Sequence[str]]] = {
+    "pypi": _of_pypi,
+    "npm": _of_npm,
+    "go": _of_go,
+    "crate": _of_crates,
+}
+
+
+def history(name: str, versions: Sequence[str], suite: Suite) -> Iterator[Release]:
+    """Judge releases in their order, and say of each what changed since the one before it that could be judged."""
+    before: Report | None = None
+    for version in versions:
+        try:
+            release = _judge(name, version, suite)
+        except DataError as error:
+            release = Release(version, None, str(error))
+        if before and release.report:
+            release = replace(release, changes=tuple(changes(before, release.report)))
+        before = release.report or before
+        yield release
+
+
+def _judge(name: str, version: str, suite: Suite) -> Release:
+    spec = f"{name}=={version}"
+    kept = _Kept(cache_folder().parent / "history" / f"{as_file_name(spec)}-{adapter_digest(name)}")
+    results = kept.results(suite)
+    cases = [case for case in suite.cases.values() if case.id not in results]
+    if cases:
+        judged = _run(find(spec), cases)
+        results |= {result.case.id: result for result in judged.results}
+        whole = replace(judged, results=tuple(results[case] for case in suite.cases))
+        kept.write(whole, suite)
+    return Release(version, kept.report(), asked=len(cases))
+
+
+def _run(found: FoundAdapter, cases: Sequence[Case]) -> Run:
+    try:
+        with open_session(found, None) as session:
+            judged = run(session, cases)
+            if not judged.failed:
+                return judged
+            with open_session(find_reference(), None) as reference:
+                return diagnose(judged, session, reference)
+    except AdapterFault as fault:
+        return fail_at_start(found.spec, cases, fault)
+
+
+class _Kept:
+    """What cases came to with a release: a report, and the digest of each case that it was asked."""
+
+    def __init__(self, place: Path) -> None:
+        self._file = place.with_name(f"{place.name}.ndjson")
+        self._digests = place.with_name(f"{place.name}.cases.json")
+
+    def results(self, suite: Suite) -> dict[str, Any]:
+        """Return the results of the cases that are as they were when they were asked."""
+        if not self._digests.is_file():
+            return {}
+        then = json.loads(self._digests.read_text("utf-8"))
+        return {
+            result.case.id: result
+            for result in self.report().run.results
+            if result.case.id in suite.cases and then.get(result.case.id) == digest_of_case(suite.cases[result.case.id])
+        }
+
+    def report(self) -> Report:
+        """Read the report."""
+        return read_report(self._file)
+
+    def write(self, judged: Run, suite: Suite) -> None:
+        """Write the report of a run of all cases, and their digests; a run that is cut off leaves what there was."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._digests.unlink(missing_ok=True)
+        command = f"tokspec history {judged.hello.name}"
+        write_whole(self._file, b"".join(ndjson(judged, origin(command, command, suite.hash))))
+        digests = {case.id: digest_of_case(case) for case in suite.cases.values()}
+        write_whole(self._digests, json.dumps(digests))
+
+
+def digest_of_case(case: Case) -> str:
+    """Return 16 hexadecimal digits for what a case asks and what is right."""
+    asked = [(question.input, question.outcome) for question in case.questions]
+    told = [case.operation, case.model.content, asked, case.clauses, case.tolerance]
+    return hashlib.sha256(json.dumps(told, sort_keys=True, default=dict).encode()).hexdigest()[:16]
+
+
+def text_release(release: Release, show: int) -> Iterator[str]:
+    """Tell a release in lines: what it came to, and what changed, a line a cause, and so many causes."""
+    if release.report is None:
+        yield visible(f"{release.version:<10}  {release.fault}")
+        return
+    counts, told = release.report.run.counts, release.counts()
+    asked = len(release.report.run.results) - counts[Verdict.UNSUPPORTED] - counts[Verdict.NOT_RUN]
+    changed = ", ".join(f"{told[what]} {what}" for what in dict.fromkeys(TOLD.values()) if told[what])
+    yield visible(f"{release.version:<10}  {counts[Verdict.PASS]} of {asked} pass{f': {changed}' if changed else ''}")
+    groups = group_changes(change for change in release.changes if change.kind in TOLD)
+    for group in groups[:show]:
+        yield f"    {tell(group, TOLD[group[0].kind])}"
+    if more := groups[show:]:
+        yield f"    … and {sum(map(len, more))} cases of {len(more)} other causes; --show {len(groups)} shows them all"
+
+
+def json_history(name: str, suite: Suite, found: Sequence[Release]) -> dict[str, Any]:
+    """Return a history as a value of JSON: of each release the counts of verdicts, and what changed, by cause."""
+    return {
+        "tokspec_history": 1,
+        "name": name,
+        "fixtures": suite.hash,
+        "releases": [_json_release(each) for each in found],
+    }
+
+
+def _json_release(release: Release) -> dict[str, Any]:
+    if release.report is None:
+        return {"version": release.version, "fault": release.fault}
+    counts = {verdict.value: count for verdict, count in release.report.run.counts.items() if count}
+    groups = group_changes(change for change in release.changes if change.kind in TOLD)
+    told = [
+        {
+            "change": TOLD[group[0].kind],
+            "verdicts": group[0].verdicts,
+            "cause": cause_of(group[0].told),
+            "cases": [change.told.case.id for change in group],
+        }
+        for group in groups
+    ]
+    return {"version": release.version, "counts": counts, "changes": told}
