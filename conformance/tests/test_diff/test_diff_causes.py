@@ -187,10 +187,18 @@ def test_the_first_stage_that_differs_and_the_shortest_text_are_what_is_shown() 
     assert tally.sections["encode/texts/words"].different == 3
 
 
+def test_crashes_at_two_places_are_one_cause() -> None:
+    tally = Tally()
+    for place in ("line 1 column 7", "line 1 column 31"):
+        outcome = compare_replies("encode", {"text": "a"}, BUG, Fault("crash", f"bad pattern at {place}"))
+        tally.note("inputs", "a:1", "a", [outcome])
+    assert [str(each.cause) for each in tally.causes] == ["encode: B crashes: bad pattern at line N column N"]
+
+
 def test_causes_and_reasons_without_end_are_bounded() -> None:
     tally = Tally()
     for number in range(600):
-        fault = Fault("crash", f"in line {number}")
+        fault = Fault("crash", f"status {number}")
         outcomes = [compare_replies("encode", {"text": "a"}, BUG, fault)]
         outcomes.append(compare_replies("decode", {"ids": [1]}, BUG, Refused("unsupported", f"{number} is too large")))
         tally.note("inputs", f"a:{number}", "a", outcomes)

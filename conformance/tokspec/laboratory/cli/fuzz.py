@@ -111,7 +111,7 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
         try:
             import hypothesis  # noqa: F401
         except ModuleNotFoundError:
-            raise DataError("needs Hypothesis: pip install hypothesis", "tokspec fuzz") from None
+            raise DataError("needs Hypothesis: pip install hypothesis", key="fuzz") from None
         return _Fuzzing(**options).run(show, with_counts)
 
 

@@ -6,6 +6,7 @@ is a description, not a proof: two causes may look alike.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -115,10 +116,15 @@ def cause_of(outcome: Outcome, text: str) -> Cause:
     return cause_of_difference(operation, Seen(text, outcome.a.result, outcome.b.result, path, character, "A"))
 
 
+#: A place in a text or a file, in which two messages of one fault differ.
+_PLACE = re.compile(r"\b(line|column|position|index|byte|char) \d+")
+
+
 def _describe(reply: Reply) -> str:
-    """Describe a refusal or a fault, without addresses; what a program wrote to standard error is left out."""
+    """Describe a refusal or a fault, without addresses and places; what went to standard error is left out."""
     message = reply.message.partition("; standard error")[0] if isinstance(reply, Fault) else ""
-    return _kind_of_reply(reply) + (f": {shorten(without_addresses(message), 100)}" if message else "")
+    message = _PLACE.sub(r"\1 N", without_addresses(message))
+    return _kind_of_reply(reply) + (f": {shorten(message, 100)}" if message else "")
 
 
 # Counting tokens

@@ -126,7 +126,9 @@ class Minimizer:
         value = _as_tokens(whole, field, value)
         model = self._minimize_model(small, model, field, value)
         if (left := _count_parts(model)) > _SMALL:
-            return replace(small, why=f"{left:,} parts of it are left after {_SECONDS:g} s")
+            late = time.monotonic() > self._until
+            none = f"after {_SECONDS:g} s" if late else "and without any of them the difference was not found"
+            return replace(small, why=f"{left:,} parts of it are left, {none}")
         input = _input(model, field, value)
         if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
             return replace(small, why="the difference does not stay")

@@ -30,6 +30,9 @@ from tokspec.suite.cases import Case, bare_case
 #: Characters of a text that a line shows.
 _SHOWN = 60
 
+#: How many reasons why something was not compared have a line.
+_REASONS = 10
+
 #: What Markdown could take for markup; HTML's own characters are escaped as entities.
 _MARKUP = re.compile(r"([\\`*_\[\]!|~$])")
 
@@ -166,8 +169,11 @@ def _counts(summary: Summary) -> Iterator[str]:
             aligned = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
             yield "  ".join((name.ljust(widths[0]), *aligned))
         yield ""
-    for reason, number in sorted(tally.left.items(), key=lambda item: (-item[1], item[0])):
-        yield f"not compared: {count(number, 'time')}: {reason}"
+    left = sorted(tally.left.items(), key=lambda item: (-item[1], item[0]))
+    shown = left if len(left) <= _REASONS + 1 else left[:_REASONS]
+    yield from (f"not compared: {count(number, 'time')}: {reason}" for reason, number in shown)
+    if more := left[len(shown) :]:
+        yield f"not compared: {count(sum(number for _, number in more), 'time')}: for {len(more)} other reasons"
     for reason, (number, place, why) in sorted(tally.bad.items()):
         more = why.removeprefix(reason).strip(" ;:")
         yield f"no text: {count(number, 'record')}: {reason}; first {place}{': ' * bool(more)}{more}"
