@@ -70,9 +70,10 @@ def test_a_release_is_told_by_what_it_changed() -> None:
         "bpe-toy-encode-hugs",
         "    fixed          fail → unsupported: encode: not the unknown token where the case has it: bpe-toy-encode-mug",
     ]
-    written = json_history("mine", SUITE, found)
+    written = json_history({"mine": found}, SUITE)
     assert json.loads(json.dumps(written)) == written
-    assert written["releases"][1] == {
+    (mine,) = written["implementations"]
+    assert mine["releases"][1] == {
         "version": "2.0",
         "counts": {"pass": 1, "fail": 2},
         "changes": [
@@ -84,7 +85,7 @@ def test_a_release_is_told_by_what_it_changed() -> None:
             }
         ],
     }
-    assert written["releases"][2] == {"version": "4.0", "fault": "mine==4.0: cannot be had: no such release"}
+    assert mine["releases"][2] == {"version": "4.0", "fault": "mine==4.0: cannot be had: no such release"}
 
 
 @pytest.mark.slow
@@ -108,7 +109,7 @@ def test_only_what_is_new_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("nobody", "nobody: is not installed; "),
         ("reference", "reference: has no releases of its own: it needs no package"),
-        ("kitoken", "kitoken: cargo lists no releases; name those that are meant behind it"),
+        ("kitoken", "kitoken: cargo lists no releases; name them, as in kitoken==1.2.3"),
     ],
 )
 def test_what_has_no_releases_is_refused(name: str, message: str) -> None:
@@ -121,6 +122,18 @@ def test_a_release_that_is_not_listed_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("tokspec.laboratory.cli.history.releases", lambda name: ["1.0", "2.0"])
     done = CliRunner().invoke(group, ["history", "mine", "--from", "9"])
     assert str(done.exception) == "--from: is no release of mine; there are 1.0, 2.0"
+
+
+def test_releases_are_named_or_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = "tokspec.laboratory.cli.history"
+    monkeypatch.setattr(f"{command}.releases", lambda name: ["1.0", "2.0", "3.0"])
+    asked: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(f"{command}.history", lambda name, versions, suite: asked.append((name, versions)) or ())
+    done = CliRunner().invoke(group, ["history", "mine", "yours==1.0", "yours==1.5", "--last", "2"])
+    assert asked == [("mine", ["2.0", "3.0"]), ("yours", ["1.0", "1.5"])]
+    assert str(done.exception) == "mine yours==1.0 yours==1.5: none of the releases could be judged"
+    done = CliRunner().invoke(group, ["history", "mine", "yours", "--from", "1.0"])
+    assert "--from is of one implementation; name one" in str(done.exception) + done.output
 
 
 @pytest.mark.interop

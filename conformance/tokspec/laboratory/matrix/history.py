@@ -111,7 +111,7 @@ def _of_go(package: str) -> Sequence[str]:
 
 
 def _of_crates(package: str) -> Sequence[str]:
-    raise DataError("cargo lists no releases; name those that are meant behind it", key=package)
+    raise DataError(f"cargo lists no releases; name them, as in {package}==1.2.3", key=package)
 
 
 _LISTS: Mapping[str, Callable[[str], Sequence[str]]] = {
@@ -216,14 +216,10 @@ def text_release(release: Release, show: int) -> Iterator[str]:
         yield f"    … and {sum(map(len, more))} cases of {len(more)} other causes; --show {len(groups)} shows them all"
 
 
-def json_history(name: str, suite: Suite, found: Sequence[Release]) -> dict[str, Any]:
-    """Return a history as a value of JSON: of each release the counts of verdicts, and what changed, by cause."""
-    return {
-        "tokspec_history": 1,
-        "name": name,
-        "fixtures": suite.hash,
-        "releases": [_json_release(each) for each in found],
-    }
+def json_history(found: Mapping[str, Sequence[Release]], suite: Suite) -> dict[str, Any]:
+    """Return histories as a value of JSON: of each release the counts of verdicts, and what changed, by cause."""
+    told = [{"name": name, "releases": [*map(_json_release, releases)]} for name, releases in found.items()]
+    return {"tokspec_history": 1, "fixtures": suite.hash, "implementations": told}
 
 
 def _json_release(release: Release) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""How well the suite sees what releases change: of the changes that release notes tell of, how many turned a case.
+
+``changes.yaml`` has every change of behaviour that was found in the release notes and merged changes of some libraries,
+and whether it is within the specification, by which clauses. It was written without sight of cases and results, and
+before any release was judged by this program. A change is noticed if a case of one of its clauses came to another
+verdict, or was answered otherwise, than with the release before it.
+
+    python conformance/history/measure.py [LIBRARY ...]
+
+It needs the clients of the registries and minutes: each release is made and judged once, and kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tokspec.base.errors import DataError
+from tokspec.laboratory.matrix.history import Release, history, releases
+from tokspec.suite.cases import Suite
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.strict_yaml import read_yaml
+
+CHANGES = Path(__file__).parent / "changes.yaml"
+
+#: The releases of a crate, of which cargo has no list.
+CRATES: Mapping[str, Sequence[str]] = {}
+
+
+def read_changes() -> dict[str, list[dict[str, Any]]]:
+    """Return the changes of each library, in the order of its releases."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for change in read_yaml(CHANGES).value["changes"]:
+        found.setdefault(change["library"], []).append(change)
+    return found
+
+
+def judged_releases(name: str, changes: Sequence[Mapping[str, Any]], suite: Suite) -> dict[str, Release]:
+    """Judge the releases that changes are told of, each with the one before it."""
+    every = list(CRATES.get(name) or releases(name))
+    told = {change["release"] for change in changes if change["within"]}
+    wanted = [each for place, each in enumerate(every) if told & {each, *every[place + 1 : place + 2]}]
+    found = {}
+    for release in history(name, wanted, suite):
+        print(f"  {release.version}: {release.fault or 'judged'}", file=sys.stderr, flush=True)
+        found[release.version] = release
+    return found
+
+
+def turned(change: Mapping[str, Any], release: Release) -> Iterator[str]:
+    """Return the cases of a change's clauses that turned with its release."""
+    clauses = {clause.strip() for clause in change["clause"].split(",")}
+    for each in release.changes:
+        case = each.told.case
+        if clauses & {*case.clauses}:
+            yield case.id
+
+
+def main(names: Sequence[str]) -> int:
+    """Print a line for each change that no case noticed, or that could not be asked, and the table."""
+    suite, rows = load_suite(), []
+    for name, changes in read_changes().items():
+        if names and name not in names:
+            continue
+        print(name, file=sys.stderr)
+        try:
+            found = judged_releases(name, changes, suite)
+        except DataError as error:
+            print(f"{name}: {error}")
+            continue
+        within = [change for change in changes if change["within"]]
+        judged = [change for change in within if (release := found.get(change["release"])) and release.report]
+        seen = 0
+        for change in within:
+            release = found.get(change["release"])
+            cases = list(turned(change, release)) if release and release.report else []
+            seen += bool(cases)
+            how = f"{len(cases)} cases, such as {cases[0]}" if cases else "NOT SEEN"
+            said = how if change in judged else "NOT JUDGED"
+            print(f"{name} {change['release']}  {said}  ({change['clause']}) {change['change']}")
+        rows.append((name, len(changes), len(within), len(judged), seen))
+    print("\n| library | changes | within | judged | noticed |\n| --- | ---: | ---: | ---: | ---: |")
+    for row in [*rows, ("all", *(sum(row[column] for row in rows) for column in range(1, 5)))]:
+        print(f"| {' | '.join(map(str, row))} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
