@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +99,13 @@ def _listed(command: Sequence[str], package: str) -> str:
 
 
 def _of_pypi(package: str) -> Sequence[str]:
-    command = (sys.executable, "-m", "pip", "index", "versions", "--disable-pip-version-check", package)
+    ways = [[sys.executable, "-m", "pip"]] if find_spec("pip") else []  # an environment of uv has none
+    ways += [[pip] for pip in (shutil.which("pip"),) if pip] + [
+        [uv, "tool", "run", "pip"] for uv in (shutil.which("uv"),) if uv
+    ]
+    if not ways:
+        raise DataError("its releases cannot be listed without pip or uv", key=package)
+    command = (*ways[0], "index", "versions", "--disable-pip-version-check", package)
     return re.findall(r"[^\s,]+", _listed(command, package).partition("Available versions:")[2].split("\n")[0])
 
 
