@@ -25,8 +25,14 @@ from tokspec.suite.strict_yaml import read_yaml
 
 CHANGES = Path(__file__).parent / "changes.yaml"
 
-#: The releases of a crate, of which cargo has no list.
-CRATES: Mapping[str, Sequence[str]] = {}
+#: What an implementation is called here, if it is not called as its library.
+NAMES = {"sugarme/tokenizer": "sugarme"}
+
+#: The releases of what no client lists, or not whole.
+LISTED: Mapping[str, Sequence[str]] = {
+    "kitoken": ("0.10.0", "0.10.1", "0.11.0", "0.11.1"),
+    "sugarme": ("0.2.0", "0.2.1", "0.2.2", "0.3.0"),
+}
 
 
 def read_changes() -> dict[str, list[dict[str, Any]]]:
@@ -39,7 +45,7 @@ def read_changes() -> dict[str, list[dict[str, Any]]]:
 
 def judged_releases(name: str, changes: Sequence[Mapping[str, Any]], suite: Suite) -> dict[str, Release]:
     """Judge the releases that changes are told of, each with the one before it."""
-    every = list(CRATES.get(name) or releases(name))
+    every = list(LISTED.get(name) or releases(name))
     told = {change["release"] for change in changes if change["within"]}
     wanted = [each for place, each in enumerate(every) if told & {each, *every[place + 1 : place + 2]}]
     found = {}
@@ -66,7 +72,7 @@ def main(names: Sequence[str]) -> int:
             continue
         print(name, file=sys.stderr)
         try:
-            found = judged_releases(name, changes, suite)
+            found = judged_releases(NAMES.get(name, name), changes, suite)
         except DataError as error:
             print(f"{name}: {error}")
             continue

@@ -34,6 +34,7 @@ from tokspec.cli.options import (
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
+from tokspec.formats.user_model import files_of_model, read_user_model
 from tokspec.judge.diagnosis import FailureGroup, diagnose, first_diverging_stage, group_failures
 from tokspec.judge.runner import Run, run
 from tokspec.judge.scope import check_names, shortfalls
@@ -44,6 +45,7 @@ from tokspec.report.text import say, text
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.packs import find_pack, read_pack
 from tokspec.suite.selection import cases_of_version, select
 
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
@@ -58,6 +60,8 @@ _REQUIRE = "Fail unless every case of this profile, chapter or clause passes; ma
 @choices_option
 @fixtures_option
 @fixtures_version_option
+@click.option("--pack", metavar="PACK", help="Judge by a pack, a file or a name, instead of the fixtures.")
+@click.option("--model", type=FILE, metavar="FILE", help="The file of the tokenizer that the pack is of.")
 @known_failures_options
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, backwards, and newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
@@ -89,6 +93,7 @@ def run_command(
     tokspec run --impl mypackage.adapter:Adapter  a class of yours
     tokspec run --impl "node adapter.mjs"         a program in any language
     tokspec run --select "BPE-*" --select decode  some of the cases
+    tokspec run --pack llama-3.1 --model tokenizer.json --impl "node adapter.mjs"
 
     Exit status: 0 if it conforms, 1 if it does not, 2 if the suite could not do its work.
     """
@@ -98,6 +103,7 @@ def run_command(
         {"--known-failures": ratchet.file, "--report": report, "--junit": junit_file},
         {
             "--fixtures": files_of_fixtures(judging.fixtures),
+            "--model": files_of_model(judging.model),
             "--impl": files_of_implementation(judging.target.name),
         },
     )
@@ -133,11 +139,22 @@ class Judging:
     jobs: int = 1
     required: tuple[str, ...] = ()
     fixtures_version: str | None = None
+    pack: str | None = None
+    model: Path | None = None
 
     @cached_property
     def suite(self) -> Suite:
-        """Return the fixtures, read once."""
-        return load_suite(self.fixtures)
+        """Return the fixtures, or the lines of a pack, read once."""
+        if (self.pack is None) != (self.model is None):
+            raise click.UsageError("--pack and --model belong together: a pack is judged with the tokenizer's own file")
+        if self.pack is None or self.model is None:
+            return load_suite(self.fixtures)
+        if self.fixtures or self.fixtures_version:
+            raise click.UsageError("--pack is instead of fixtures; leave out --fixtures and --fixtures-version")
+        pack, model = read_pack(find_pack(self.pack)), read_user_model(self.model)
+        if not pack.is_of(model.sha256):
+            click.echo(f"{self.model} is not the file that the pack {pack.name} was made from", err=True)
+        return pack.cases(model)
 
     def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
@@ -216,6 +233,8 @@ class Judging:
         fixtures = f" --fixtures {shlex.quote(str(self.fixtures))}" if self.fixtures else ""
         choices = "".join(f" --choice {shlex.quote(choice)}" for choice in self.choices)
         fixtures += f" --fixtures-version {self.fixtures_version}" if self.fixtures_version else ""
+        if self.pack is not None:
+            fixtures += f" --pack {shlex.quote(self.pack)} --model {shlex.quote(str(self.model))}"
         return f"tokspec run{self.target.arguments()}{choices}{fixtures}{self.ratchet.arguments()}"
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from tokspec.adapter import Hello
+from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Refused, Request
 from tokspec.sessions.session import Session, undeclared
@@ -28,8 +29,11 @@ _PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncatio
 
 
 def passed_over(case: Case, hello: Hello) -> tuple[str, ...]:
-    """Name the components that a case's model needs, that bear on its operation, and that are not declared."""
-    if not hello.reads_file:
+    """Name the components that a case's model needs, that bear on its operation, and that are not declared.
+
+    Of a user's own file nothing is known.
+    """
+    if not hello.reads_file or isinstance(case.model.content, UserModel):
         return ()
     idle = _BEFORE if case.operation.startswith("decode") else _BEHIND
     return tuple(name for name in undeclared(hello, case.model.content) if not name.startswith(idle))
@@ -57,6 +61,8 @@ def all_pass(results: Sequence[Result], hello: Hello) -> Iterator[tuple[str, int
 def is_doubtful(result: Result, hello: Hello) -> bool:
     """Whether a library that reads files refused to load a model of which it declares every component it needs."""
     reply, model = result.reply, result.question.model.content
+    if isinstance(model, UserModel):
+        return False
     is_refusal = isinstance(reply, Refused) and reply.of_file and result.verdict is Verdict.UNSUPPORTED
     return hello.reads_file and is_refusal and bool(needed_components(model)) and not undeclared(hello, model)
 

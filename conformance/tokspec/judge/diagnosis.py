@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tokspec.base.display import compact, shorten
+from tokspec.formats.user_model import UserModel
 from tokspec.judge import declared
 from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference, without_particulars
 from tokspec.judge.compare import resolve
@@ -163,6 +164,8 @@ _UNKNOWN = {"wordpiece": "[UNK]", "wordlevel": "<unk>"}
 def _unknown(question: Case, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Sequence[str | int]) -> str:
     """Say that one side has the unknown token where the other has another one."""
     model = question.model.content
+    if isinstance(model, UserModel):
+        return ""
     unknown = model.get("unknown_token", _UNKNOWN.get(model.get("type", "")))
     if unknown is None or len(path) != 2 or path[0] != "tokens" or not isinstance(path[1], int):
         return ""
