@@ -3,8 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -42,7 +43,16 @@ var adapter = protocol.Adapter[*tokenizer.Tokenizer]{
 		},
 	},
 	Load: func(_ string, content json.RawMessage) (*tokenizer.Tokenizer, error) {
-		model, err := pretrained.FromReader(bytes.NewReader(content))
+		folder, err := os.MkdirTemp("", "")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(folder)
+		file := filepath.Join(folder, "tokenizer.json") // versions before 0.3 read nothing else
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			return nil, err
+		}
+		model, err := pretrained.FromFile(file)
 		return model, reasoned(err)
 	},
 	Operations: map[string]func(*tokenizer.Tokenizer, protocol.Input) (protocol.Result, error){
