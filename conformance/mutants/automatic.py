@@ -15,31 +15,25 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, pairwise, takewhile, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
-from time import process_time
-from types import CodeType
-from typing import NamedTuple
 
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
 from tokspec.base.errors import DataError
-from tokspec.judge.runner import run
 from tokspec.laboratory.quality.mutants import Mutant
-from tokspec.laboratory.quality.mutated import mutated, source
+from tokspec.laboratory.quality.mutated import source
 from tokspec.laboratory.quality.power import judged
-from tokspec.sessions.in_process import InProcessSession
+from tokspec.laboratory.quality.watched import REFERENCE, Watched, first_line, function_around, module_of, watched
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import read_yaml
 
 HERE = Path(__file__).parent
-REFERENCE = HERE.parent.parent / "reference" / "tokref"
 
 #: Modules that no rule is about: how a message is worded, and what is refused because it asks for much.
 UNJUDGED = {"errors", "ceilings"}
@@ -101,11 +95,6 @@ def parts(text: str) -> Iterator[tuple[str, str, str]]:
     starts = [first_line(node) - 1 for node in ast.parse(text).body]
     for begin, end in pairwise([*starts, len(lines)]):
         yield "".join(lines[:begin]), "".join(lines[begin:end]), "".join(lines[end:])
-
-
-def first_line(node: ast.stmt) -> int:
-    """Return where a statement begins, with what decorates it; so does its code object."""
-    return min(part.lineno for part in (node, *getattr(node, "decorator_list", ())))
 
 
 def occurrences(text: str, operator: str) -> Iterator[str]:
@@ -177,80 +166,13 @@ def option_sets() -> list[dict[str, str]]:
     ]
 
 
-def watched(choices: Mapping[str, str]) -> Watched:
-    """Find out which cases run which functions of the reference under some choices, and how long each takes.
-
-    Each is asked in a session of its own, so that a model which others use too is loaded for each. Nothing in the
-    reference keeps results, so that a case which does not run a function is answered the same whatever stands in it.
-    What runs when the reference is made, every case runs.
-    """
-    cases = load_suite().cases.values()
-    with calls_noted() as begun:
-        adapter = mutated("errors", source("errors"), choices)
-    found = Watched({function_of(code): {case.id for case in cases} for code in begun if is_of_reference(code)}, {})
-    for case in cases:
-        before = process_time()
-        with calls_noted() as ran:
-            run(InProcessSession(adapter), [case])
-        found.seconds[case.id] = process_time() - before
-        for code in ran:
-            if is_of_reference(code):
-                found.calls.setdefault(function_of(code), set()).add(case.id)
-    return found
-
-
-def is_of_reference(code: CodeType) -> bool:
-    return REFERENCE in Path(code.co_filename).parents
-
-
-def function_of(code: CodeType) -> Function:
-    return module_of(Path(code.co_filename)), code.co_firstlineno
-
-
-def module_of(file: Path) -> str:
-    """Return the name of a module in the reference: ``bpe``, or ``reading.models``."""
-    return ".".join(file.relative_to(REFERENCE).with_suffix("").parts)
-
-
-@contextmanager
-def calls_noted() -> Iterator[set[CodeType]]:
-    """Give a set into which every function is put that runs inside."""
-    ran: set[CodeType] = set()
-    sys.setprofile(lambda frame, event, _: ran.add(frame.f_code) if event == "call" else None)
-    try:
-        yield ran
-    finally:
-        sys.setprofile(None)
-
-
-def function(made: Made) -> Function | None:
-    """Return the innermost function in whose body a change begins; None if it acts when the module is imported."""
-    module = made.change[0]
-    around = [
-        first_line(node)
-        for node in ast.walk(ast.parse(source(module)))
-        if isinstance(node, ast.FunctionDef) and node.body[0].lineno <= made.line <= (node.end_lineno or 0)
-    ]
-    return (module, max(around)) if around else None
-
-
-Function = tuple[str, int]
-"""A module of the reference, and the line in which a function of it begins."""
-
-
-class Watched(NamedTuple):
-    """The cases that run each function under some choices, and the seconds that each took while it was watched."""
-
-    calls: dict[Function, set[str]]
-    seconds: dict[str, float]
-
-    def limit(self, case: Case) -> float:
-        """Return the seconds that a case may take."""
-        return SECONDS + TIMES * self.seconds[case.id]
-
-
 CASES: list[Case] = []
 RUNS: list[Watched] = []
+
+
+def watch(choices: Mapping[str, str]) -> Watched:
+    """Find out what each case runs under some choices."""
+    return watched(choices, list(load_suite().cases.values()))
 
 
 def begin(found: Sequence[Watched]) -> None:
@@ -269,12 +191,16 @@ def killer(made: Made) -> tuple[Change, str]:
     Cases that killed another are asked first.
     """
     module, old, new = made.change
-    place = function(made)
+    place = function_around(module, made.line, made.line)
     for choices, seen in zip(option_sets(), RUNS, strict=True):
         cases = [case for case in CASES if place is None or case.id in seen.calls.get(place, ())]
         mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), made.text, choices=choices)
+
+        def limit(case: Case, seen: Watched = seen) -> float:
+            return SECONDS + TIMES * seen.seconds[case.id]
+
         try:
-            kills = judged(mutant, cases, seconds=seen.limit).kills if cases else ()
+            kills = judged(mutant, cases, seconds=limit).kills if cases else ()
         except DataError as error:  # it cannot even be imported, or a name is not bound any more
             return made.change, str(error)
         if kills:
@@ -301,7 +227,7 @@ def main() -> int:
     known = {change: why for change, why in explained().items() if change[0] in modules}
     by: dict[Change, str] = {}
     with get_context("spawn").Pool() as pool:
-        seen = pool.map(watched, option_sets(), chunksize=1)
+        seen = pool.map(watch, option_sets(), chunksize=1)
     with get_context("spawn").Pool(initializer=begin, initargs=(seen,)) as pool:
         made = [change for found in pool.imap_unordered(changes, modules) for change in found]
         for change, killed_by in pool.imap_unordered(killer, made, chunksize=4):

@@ -18,7 +18,8 @@ from tokspec.cli import tokspec
 from tokspec.laboratory.quality.coverage import coverage
 from tokspec.laboratory.quality.mutants import Mutant, load_mutants, mutants_folder, selected
 from tokspec.laboratory.quality.mutated import mutated, source
-from tokspec.laboratory.quality.power import Kill, MutantOutcome, judged, power
+from tokspec.laboratory.quality.power import Kill, MutantOutcome, cases_of, judged, power
+from tokspec.laboratory.quality.watched import watched
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import read_yaml
 
@@ -315,3 +316,19 @@ def test_every_explained_survivor_is_a_change_of_todays_reference() -> None:
         if not any(lines[place : place + len(old)] == old for place in range(len(lines))):
             gone.append((row["in"], row["old"]))
     assert gone == []
+
+
+@pytest.mark.slow
+def test_cases_that_do_not_run_what_a_fault_changes_are_left_out() -> None:
+    """They pass with it as without it: the kills are those of all cases."""
+    cases = [case for case in load_suite().cases.values() if case.operation in ("decode", "normalize")]
+    calls = watched({}, cases).calls
+    fault = Mutant("m", "DEC-2", "an empty list is not empty", "decoding", "if not tokens:  # DEC-2", "if False:")
+    ran = cases_of(fault, cases, calls)
+    assert 0 < len(ran) < len(cases)
+    assert {case.operation for case in ran} == {"decode"}
+    assert judged(fault, ran, True).kills == judged(fault, cases, True).kills
+    assert cases_of(replace(fault, choices={"unknown_id": "skipped"}), cases, calls) is cases
+    assert cases_of(replace(fault, adds="\nNOTHING = None\n"), cases, calls) is cases
+    at_import = replace(fault, old="from __future__ import annotations", new="")
+    assert cases_of(at_import, cases, calls) is cases

@@ -23,7 +23,7 @@ from tokspec.suite.specification import load_specification
 @click.option("--mutants", "folder", type=FILE, metavar="FOLDER", help="Mutants to use instead of the checkout's.")
 @fixtures_option
 @click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Take mutants by id, clause or file.")
-@click.option("--full", is_flag=True, help="Ask every mutant every case, not only until one notices it.")
+@click.option("--full", is_flag=True, help="Ask all cases that run what a mutant changes, not only until one notices.")
 @click.option("--summary", is_flag=True, help="Count cases and kills by clause and by case; asks every case.")
 @click.option("--jobs", type=PROCESSES, help="How many processes to use; all processors unless given.")
 def power_command(

@@ -6,7 +6,8 @@ accident, and counts as a survivor; so does one that nothing notices. Harmless m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,7 +16,8 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.runner import run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.laboratory.quality.mutants import Mutant
-from tokspec.laboratory.quality.mutated import mutated
+from tokspec.laboratory.quality.mutated import mutated, source
+from tokspec.laboratory.quality.watched import Function, function_around, watched
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import limited
 from tokspec.suite.cases import Case
@@ -26,6 +28,9 @@ SECONDS = 5.0
 
 #: A mutant that hangs so often is not asked any more.
 _HANGS = 3
+
+#: For so many mutants it is worth the while to find out which cases run which functions.
+_WATCHED = 10
 
 #: What is raised by a mutant that was written wrongly, not by one with a wrong rule.
 _SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError")
@@ -79,11 +84,30 @@ def power(
     """
     for mutant in mutants:
         mutant.changed()
+    cases = list(load_suite(fixtures).cases.values())
+    calls = watched({}, cases).calls if full and len(mutants) > _WATCHED else None
     if jobs == 1:
-        cases = list(load_suite(fixtures).cases.values())
-        return list(_told((judged(mutant, cases, full) for mutant in mutants), progress))
-    with get_context("spawn").Pool(jobs, _begin, (fixtures, full)) as pool:
+        return list(_told((judged(mutant, cases_of(mutant, cases, calls), full) for mutant in mutants), progress))
+    with get_context("spawn").Pool(jobs, _begin, (fixtures, full, calls)) as pool:
         return list(_told(pool.imap(_judge, mutants, chunksize=1), progress))
+
+
+def cases_of(mutant: Mutant, cases: Sequence[Case], calls: Mapping[Function, Collection[str]] | None) -> Sequence[Case]:
+    """Leave out the cases that do not run what a mutant changes, which pass as they do without it.
+
+    ``calls`` are the cases that run each function under the choices of the specification. All cases are left where they
+    are not known, where other choices are asked for, and where the fault acts when its module is imported.
+    """
+    if calls is None or mutant.choices or mutant.adds:
+        return cases
+    text, ran = source(mutant.module), set[str]()
+    for match in re.finditer(re.escape(mutant.old), text):
+        first, last = (text.count("\n", 0, place) + 1 for place in (match.start(), max(match.start(), match.end() - 1)))
+        function = function_around(mutant.module, first, last)
+        if function is None or function not in calls:
+            return cases
+        ran.update(calls[function])
+    return [case for case in cases if case.id in ran]
 
 
 def judged(
@@ -157,14 +181,16 @@ def _told(outcomes: Iterable[MutantOutcome], progress: Callable[[MutantOutcome],
         yield outcome
 
 
-_WORK: dict[str, tuple[Sequence[Case], bool]] = {}
+_Calls = Mapping[Function, Collection[str]] | None
+
+_WORK: dict[str, tuple[Sequence[Case], bool, _Calls]] = {}
 
 
-def _begin(fixtures: Path | None, full: bool) -> None:
+def _begin(fixtures: Path | None, full: bool, calls: _Calls) -> None:
     """Make a process ready: the cases are read once in each."""
-    _WORK["all"] = list(load_suite(fixtures).cases.values()), full
+    _WORK["all"] = list(load_suite(fixtures).cases.values()), full, calls
 
 
 def _judge(mutant: Mutant) -> MutantOutcome:
-    cases, full = _WORK["all"]
-    return judged(mutant, cases, full)
+    cases, full, calls = _WORK["all"]
+    return judged(mutant, cases_of(mutant, cases, calls), full)
