@@ -30,6 +30,8 @@ class BundleHook(BuildHookInterface[Any]):
         file = Path(self._folder.name) / "bundle.json"
         write_bundle(file, load_suite(), load_specification())
         build_data["force_include"][str(file)] = "tokspec/fixtures/bundle.json"
+        for pack in sorted((Path(self.root) / "fixtures" / "packs").glob("*.jsonl")):
+            build_data["force_include"][str(pack)] = f"tokspec/fixtures/packs/{pack.name}"
         for source, place in sources():
             build_data["force_include"][str(source)] = f"tokspec/programs/{place}"
 

@@ -151,7 +151,7 @@ class Judging:
             return load_suite(self.fixtures)
         if self.fixtures or self.fixtures_version:
             raise click.UsageError("--pack is instead of fixtures; leave out --fixtures and --fixtures-version")
-        pack, model = read_pack(find_pack(self.pack)), read_user_model(self.model)
+        pack, model = read_pack(find_pack(self.pack)), read_user_model(self.model, whole=True)
         if not pack.is_of(model.sha256):
             click.echo(f"{self.model} is not the file that the pack {pack.name} was made from", err=True)
         return pack.cases(model)

@@ -34,7 +34,7 @@ class UserModel(Mapping[str, Any]):
     """The content of a file, with its format, the name of the file and the SHA-256 of its bytes.
 
     It stands where a model of the fixtures does, and is a mapping for that reason alone: it is written, never looked
-    into.
+    into. Converted it has no post-processor, unless it is ``whole``.
 
     >>> own = UserModel("vocab.txt", {"files": {"vocab.txt": "[UNK]"}}, "bert.txt", "")
     >>> own.write("vocab.txt")["files"]
@@ -43,8 +43,8 @@ class UserModel(Mapping[str, Any]):
     ['[UNK]']
     """
 
-    def __init__(self, format: str, content: Any, name: str, sha256: str) -> None:
-        self.format, self.content, self.name, self.sha256 = format, content, name, sha256
+    def __init__(self, format: str, content: Any, name: str, sha256: str, *, whole: bool = False) -> None:
+        self.format, self.content, self.name, self.sha256, self._whole = format, content, name, sha256, whole
 
     def __getitem__(self, key: str) -> Any:
         return self.neutral[key]
@@ -120,7 +120,7 @@ class UserModel(Mapping[str, Any]):
         Raises:
             Unsupported: it says what the specification does not cover.
         """
-        content = _covered(self.content) if self.format in _OBJECTS else self.content
+        content = _covered(self.content) if self.format in _OBJECTS and not self._whole else self.content
         try:
             return formats.read(self.format, content)
         except DataError as error:
@@ -141,8 +141,10 @@ def files_of_model(path: Path | None, format: str | None = None) -> list[Path]:
         return [path]
 
 
-def read_user_model(path: Path, format: str | None = None) -> UserModel:
+def read_user_model(path: Path, format: str | None = None, *, whole: bool = False) -> UserModel:
     """Read a model from a file, or from a folder where the format is several; by the name's end unless told.
+
+    ``whole`` is whether it keeps its post-processor where it is converted.
 
     Raises:
         DataError: it cannot be read, or is none.
@@ -167,7 +169,7 @@ def read_user_model(path: Path, format: str | None = None) -> UserModel:
     if format in _OBJECTS:
         for key, needed in _misshapen(content):
             raise DataError(f"is not {needed}", str(path), key=key)
-    return UserModel(format, content, path.name or path.resolve().name, digest.hexdigest())
+    return UserModel(format, content, path.name or path.resolve().name, digest.hexdigest(), whole=whole)
 
 
 def _refuse_untold(content: Any, path: Path, told: Path | None) -> None:

@@ -1,0 +1,262 @@
+"""Make the packs of all tokenizers of the manifest: ``python conformance/packs/make.py FOLDER [NAME ...]``.
+
+FOLDER has the files that ``conformance/tests/shipped/fetch.py`` gets. A line stands in a pack if the library for which
+files of its format are made gives it, and a second one of another maker does, or else the reference. Lines on which
+they differ stand in ``differing/``, with all answers. The same files and versions give the same packs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from hashlib import sha256
+from importlib import import_module
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tokref
+from tokfast import FastTokenizer
+from tokref import Bpe, Choices, InputError
+from tokspec import __version__
+from tokspec.adapters.registry import open_session
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.formats.user_model import read_user_model
+from tokspec.judge.causes import Seen, cause_of_difference
+from tokspec.protocol.messages import Answer, Reply, Request
+from tokspec.sessions.limits import Limits
+from tokspec.sessions.session import Session
+from tokspec.suite.packs import ENDING, packs_folder
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
+
+from fetch import file_of, read_manifest  # noqa: E402
+from texts import Telling  # noqa: E402
+
+#: Where the lines stand on which implementations differ.
+DIFFERING = Path(__file__).parent / "differing"
+
+#: How large a pack is at most, compressed, in bytes, and how many lines it has.
+BYTES, LINES = 95_000, 2000
+
+#: Of every so many lines one is encoded with what a post-processor adds.
+WITH_ADDED = 4
+
+
+class Engine(NamedTuple):
+    """An implementation that is asked, and who makes it."""
+
+    impl: str
+    maker: str
+
+
+#: Who is asked for files of a format; the first is the library that they are made for.
+ENGINES: Mapping[str, Sequence[Engine]] = {
+    "tokenizer.json": (
+        Engine("tokenizers", "Hugging Face"),
+        Engine("kitoken==0.11.1", "kitoken"),
+        Engine("splintr", "splintr"),
+        Engine("tokie", "tokie"),
+        Engine("@huggingface/tokenizers==0.2.0", "Hugging Face"),
+    ),
+    "sentencepiece.model": (Engine("sentencepiece", "Google"), Engine("kitoken==0.11.1", "kitoken")),
+    "vocab.tiktoken": (
+        Engine("tiktoken", "OpenAI"),
+        Engine("gpt-tokenizer==4.0.0", "gpt-tokenizer"),
+        Engine("js-tiktoken==1.0.21", "js-tiktoken"),
+        Engine("tiktoken-rs==0.12.1", "tiktoken-rs"),
+    ),
+    "tekken.json": (Engine("mistral-tekken", "Mistral AI"),),
+}
+
+#: The modules that have the choices of the first of each format.
+CHOICES = {
+    "tokenizer.json": "huggingface",
+    "sentencepiece.model": "sentencepiece",
+    "vocab.tiktoken": "tiktoken",
+    "tekken.json": "tekken",
+}
+
+
+class Maker:
+    """Makes one pack: asks all engines, and keeps what two of them give."""
+
+    def __init__(self, name: str, format: str, file: Path, sessions: Mapping[Engine, Session]) -> None:
+        self.name, self.format, self.file, self.sessions = name, format, file, sessions
+        self.model = read_user_model(file, format, whole=True)
+        options: Mapping[str, str] = import_module(f"tokspec.published.{CHOICES[format]}").CHOICES
+        self.options = {key: option for key, option in options.items() if key != "offset_unit"}
+        self.tokenizer = tokref.from_mapping(self.model.neutral)
+        self.fast = FastTokenizer(self.tokenizer, Choices(**self.options))
+        self.agreed = dict.fromkeys(sessions, 0)
+        self.by_reference = 0
+        self.differing: list[dict[str, Any]] = []
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Return the lines that stand, in the order of what is proposed."""
+        telling = Telling(self.name, self.model.neutral, self.fast, self.options)
+        number = 0
+        of_vocabulary = (("vocabulary", text) for text in telling.of_vocabulary())
+        proposed = islice(chain(telling.texts(), of_vocabulary), LINES)
+        while block := list(islice(proposed, 100)):
+            asked = [self._input(text, place) for place, (_, text) in enumerate(block, number)]
+            number += len(block)
+            yield from self._agreed(asked, [about for about, _ in block])
+
+    def _input(self, text: str, place: int) -> dict[str, Any]:
+        if not self.tokenizer.post_processor:
+            return {"text": text}
+        return {"text": text, "add_special_tokens": place % WITH_ADDED == 0}
+
+    def _agreed(self, inputs: Sequence[Mapping[str, Any]], about: Sequence[str]) -> Iterator[dict[str, Any]]:
+        encoded = self._ask("encode", inputs)
+        right = [self._judge("encode", input, replies, "ids") for input, replies in zip(inputs, encoded, strict=True)]
+        known = [(place, ids) for place, ids in enumerate(right) if ids is not None]
+        decodings = [{"ids": ids} for _, ids in known]
+        decoded = self._ask("decode", decodings)
+        for (place, ids), asked, replies in zip(known, decodings, decoded, strict=True):
+            text = self._judge("decode", asked, replies, "text")
+            line = {**inputs[place], "ids": ids}
+            if text != inputs[place]["text"]:
+                line["decoded"] = text
+            yield {**line, "why": about[place]}
+
+    def _ask(self, operation: str, inputs: Sequence[Mapping[str, Any]]) -> list[dict[Engine, Reply]]:
+        replies: list[dict[Engine, Reply]] = [{} for _ in inputs]
+        requests = [Request(operation, self.name, self.model, input) for input in inputs]
+        for engine, session in self.sessions.items():
+            for place, reply in session.ask(requests):
+                replies[place][engine] = reply
+        return replies
+
+    def _judge(self, operation: str, input: Mapping[str, Any], replies: Mapping[Engine, Reply], field: str) -> Any:
+        """Return what the library gives, and another maker or the reference too; None otherwise, which is noted."""
+        values = {engine: reply.result.get(field) for engine, reply in replies.items() if isinstance(reply, Answer)}
+        first = next(iter(self.sessions))
+        value = values.get(first)
+        if value is None or (field == "ids" and None in value):
+            return None
+        alike = [engine for engine, other in values.items() if other == value]
+        others = {engine: other for engine, other in values.items() if other != value and other is not None}
+        stands = len({engine.maker for engine in alike}) > 1
+        if not stands or others:
+            ours = self._reference(operation, input)
+            self.by_reference += ours == value and not stands
+            stands = stands or ours == value
+            if ours != value:
+                stands = False
+                others[Engine("tokref", "tokspec")] = ours
+        if others:
+            self._note(operation, input, first, value, others)
+        if stands and operation == "encode":
+            for engine in alike:
+                self.agreed[engine] += 1
+        return value if stands else None
+
+    def _note(
+        self, operation: str, input: Mapping[str, Any], first: Engine, value: Any, others: Mapping[Engine, Any]
+    ) -> None:
+        answers = {engine.impl: other for engine, other in ((first, value), *others.items())}
+        causes = {
+            engine.impl: self._cause(operation, input, value, other, first.impl) for engine, other in others.items()
+        }
+        self.differing.append({"operation": operation, **input, "answers": answers, "causes": causes})
+
+    def _cause(self, operation: str, input: Mapping[str, Any], value: Any, other: Any, first: str) -> str:
+        if other is None:
+            return "refuses"
+        if operation == "decode":
+            seen = Seen("", {"text": value}, {"text": other}, ("text",), other=first)
+        else:
+            left, right = (self.fast.tokens_of([id for id in ids if id is not None]) for ids in (value, other))
+            seen = Seen(input["text"], {"tokens": left}, {"tokens": right}, ("tokens", 0), other=first)
+        return str(cause_of_difference(operation, seen))
+
+    def _reference(self, operation: str, input: Mapping[str, Any]) -> Any:
+        """Ask the reference; of merges it gets those that the text may touch, for it looks for each in a list."""
+        choices = Choices(**self.options)
+        try:
+            if operation == "decode":
+                return tokref.decode(tokref.tokens_of(input["ids"], self.tokenizer, choices), self.tokenizer, choices)
+            tokenizer = self.tokenizer
+            if isinstance(tokenizer.model, Bpe):
+                held = self._held(input["text"])
+                merges = tuple(merge for merge in tokenizer.model.merges if "".join(merge).strip("▁Ġ") in held)
+                tokenizer = replace(tokenizer, model=replace(tokenizer.model, merges=merges))
+            adds = input.get("add_special_tokens", True)
+            (encoding,) = tokref.encode_inputs([[input["text"]]], tokenizer, choices, add_special_tokens=adds)
+            return [token.id for token in encoding.tokens]
+        except InputError:
+            return None
+
+    def _held(self, text: str) -> str:
+        """Return all that a token of a text may be a part of."""
+        forms = (text, self.fast.normalize(text))
+        return "\0".join((*forms, *(piece for form in forms for piece, _, _ in self.fast.pre_tokenize(form))))
+
+    def header(self) -> dict[str, Any]:
+        """Return the first line."""
+        agreed = [
+            {"name": session.hello.name, "version": session.hello.version, "lines": self.agreed[engine]}
+            for engine, session in self.sessions.items()
+        ]
+        agreed.append({"name": "tokref", "version": __version__, "lines": self.by_reference})
+        files = {self.file.name: self.model.sha256, **_published(self.file)}
+        return {"tokspec_pack": 1, "name": self.name, "files": files, "agreed": agreed, "suite": __version__}
+
+
+def _published(file: Path) -> dict[str, str]:
+    """Return the digest of the published file itself, where the model is read from more than it."""
+    beside = file.with_suffix(".beside.json")
+    return {f"{file.name} alone": sha256(file.read_bytes()).hexdigest()} if beside.is_file() else {}
+
+
+def write(line: Mapping[str, Any]) -> bytes:
+    """Write a line of a pack."""
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n"
+
+
+def compressed(lines: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many bytes lines have when they are compressed."""
+    return len(zlib.compress(b"".join(map(write, lines)), 9))
+
+
+def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
+    """Make the pack of a row of the manifest, and say in a line what it came to."""
+    format = row.get("format", "tokenizer.json")
+    with ExitStack() as stack:
+        limits = Limits(60.0, 120.0)
+        sessions = {each: stack.enter_context(open_session(each.impl, None, limits=limits)) for each in ENGINES[format]}
+        maker = Maker(row["name"], format, file_of(row, folder), sessions)
+        lines = list(maker.lines())
+        lines = lines[: bisect_right(range(len(lines)), BYTES, key=lambda place: compressed(lines[: place + 1]))]
+        written = b"".join(map(write, (maker.header(), *lines)))
+    for place, content in (
+        (target / f"{maker.name}{ENDING}", written),
+        (DIFFERING / f"{maker.name}.jsonl", b"".join(map(write, maker.differing))),
+    ):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    size = f"{len(lines)} lines, {compressed(lines):,} bytes compressed"
+    return f"{maker.name}: {size}; of {len(maker.differing)} the answers differ"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the packs that are named, or all."""
+    folder, names = Path(arguments[0]), arguments[1:]
+    for row in read_manifest():
+        if not names or row["name"] in names:
+            try:
+                print(make(row, folder, packs_folder()), flush=True)
+            except (AdapterFault, DataError) as error:
+                print(f"{row['name']}: {error}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

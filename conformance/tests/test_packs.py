@@ -1,0 +1,147 @@
+"""Packs: read, found by name, judged as cases of the user's own file, and refused where they are wrong."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tokspec.base.errors import DataError
+from tokspec.cli import tokspec as group
+from tokspec.suite import packs
+from tokspec.suite.packs import find_pack, read_pack
+
+MODEL = json.dumps(
+    {
+        "version": "1.0",
+        "added_tokens": [
+            {"id": 3, "content": "[SEP]", "special": True}
+            | dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        ],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
+            "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {"[SEP]": {"id": "[SEP]", "ids": [3], "tokens": ["[SEP]"]}},
+        },
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {"[UNK]": 0, "hug": 1, "##s": 2, "[SEP]": 3},
+        },
+    }
+)
+HEADER: dict[str, Any] = {
+    "tokspec_pack": 1,
+    "name": "toy",
+    "files": {"tokenizer.json": sha256(MODEL.encode()).hexdigest()},
+    "agreed": [{"name": "one", "version": "1", "lines": 2}, {"name": "another", "version": "2", "lines": 2}],
+    "suite": "0.2.0",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "tokenizer.json").write_text(MODEL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_pack(*lines: dict[str, Any], header: dict[str, Any] = HEADER) -> Path:
+    file = Path("toy.pack.jsonl")
+    file.write_text("".join(json.dumps(line) + "\n" for line in (header, *lines)))
+    return file
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(group, ["run", *arguments])
+
+
+LINES = (
+    {"text": "hugs", "ids": [1, 2, 3], "decoded": "hugs [SEP]", "why": "a word"},
+    {"text": "hugs hug", "add_special_tokens": False, "ids": [1, 2, 1]},
+    {"text": "", "add_special_tokens": False, "ids": [], "decoded": None},
+)
+
+
+@pytest.mark.parametrize("impl", ["reference", "tokfast", "tokenizers"])
+def test_a_pack_is_judged_with_the_file_of_the_user(folder: Path, impl: str) -> None:
+    done = run("--pack", str(write_pack(*LINES)), "--model", "tokenizer.json", "--impl", impl)
+    assert done.stdout.splitlines()[-1].partition(" conforms: ")[2] == "5 cases = 5 pass"
+    assert done.stderr == ""
+
+
+def test_a_wrong_line_is_shown_with_its_place_and_the_command(folder: Path) -> None:
+    wrong = {"text": "hug", "add_special_tokens": False, "ids": [2]}
+    done = run("--pack", str(write_pack(*LINES, wrong)), "--model", "tokenizer.json", "--impl", "tokenizers")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "FAIL toy-0005-encode  (toy.pack.jsonl:5)"
+    again = "tokspec run --impl tokenizers --pack toy.pack.jsonl --model tokenizer.json --select toy-0005-encode"
+    assert f"  again     {again}" in lines
+    assert lines[-1] == "tokenizers 0.23.3 does not conform: 7 cases = 5 pass + 2 fail"
+    selected = run(*again.split()[2:])
+    assert selected.stdout.splitlines()[-1] == "tokenizers 0.23.3 does not conform: 1 case = 1 fail"
+
+
+def test_another_file_is_told(folder: Path) -> None:
+    file = write_pack(*LINES, header=HEADER | {"files": {"tokenizer.json": "0" * 64}})
+    done = run("--pack", str(file), "--model", "tokenizer.json")
+    assert done.stderr == "tokenizer.json is not the file that the pack toy was made from\n"
+
+
+def test_packs_of_the_suite_have_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packs, "packs_folder", lambda: folder)
+    file = write_pack(*LINES)
+    assert (find_pack("toy"), find_pack(str(file))) == (folder / file, file)
+    with pytest.raises(DataError) as caught:
+        find_pack("toi")
+    assert str(caught.value) == "toi: is no file and no pack; did you mean toy? there are toy"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pack", "toy"], "--pack and --model belong together: a pack is judged with the tokenizer's own file"),
+        (["--model", "tokenizer.json"], "--pack and --model belong together"),
+        (
+            ["--pack", "toy.pack.jsonl", "--model", "tokenizer.json", "--fixtures-version", "0.1.0"],
+            "--pack is instead of fixtures; leave out --fixtures and --fixtures-version",
+        ),
+        (["--pack", "toy.pack.jsonl", "--model", "nothing.json"], "nothing.json: cannot be read"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(folder: Path, arguments: list[str], message: str) -> None:
+    write_pack(*LINES)
+    done = run(*arguments)
+    assert done.exit_code != 0
+    assert message in done.output + str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["{}"], "toy.pack.jsonl:1: lacks the key tokspec_pack"),
+        ([json.dumps(HEADER)], "toy.pack.jsonl: has no lines; a pack has a header and some texts"),
+        ([json.dumps(HEADER), "hugs"], "toy.pack.jsonl:2: a line is not JSON"),
+        ([json.dumps(HEADER), '{"text":"a","ids":[-1]}'], "toy.pack.jsonl:2: ids.0: -1 is less than the minimum of 0"),
+        (
+            [json.dumps(HEADER), '{"text":"a","ids":[1],"id":1}'],
+            "toy.pack.jsonl:2: id: is an unknown key; did you mean ids?",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_pack_is_said(folder: Path, lines: list[str], message: str) -> None:
+    file = Path("toy.pack.jsonl")
+    file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError) as caught:
+        read_pack(file)
+    assert str(caught.value).startswith(message)
