@@ -181,21 +181,6 @@ LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip wh
             {**BPE, "merges": [["#version", "c"]]},
             "the merge of '#version' and 'c' begins as a version does, which older versions skip",
         ),
-        (
-            "tokenizer.json-legacy",
-            {"pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "metaspace", "prepend_scheme": "first"}]}},
-            "older versions have no metaspace for the start of the input only",
-        ),
-        (
-            "tokenizer.json-legacy",
-            {"pre_tokenizer": {"type": "metaspace", "prepend_scheme": "first"}},
-            "older versions have no metaspace for the start of the input only",
-        ),
-        (
-            "tokenizer.json-legacy",
-            {"pre_tokenizer": {"type": "metaspace", "split": False}},
-            "older versions have no metaspace that does not split",
-        ),
     ],
 )  # fmt: skip
 def test_what_a_format_cannot_express_is_refused(format: str, model: dict[str, Any], message: str) -> None:
@@ -203,7 +188,7 @@ def test_what_a_format_cannot_express_is_refused(format: str, model: dict[str, A
 
 
 def test_the_older_tokenizer_json() -> None:
-    metaspace = {"type": "metaspace", "prepend_scheme": "never"}
+    metaspace = {"type": "metaspace", "prepend_scheme": "never", "split": False}
     stages = {"pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "whitespace_split"}, metaspace]}}
     written = write("tokenizer.json-legacy", {**BPE, **stages, "decoder": {"type": "metaspace"}})
     newer = write("tokenizer.json", {**BPE, **stages, "decoder": {"type": "metaspace"}})
@@ -215,7 +200,7 @@ def test_the_older_tokenizer_json() -> None:
             "type": "Sequence",
             "pretokenizers": [
                 {"type": "WhitespaceSplit"},
-                {**plain, "prepend_scheme": "never", "add_prefix_space": False},
+                {**plain, "split": False, "prepend_scheme": "never", "add_prefix_space": False},
             ],
         },
         "decoder": {**plain, "prepend_scheme": "always", "add_prefix_space": True},

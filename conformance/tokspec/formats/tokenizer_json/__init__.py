@@ -113,11 +113,8 @@ def _legacy(value: Any) -> Any:
 
 
 def _legacy_metaspace(part: dict[str, Any]) -> dict[str, Any]:
-    if part["prepend_scheme"] == "first":
-        raise Unsupported("older versions have no metaspace for the start of the input only")
-    if not part["split"]:
-        raise Unsupported("older versions have no metaspace that does not split")
-    return {**part, "add_prefix_space": part["prepend_scheme"] == "always"}
+    """Write what the oldest versions read, beside what later ones do: a version passes over what it does not know."""
+    return {**part, "add_prefix_space": part["prepend_scheme"] != "never"}
 
 
 def read(content: Any) -> dict[str, Any]:
