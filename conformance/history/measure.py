@@ -7,7 +7,8 @@ verdict, or was answered otherwise, than with the release before it.
 
     python conformance/history/measure.py [LIBRARY ...]
 
-It needs the clients of the registries and minutes: each release is made and judged once, and kept.
+A change whose release cannot be had, or that has no release before it which can, is not judged. It needs the clients
+of the registries and minutes: each release is made and judged once, and kept.
 """
 
 from __future__ import annotations
@@ -77,11 +78,11 @@ def main(names: Sequence[str]) -> int:
             print(f"{name}: {error}")
             continue
         within = [change for change in changes if change["within"]]
-        judged = [change for change in within if (release := found.get(change["release"])) and release.report]
+        judged = [change for change in within if (release := found.get(change["release"])) and release.before]
         seen = 0
         for change in within:
             release = found.get(change["release"])
-            cases = list(turned(change, release)) if release and release.report else []
+            cases = list(turned(change, release)) if release else []
             seen += bool(cases)
             how = f"{len(cases)} cases, such as {cases[0]}" if cases else "NOT SEEN"
             said = how if change in judged else "NOT JUDGED"

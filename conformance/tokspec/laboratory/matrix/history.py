@@ -49,11 +49,15 @@ TOLD: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Release:
-    """A release: its report, or why there is none, and what changed since the one before it that has a report."""
+    """A release: its report, or why there is none, and what changed since the one before it that has a report.
+
+    ``before`` is the version of that one.
+    """
 
     version: str
     report: Report | None
     fault: str = ""
+    before: str = ""
     changes: tuple[Change, ...] = ()
     asked: int = 0
 
@@ -132,15 +136,16 @@ _LISTS: Mapping[str, Callable[[str], Sequence[str]]] = {
 
 def history(name: str, versions: Sequence[str], suite: Suite) -> Iterator[Release]:
     """Judge releases in their order, and say of each what changed since the one before it that could be judged."""
-    before: Report | None = None
+    before: Release | None = None
     for version in versions:
         try:
             release = _judge(name, version, suite)
         except DataError as error:
             release = Release(version, None, str(error))
-        if before and release.report:
-            release = replace(release, changes=tuple(changes(before, release.report)))
-        before = release.report or before
+        if before and before.report and release.report:
+            changed = tuple(changes(before.report, release.report))
+            release = replace(release, before=before.version, changes=changed)
+        before = release if release.report else before
         yield release
 
 
