@@ -7,6 +7,7 @@ they differ stand in ``differing/``, with all answers. The same files and versio
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import zlib
@@ -37,9 +38,6 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 
 from fetch import file_of, read_manifest  # noqa: E402
 from texts import Telling  # noqa: E402
-
-#: Where the lines stand on which implementations differ.
-DIFFERING = Path(__file__).parent / "differing"
 
 #: How large a pack is at most, compressed, in bytes, and how many lines it has.
 BYTES, LINES = 95_000, 2000
@@ -234,11 +232,13 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
         sessions = {each: stack.enter_context(open_session(each.impl, None, limits=limits)) for each in ENGINES[format]}
         maker = Maker(row["name"], format, file_of(row, folder), sessions)
         lines = list(maker.lines())
+        if not lines:
+            raise DataError("no line stands", key=maker.name)
         lines = lines[: bisect_right(range(len(lines)), BYTES, key=lambda place: compressed(lines[: place + 1]))]
         written = b"".join(map(write, (maker.header(), *lines)))
     for place, content in (
         (target / f"{maker.name}{ENDING}", written),
-        (DIFFERING / f"{maker.name}.jsonl", b"".join(map(write, maker.differing))),
+        (target / "differing" / f"{maker.name}.jsonl", b"".join(map(write, maker.differing))),
     ):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
@@ -246,17 +246,21 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
     return f"{maker.name}: {size}; of {len(maker.differing)} the answers differ"
 
 
-def main(arguments: Sequence[str]) -> int:
+def main() -> int:
     """Make the packs that are named, or all."""
-    folder, names = Path(arguments[0]), arguments[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the files of the manifest are")
+    parser.add_argument("names", nargs="*", help="of which to make packs; of all unless given")
+    parser.add_argument("--to", type=Path, default=packs_folder(), help="the folder of the packs")
+    given = parser.parse_args()
     for row in read_manifest():
-        if not names or row["name"] in names:
+        if not given.names or row["name"] in given.names:
             try:
-                print(make(row, folder, packs_folder()), flush=True)
+                print(make(row, given.folder, given.to), flush=True)
             except (AdapterFault, DataError) as error:
-                print(f"{row['name']}: {error}", flush=True)
+                print(f"no pack: {error}", flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

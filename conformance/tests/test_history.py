@@ -13,7 +13,7 @@ from tokspec.adapters.registry import FoundAdapter, find
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
 from tokspec.laboratory.matrix import history as module
-from tokspec.laboratory.matrix.history import history, json_history, releases, text_release
+from tokspec.laboratory.matrix.history import history, json_history, releases, text_history
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
@@ -59,7 +59,7 @@ def releases_of_mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_release_is_told_by_what_it_changed() -> None:
     found = list(history("mine", ["1.0", "2.0", "4.0", "3.0"], SUITE))
-    assert [line for each in found for line in text_release(each, 3)] == [
+    assert list(text_history(found, 3)) == [
         "1.0         0 of 3 pass",
         "2.0         1 of 3 pass: 1 fixed",
         "    fixed          fail → pass: encode: does not cut where the case does, at letters (latin): bpe-toy-encode-bug",
@@ -69,6 +69,9 @@ def test_a_release_is_told_by_what_it_changed() -> None:
         "    fixed          fail → unsupported: encode: does not cut where the case does, at letters (latin): "
         "bpe-toy-encode-hugs",
         "    fixed          fail → unsupported: encode: not the unknown token where the case has it: bpe-toy-encode-mug",
+    ]
+    assert list(text_history([found[2], replace(found[2], version="5.0")], 3)) == [
+        "4.0 to 5.0  2 releases; the last: mine==4.0: cannot be had: no such release"
     ]
     written = json_history({"mine": found}, SUITE)
     assert json.loads(json.dumps(written)) == written

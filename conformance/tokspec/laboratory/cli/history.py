@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -13,7 +13,7 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.options import COUNT, FILE, fixtures_option
 from tokspec.laboratory.diff.report import count
-from tokspec.laboratory.matrix.history import Release, history, json_history, releases, text_release
+from tokspec.laboratory.matrix.history import Release, history, json_history, releases, text_history
 from tokspec.report.text import say
 from tokspec.suite.fixtures import load_suite
 
@@ -44,10 +44,9 @@ def history_command(
     for name, versions in _wanted(names, first, last).items():
         if len(names) > 1:
             click.echo(f"{name}:")
-        found[name] = []
-        for release in history(name, versions, suite):
-            found[name].append(release)
-            say(text_release(release, show))
+        own = found[name] = list[Release]()
+        for line in text_history(_kept_in(own, history(name, versions, suite)), show):
+            say([line])
     judged = [release for each in found.values() for release in each if release.report]
     asked, minutes = sum(release.asked > 0 for release in judged), (time.monotonic() - start) / 60
     click.echo(f"{count(asked, 'release')} judged and {len(judged) - asked} kept, in {minutes:.1f} minutes")
@@ -56,6 +55,12 @@ def history_command(
     if not judged:
         raise DataError("none of the releases could be judged", key=" ".join(names))
     return 0
+
+
+def _kept_in(found: list[Release], releases: Iterable[Release]) -> Iterator[Release]:
+    for release in releases:
+        found.append(release)
+        yield release
 
 
 def _wanted(names: Sequence[str], first: str | None, last: int | None) -> dict[str, list[str]]:

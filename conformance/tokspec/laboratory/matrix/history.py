@@ -13,9 +13,10 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -213,11 +214,23 @@ def digest_of_case(case: Case) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=dict).encode()).hexdigest()[:16]
 
 
-def text_release(release: Release, show: int) -> Iterator[str]:
-    """Tell a release in lines: what it came to, and what changed, a line a cause, and so many causes."""
-    if release.report is None:
-        yield visible(f"{release.version:<10}  {release.fault}")
-        return
+def text_history(found: Iterable[Release], show: int) -> Iterator[str]:
+    """Tell releases in lines, as they come: what each came to, and what changed, a line a cause, and so many causes.
+
+    Those one after the other that could not be judged are one line.
+    """
+    for is_fault, releases in groupby(found, lambda release: release.report is None):
+        if not is_fault:
+            yield from chain.from_iterable(_text_release(release, show) for release in releases)
+            continue
+        first, *others = releases
+        last = others[-1] if others else first
+        which = f"{first.version} to {last.version}  {len(others) + 1} releases; the last: " if others else ""
+        yield visible(f"{which}{last.fault}" if others else f"{first.version:<10}  {first.fault}")
+
+
+def _text_release(release: Release, show: int) -> Iterator[str]:
+    assert release.report is not None
     counts, told = release.report.run.counts, release.counts()
     asked = len(release.report.run.results) - counts[Verdict.UNSUPPORTED] - counts[Verdict.NOT_RUN]
     changed = ", ".join(f"{told[what]} {what}" for what in dict.fromkeys(TOLD.values()) if told[what])
