@@ -12,6 +12,7 @@ import json
 import sys
 import zlib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -29,9 +30,11 @@ from tokspec.adapters.registry import open_session
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.user_model import read_user_model
 from tokspec.judge.causes import Seen, cause_of_difference
-from tokspec.protocol.messages import Answer, Reply, Request
+from tokspec.judge.runner import make_request
+from tokspec.protocol.messages import Answer, Reply
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
+from tokspec.suite.cases import Model, bare_case
 from tokspec.suite.packs import ENDING, packs_folder
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
@@ -41,6 +44,9 @@ from texts import Telling  # noqa: E402
 
 #: How large a pack is at most, compressed, in bytes, and how many lines it has.
 BYTES, LINES = 95_000, 2000
+
+#: How many lines are noted on which one engine differs by one cause.
+SHOWN = 10
 
 #: Of every so many lines one is encoded with what a post-processor adds.
 WITH_ADDED = 4
@@ -72,6 +78,8 @@ ENGINES: Mapping[str, Sequence[Engine]] = {
     "tekken.json": (Engine("mistral-tekken", "Mistral AI"),),
 }
 
+REFERENCE = Engine("tokref", "tokspec")
+
 #: The modules that have the choices of the first of each format.
 CHOICES = {
     "tokenizer.json": "huggingface",
@@ -91,12 +99,11 @@ class Maker:
         self.options = {key: option for key, option in options.items() if key != "offset_unit"}
         self.tokenizer = tokref.from_mapping(self.model.neutral)
         self.fast = FastTokenizer(self.tokenizer, Choices(**self.options))
-        self.agreed = dict.fromkeys(sessions, 0)
-        self.by_reference = 0
+        self.told = Counter[tuple[str, str, str]]()
         self.differing: list[dict[str, Any]] = []
 
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """Return the lines that stand, in the order of what is proposed."""
+    def lines(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
+        """Return the lines that stand, in the order of what is proposed, each with who gives its ids."""
         telling = Telling(self.name, self.model.neutral, self.fast, self.options)
         number = 0
         of_vocabulary = (("vocabulary", text) for text in telling.of_vocabulary())
@@ -111,50 +118,51 @@ class Maker:
             return {"text": text}
         return {"text": text, "add_special_tokens": place % WITH_ADDED == 0}
 
-    def _agreed(self, inputs: Sequence[Mapping[str, Any]], about: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def _agreed(
+        self, inputs: Sequence[Mapping[str, Any]], about: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], list[str]]]:
         encoded = self._ask("encode", inputs)
         right = [self._judge("encode", input, replies, "ids") for input, replies in zip(inputs, encoded, strict=True)]
-        known = [(place, ids) for place, ids in enumerate(right) if ids is not None]
-        decodings = [{"ids": ids} for _, ids in known]
+        known = [(place, *found) for place, found in enumerate(right) if found is not None]
+        decodings = [{"ids": ids} for _, ids, _ in known]
         decoded = self._ask("decode", decodings)
-        for (place, ids), asked, replies in zip(known, decodings, decoded, strict=True):
-            text = self._judge("decode", asked, replies, "text")
+        for (place, ids, alike), asked, replies in zip(known, decodings, decoded, strict=True):
+            found = self._judge("decode", asked, replies, "text")
+            text = found[0] if found else None
             line = {**inputs[place], "ids": ids}
             if text != inputs[place]["text"]:
                 line["decoded"] = text
-            yield {**line, "why": about[place]}
+            yield {**line, "why": about[place]}, alike
 
     def _ask(self, operation: str, inputs: Sequence[Mapping[str, Any]]) -> list[dict[Engine, Reply]]:
         replies: list[dict[Engine, Reply]] = [{} for _ in inputs]
-        requests = [Request(operation, self.name, self.model, input) for input in inputs]
         for engine, session in self.sessions.items():
-            for place, reply in session.ask(requests):
+            cases = [bare_case("", operation, input) for input in inputs]
+            own = [replace(case, model=Model(self.name, self.model)) for case in cases]
+            for place, reply in session.ask([make_request(case, session.hello) for case in own]):
                 replies[place][engine] = reply
         return replies
 
     def _judge(self, operation: str, input: Mapping[str, Any], replies: Mapping[Engine, Reply], field: str) -> Any:
-        """Return what the library gives, and another maker or the reference too; None otherwise, which is noted."""
+        """Return what the library gives, and another maker or the reference too, with who they are; or None.
+
+        The reference is asked wherever anybody differs. What differs is noted.
+        """
         values = {engine: reply.result.get(field) for engine, reply in replies.items() if isinstance(reply, Answer)}
         first = next(iter(self.sessions))
         value = values.get(first)
         if value is None or (field == "ids" and None in value):
             return None
-        alike = [engine for engine, other in values.items() if other == value]
+        alike = {engine: other for engine, other in values.items() if other == value}
         others = {engine: other for engine, other in values.items() if other != value and other is not None}
         stands = len({engine.maker for engine in alike}) > 1
         if not stands or others:
             ours = self._reference(operation, input)
-            self.by_reference += ours == value and not stands
-            stands = stands or ours == value
-            if ours != value:
-                stands = False
-                others[Engine("tokref", "tokspec")] = ours
+            stands = ours == value
+            (alike if stands else others)[REFERENCE] = ours
         if others:
             self._note(operation, input, first, value, others)
-        if stands and operation == "encode":
-            for engine in alike:
-                self.agreed[engine] += 1
-        return value if stands else None
+        return (value, [engine.impl for engine in alike]) if stands else None
 
     def _note(
         self, operation: str, input: Mapping[str, Any], first: Engine, value: Any, others: Mapping[Engine, Any]
@@ -163,7 +171,10 @@ class Maker:
         causes = {
             engine.impl: self._cause(operation, input, value, other, first.impl) for engine, other in others.items()
         }
-        self.differing.append({"operation": operation, **input, "answers": answers, "causes": causes})
+        news = [cause for cause in causes.items() if self.told[operation, *cause] < SHOWN]
+        self.told.update((operation, *cause) for cause in causes.items())
+        if news:
+            self.differing.append({"operation": operation, **input, "answers": answers, "causes": causes})
 
     def _cause(self, operation: str, input: Mapping[str, Any], value: Any, other: Any, first: str) -> str:
         if other is None:
@@ -197,21 +208,22 @@ class Maker:
         forms = (text, self.fast.normalize(text))
         return "\0".join((*forms, *(piece for form in forms for piece, _, _ in self.fast.pre_tokenize(form))))
 
-    def header(self) -> dict[str, Any]:
+    def header(self, row: Mapping[str, Any], agreed: Mapping[str, int]) -> dict[str, Any]:
         """Return the first line."""
-        agreed = [
-            {"name": session.hello.name, "version": session.hello.version, "lines": self.agreed[engine]}
-            for engine, session in self.sessions.items()
+        hellos = {engine.impl: session.hello for engine, session in self.sessions.items()}
+        names = {impl: (hello.name, hello.version) for impl, hello in hellos.items()} | {
+            "tokref": ("tokref", __version__)
+        }
+        told = [
+            {"name": names[impl][0], "version": names[impl][1], "lines": agreed[impl]} for impl in names if agreed[impl]
         ]
-        agreed.append({"name": "tokref", "version": __version__, "lines": self.by_reference})
-        files = {self.file.name: self.model.sha256, **_published(self.file)}
-        return {"tokspec_pack": 1, "name": self.name, "files": files, "agreed": agreed, "suite": __version__}
-
-
-def _published(file: Path) -> dict[str, str]:
-    """Return the digest of the published file itself, where the model is read from more than it."""
-    beside = file.with_suffix(".beside.json")
-    return {f"{file.name} alone": sha256(file.read_bytes()).hexdigest()} if beside.is_file() else {}
+        published = Path(row["path"]).name
+        files = {published: sha256(self.file.read_bytes()).hexdigest()}
+        if self.model.sha256 not in files.values():
+            files[f"{published} with what is told beside it"] = self.model.sha256
+        came_from = f"{row['ecosystem']} {row['package']} {row['version']}"
+        header = {"tokspec_pack": 1, "name": self.name, "files": files, "from": came_from}
+        return {**header, "agreed": told, "suite": __version__}
 
 
 def write(line: Mapping[str, Any]) -> bytes:
@@ -231,11 +243,13 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
         limits = Limits(60.0, 120.0)
         sessions = {each: stack.enter_context(open_session(each.impl, None, limits=limits)) for each in ENGINES[format]}
         maker = Maker(row["name"], format, file_of(row, folder), sessions)
-        lines = list(maker.lines())
-        if not lines:
+        found = list(maker.lines())
+        if not found:
             raise DataError("no line stands", key=maker.name)
+        lines = [line for line, _ in found]
         lines = lines[: bisect_right(range(len(lines)), BYTES, key=lambda place: compressed(lines[: place + 1]))]
-        written = b"".join(map(write, (maker.header(), *lines)))
+        agreed = Counter(impl for _, alike in found[: len(lines)] for impl in alike)
+        written = b"".join(map(write, (maker.header(row, agreed), *lines)))
     for place, content in (
         (target / f"{maker.name}{ENDING}", written),
         (target / "differing" / f"{maker.name}.jsonl", b"".join(map(write, maker.differing))),
@@ -243,7 +257,7 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
     size = f"{len(lines)} lines, {compressed(lines):,} bytes compressed"
-    return f"{maker.name}: {size}; of {len(maker.differing)} the answers differ"
+    return f"{maker.name}: {size}; answers differ {maker.told.total()} times"
 
 
 def main() -> int:

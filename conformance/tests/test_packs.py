@@ -92,6 +92,30 @@ def test_a_wrong_line_is_shown_with_its_place_and_the_command(folder: Path) -> N
     assert selected.stdout.splitlines()[-1] == "tokenizers 0.23.3 does not conform: 1 case = 1 fail"
 
 
+#: A port that adds nothing, and has no option to say so.
+PORT = """
+from tokspec.adapter import Hello
+class Port:
+    def hello(self):
+        return Hello("port", "1", "C", ("encode",), formats=("tokenizer.json",), encode_fields=("ids",))
+    def load(self, format, content):
+        return content["model"]["vocab"]
+    def run(self, operation, model, input):
+        assert list(input) == ["text"]
+        return {"ids": [1, 2, 1] if input["text"] else []}
+"""
+
+
+def test_a_port_without_the_option_is_taken_to_add_nothing(folder: Path) -> None:
+    Path("port.py").write_text(PORT)
+    lines = (LINES[1], LINES[2], {**LINES[0], "add_special_tokens": True})
+    arguments = ("--pack", str(write_pack(*lines)), "--model", "tokenizer.json", "--impl", "port:Port")
+    done = run(*arguments)
+    expected = "port 1 conforms: 2 of 5 cases asked = 2 pass, 3 unsupported"
+    assert done.stdout.splitlines()[-1] == expected
+    assert run(*arguments, "--verify").stdout.splitlines()[-1] == expected
+
+
 def test_another_file_is_told(folder: Path) -> None:
     file = write_pack(*LINES, header=HEADER | {"files": {"tokenizer.json": "0" * 64}})
     done = run("--pack", str(file), "--model", "tokenizer.json")

@@ -9,6 +9,7 @@ from datetime import date
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
+from tokspec.formats.user_model import UserModel
 from tokspec.judge.declared import is_doubtful, judge_refusals
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, join_rows, judge, not_run
@@ -56,9 +57,16 @@ class Run:
         return not failed and not self.problems and self.counts[Verdict.PASS] > 0
 
 
-def make_request(case: Case) -> Request:
-    """Make what an implementation is asked: it is never shown what is expected."""
-    return Request(case.operation, case.model.name, case.model.content, case.input)
+def make_request(case: Case, hello: Hello | None = None) -> Request:
+    """Make what an implementation is asked: it is never shown what is expected.
+
+    With a user's own file, one that has no option for what a post-processor adds is taken to add nothing.
+    """
+    input = case.input
+    lacks = hello is not None and "add_special_tokens" not in hello.encode_options
+    if lacks and isinstance(case.model.content, UserModel) and input.get("add_special_tokens") is False:
+        input = {name: value for name, value in input.items() if name != "add_special_tokens"}
+    return Request(case.operation, case.model.name, case.model.content, input)
 
 
 def run(
@@ -119,7 +127,9 @@ def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]
     doubtful: dict[int, Result] = {}
 
     def settled() -> Iterator[tuple[int, Result]]:
-        for number, result in session.ask_in_parallel([make_request(question) for question in questions], take):
+        for number, result in session.ask_in_parallel(
+            [make_request(question, session.hello) for question in questions], take
+        ):
             if is_doubtful(result, session.hello):
                 doubtful[number] = result
             else:

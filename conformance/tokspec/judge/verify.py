@@ -49,7 +49,7 @@ def verify_run(
     """
     results = {(index, row): each for index, result in enumerate(run.results) for row, each in _questions(result)}
     places = {number: place for number, place in enumerate(results) if results[place].verdict is not Verdict.NOT_RUN}
-    asked = {number: make_request(results[place].case) for number, place in places.items()}
+    asked = {number: make_request(results[place].case, run.hello) for number, place in places.items()}
     answered = [number for number, place in places.items() if _is_answered(results[place])]
     for number, reply, company in _again(asked, answered, _same(run.hello, start), seed, progress):
         place = places[number]
