@@ -146,7 +146,7 @@ class Maker:
     def _judge(self, operation: str, input: Mapping[str, Any], replies: Mapping[Engine, Reply], field: str) -> Any:
         """Return what the library gives, and another maker or the reference too, with who they are; or None.
 
-        The reference is asked wherever anybody differs. What differs is noted.
+        The reference is asked only where no other maker gives it, for it is slow. What differs is noted.
         """
         values = {engine: reply.result.get(field) for engine, reply in replies.items() if isinstance(reply, Answer)}
         first = next(iter(self.sessions))
@@ -156,7 +156,7 @@ class Maker:
         alike = {engine: other for engine, other in values.items() if other == value}
         others = {engine: other for engine, other in values.items() if other != value and other is not None}
         stands = len({engine.maker for engine in alike}) > 1
-        if not stands or others:
+        if not stands:
             ours = self._reference(operation, input)
             stands = ours == value
             (alike if stands else others)[REFERENCE] = ours
