@@ -27,7 +27,7 @@ from tokspec.base.display import escape, visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import write_whole
 from tokspec.judge.diagnosis import diagnose
-from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.changes import Change, cause_of, changes, group_changes, tell
 from tokspec.report.ndjson import Report, ndjson, origin, read_report
@@ -172,7 +172,7 @@ def _run(found: FoundAdapter, cases: Sequence[Case]) -> Run:
             with open_session(find_reference(), None) as reference:
                 return diagnose(judged, session, reference)
     except AdapterFault as fault:
-        return fail_at_start(found.spec, cases, fault)
+        raise DataError(f"cannot be asked: {fault}", key=found.spec) from None
 
 
 class _Kept:
