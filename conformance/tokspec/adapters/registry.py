@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -204,12 +205,19 @@ def _python_of_version(spec: str, point: EntryPoint, version: str) -> str:
 
 
 def adapter_digest(name: str) -> str:
-    """Return hexadecimal digits that are others if the adapter of an implementation is another."""
+    """Return hexadecimal digits that are others if what is between the cases and an implementation is another.
+
+    That is its adapter, and what writes models in the formats that it reads.
+    """
+    digest = sha256()
+    for file in sorted(Path(str(files("tokspec.formats"))).rglob("*.py")):
+        digest.update(file.read_bytes())
     if package_of(name):
         spec = find_spec(_entry_point(name, name).module)
-        return sha256(Path(spec.origin).read_bytes() if spec and spec.origin else b"").hexdigest()[:8]
-    program = find_program(name)
-    return sha256(program.said.encode()).hexdigest()[:8] if program else ""
+        digest.update(Path(spec.origin).read_bytes() if spec and spec.origin else b"")
+    elif program := find_program(name):
+        digest.update(program.said.encode())
+    return digest.hexdigest()[:8]
 
 
 def package_of(name: str) -> str:
