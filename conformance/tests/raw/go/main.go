@@ -26,7 +26,7 @@ import (
 
 const (
 	gpt2      = `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
-	patience  = 5 * time.Second
+	patience  = 60 * time.Second
 	remembers = 32
 )
 
