@@ -79,6 +79,7 @@ def releases(name: str) -> list[str]:
         package, registry = program.package, program.registry
     if not package:
         find(name)  # says what there is
+        raise DataError("is no library whose releases are known; give a name", key=escape(name))
     found = {version.removeprefix("v") for version in _LISTS[registry](package) if _FINAL.fullmatch(version)}
     return sorted(found, key=_order)
 
@@ -104,14 +105,18 @@ def _listed(command: Sequence[str], package: str) -> str:
 
 
 def _of_pypi(package: str) -> Sequence[str]:
-    ways = [[sys.executable, "-m", "pip"]] if find_spec("pip") else []  # an environment of uv has none
-    ways += [[pip] for pip in (shutil.which("pip"),) if pip] + [
-        [uv, "tool", "run", "pip"] for uv in (shutil.which("uv"),) if uv
-    ]
-    if not ways:
-        raise DataError("its releases cannot be listed without pip or uv", key=package)
-    command = (*ways[0], "index", "versions", "--disable-pip-version-check", package)
+    command = (*_pip(package), "index", "versions", "--disable-pip-version-check", package)
     return re.findall(r"[^\s,]+", _listed(command, package).partition("Available versions:")[2].split("\n")[0])
+
+
+def _pip(package: str) -> Sequence[str]:
+    if find_spec("pip"):  # an environment of uv has none
+        return sys.executable, "-m", "pip"
+    if pip := shutil.which("pip"):
+        return (pip,)
+    if uv := shutil.which("uv"):
+        return uv, "tool", "run", "pip"
+    raise DataError("its releases cannot be listed without pip or uv", key=package)
 
 
 def _of_npm(package: str) -> Sequence[str]:
