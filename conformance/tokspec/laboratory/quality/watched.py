@@ -10,18 +10,18 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
 from types import CodeType
 from typing import NamedTuple
 
-import tokref
 from tokspec.judge.runner import run
 from tokspec.laboratory.quality.mutated import mutated, source
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.cases import Case
 
-REFERENCE = Path(tokref.__file__).parent
+REFERENCE = next(Path(place) for place in getattr(find_spec("tokref"), "submodule_search_locations", None) or ())
 
 Function = tuple[str, int]
 """A module of the reference, and the line in which a function of it begins."""
