@@ -60,7 +60,7 @@ def releases_of_mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_release_is_told_by_what_it_changed() -> None:
     found = list(history("mine", ["1.0", "2.0", "4.0", "3.0"], SUITE))
     assert list(text_history(found, 3)) == [
-        "1.0         0 of 3 pass",
+        "1.0         0 of 3 pass: no release before it was judged",
         "2.0         1 of 3 pass: 1 fixed",
         "    fixed          fail → pass: encode: does not cut where the case does, at letters (latin): bpe-toy-encode-bug",
         "4.0         mine==4.0: cannot be had: no such release",

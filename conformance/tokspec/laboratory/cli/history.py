@@ -11,7 +11,7 @@ import click
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.cli.options import COUNT, FILE, fixtures_option
+from tokspec.cli.options import COUNT, FILE, POSITIVE, fixtures_option
 from tokspec.laboratory.diff.report import count
 from tokspec.laboratory.matrix.history import Release, history, json_history, releases, text_history
 from tokspec.report.text import say
@@ -21,7 +21,7 @@ from tokspec.suite.fixtures import load_suite
 @click.command("history", short_help="Judge the releases of implementations one after the other.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[==RELEASE]…")
 @click.option("--from", "first", metavar="RELEASE", help="Begin with this one.")
-@click.option("--last", type=COUNT, metavar="N", help="Only so many of each, the newest.")
+@click.option("--last", type=POSITIVE, metavar="N", help="Only so many of each, the newest.")
 @click.option("--json", "file", type=FILE, metavar="FILE", help="Write it there, too.")
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show of each release.")
 @fixtures_option

@@ -239,7 +239,8 @@ def _text_release(release: Release, show: int) -> Iterator[str]:
     counts, told = release.report.run.counts, release.counts()
     asked = len(release.report.run.results) - counts[Verdict.UNSUPPORTED] - counts[Verdict.NOT_RUN]
     changed = ", ".join(f"{told[what]} {what}" for what in dict.fromkeys(TOLD.values()) if told[what])
-    yield visible(f"{release.version:<10}  {counts[Verdict.PASS]} of {asked} pass{f': {changed}' if changed else ''}")
+    changed = changed or ("nothing changed" if release.before else "no release before it was judged")
+    yield visible(f"{release.version:<10}  {counts[Verdict.PASS]} of {asked} pass: {changed}")
     groups = group_changes(change for change in release.changes if change.kind in TOLD)
     for group in groups[:show]:
         yield f"    {tell(group, TOLD[group[0].kind])}"
