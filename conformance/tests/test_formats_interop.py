@@ -233,6 +233,7 @@ KITOKEN = known("adapters/rust/kitoken/known-failures.yaml") | {
     "port-span-of-an-unknown-run",
     "port-spelled-unknown-token-is-known",
     "sp-control-bpe",
+    "sp-control-character-bpe",
     "sp-control-unigram",
     "sp-control-word-unigram",
     "special-token-longest-listed-first",
