@@ -34,7 +34,7 @@ _CLIENTS = {"npm": "npm", "go": "go", "crate": "cargo"}
 
 
 @dataclass(frozen=True)
-class Program:
+class AdapterProgram:
     """An adapter that is a program: its name, the registry and name of its library, and the words that start it.
 
     ``place`` is the folder of its sources, and ``module`` the folder of the adapter in it.
@@ -95,7 +95,7 @@ class Program:
             yield "build", "--quiet", "--release", "--bin", self.module, *manifest, *target
 
 
-def find_program(name: str) -> Program | None:
+def find_program(name: str) -> AdapterProgram | None:
     """Return the adapter of a library in another language; None if there is none of that name.
 
     >>> find_program("gpt-tokenizer").package
@@ -129,17 +129,17 @@ def sources() -> Iterator[tuple[Path, Path]]:
 
 
 @lru_cache(1)
-def _programs() -> dict[str, Program]:
+def _programs() -> dict[str, AdapterProgram]:
     file = adapters_folder() / "adapters.yaml"
     rows = read_yaml(file).value["adapters"] if file.is_file() else []
     return {program.name: program for program in (_program(row) for row in rows if "release" in row)}
 
 
-def _program(row: dict[str, Any]) -> Program:
+def _program(row: dict[str, Any]) -> AdapterProgram:
     (registry, package), (_, name) = sorted(row["release"].items(), key=lambda item: item[0] == "name")
     place = Path(row["built"]).parts[0]
     words = shlex.split(row["command"])
     if registry == "npm":
-        return Program(name, registry, package, adapters_folder(), place, tuple(words))
+        return AdapterProgram(name, registry, package, adapters_folder(), place, tuple(words))
     module = Path(row["built"]).name
-    return Program(name, registry, package, adapters_folder() / place, module, ("{here}/bin/" + module,))
+    return AdapterProgram(name, registry, package, adapters_folder() / place, module, ("{here}/bin/" + module,))
