@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import tokref
 from tokfast import FastTokenizer
 from tokref import Bpe, Choices, InputError
+from tokref.post_processing import added_count
 from tokspec import __version__
 from tokspec.adapters.registry import open_session
 from tokspec.base.errors import AdapterFault, DataError
@@ -40,16 +41,16 @@ from tokspec.suite.packs import ENDING, packs_folder
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 
 from fetch import file_of, read_manifest  # noqa: E402
-from texts import Telling  # noqa: E402
+from texts import LINES, Telling  # noqa: E402
 
-#: How large a pack is at most, compressed, in bytes, and how many lines it has.
-BYTES, LINES = 95_000, 2000
+#: How large a pack is at most, compressed, in bytes.
+BYTES = 95_000
 
 #: How many lines are noted on which one engine differs by one cause.
 SHOWN = 10
 
-#: Of every so many lines one is encoded with what a post-processor adds.
-WITH_ADDED = 4
+#: Of every so many lines one is encoded with what a post-processor adds, and one with the text before it as a pair.
+WITH_ADDED, WITH_PAIR = 4, 16
 
 
 class Engine(NamedTuple):
@@ -89,47 +90,72 @@ CHOICES = {
 }
 
 
-class Maker:
-    """Makes one pack: asks all engines, and keeps what two of them give."""
+class Published:
+    """A published tokenizer: its file, and what the reference makes of it by the options of its library."""
 
-    def __init__(self, name: str, format: str, file: Path, sessions: Mapping[Engine, Session]) -> None:
-        self.name, self.format, self.file, self.sessions = name, format, file, sessions
+    def __init__(self, name: str, format: str, file: Path) -> None:
+        self.name, self.format, self.file = name, format, file
         self.model = read_user_model(file, format, whole=True)
         options: Mapping[str, str] = import_module(f"tokspec.published.{CHOICES[format]}").CHOICES
         self.options = {key: option for key, option in options.items() if key != "offset_unit"}
         self.tokenizer = tokref.from_mapping(self.model.neutral)
         self.fast = FastTokenizer(self.tokenizer, Choices(**self.options))
+
+    def telling(self) -> Telling:
+        """Return the texts that tell it apart from others."""
+        return Telling(self.name, self.model.neutral, self.fast, self.options)
+
+    def input(self, text: str, before: str, place: int) -> dict[str, Any]:
+        """Return what is asked about a text; in some places with what is added, or with the text before it."""
+        if not added_count(self.tokenizer.post_processor, 1):
+            return {"text": text}
+        if place % WITH_PAIR == WITH_PAIR // 2:
+            return {"text": before, "pair": text, "add_special_tokens": True}
+        return {"text": text, "add_special_tokens": place % WITH_ADDED == 0}
+
+
+def published_in(folder: Path, names: Sequence[str]) -> Iterator[Published]:
+    """Return the tokenizers of the manifest whose files are in a folder, all or those that are named."""
+    for row in read_manifest():
+        if not names or row["name"] in names:
+            yield Published(row["name"], row.get("format", "tokenizer.json"), file_of(row, folder))
+
+
+class Maker:
+    """Makes one pack: asks all engines, and keeps what two of them give."""
+
+    def __init__(self, published: Published, sessions: Mapping[Engine, Session]) -> None:
+        self.published, self.sessions = published, sessions
+        self.name, self.model, self.options = published.name, published.model, published.options
+        self.tokenizer, self.fast = published.tokenizer, published.fast
         self.told = Counter[tuple[str, str, str]]()
         self.differing: list[dict[str, Any]] = []
 
     def lines(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
         """Return the lines that stand, in the order of what is proposed, each with who gives its ids."""
-        telling = Telling(self.name, self.model.neutral, self.fast, self.options)
-        number = 0
+        telling = self.published.telling()
+        number, before = 0, ""
         of_vocabulary = (("vocabulary", text) for text in telling.of_vocabulary())
         proposed = islice(chain(telling.texts(), of_vocabulary), LINES)
         while block := list(islice(proposed, 100)):
-            asked = [self._input(text, place) for place, (_, text) in enumerate(block, number)]
-            number += len(block)
+            texts = [text for _, text in block]
+            pairs = zip(texts, [before, *texts], strict=False)
+            asked = [self.published.input(*pair, place) for place, pair in enumerate(pairs, number)]
+            number, before = number + len(block), texts[-1]
             yield from self._agreed(asked, [about for about, _ in block])
-
-    def _input(self, text: str, place: int) -> dict[str, Any]:
-        if not self.tokenizer.post_processor:
-            return {"text": text}
-        return {"text": text, "add_special_tokens": place % WITH_ADDED == 0}
 
     def _agreed(
         self, inputs: Sequence[Mapping[str, Any]], about: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], list[str]]]:
         encoded = self._ask("encode", inputs)
-        right = [self._judge("encode", input, replies, "ids") for input, replies in zip(inputs, encoded, strict=True)]
+        right = [self._judge("encode", input, replies) for input, replies in zip(inputs, encoded, strict=True)]
         known = [(place, *found) for place, found in enumerate(right) if found is not None]
-        decodings = [{"ids": ids} for _, ids, _ in known]
+        decodings = [{"ids": given["ids"]} for _, given, _ in known]
         decoded = self._ask("decode", decodings)
-        for (place, ids, alike), asked, replies in zip(known, decodings, decoded, strict=True):
-            found = self._judge("decode", asked, replies, "text")
-            text = found[0] if found else None
-            line = {**inputs[place], "ids": ids}
+        for (place, given, alike), asked, replies in zip(known, decodings, decoded, strict=True):
+            found = self._judge("decode", asked, replies)
+            text = found[0]["text"] if found else None
+            line = {**inputs[place], **given}
             if text != inputs[place]["text"]:
                 line["decoded"] = text
             yield {**line, "why": about[place]}, alike
@@ -143,21 +169,28 @@ class Maker:
                 replies[place][engine] = reply
         return replies
 
-    def _judge(self, operation: str, input: Mapping[str, Any], replies: Mapping[Engine, Reply], field: str) -> Any:
+    def _judge(
+        self, operation: str, input: Mapping[str, Any], replies: Mapping[Engine, Reply]
+    ) -> tuple[Mapping[str, Any], list[str]] | None:
         """Return what the library gives, and another maker or the reference too, with who they are; or None.
 
         The reference is asked only where no other maker gives it, for it is slow. What differs is noted.
         """
-        values = {engine: reply.result.get(field) for engine, reply in replies.items() if isinstance(reply, Answer)}
+        fields = ("text",) if operation == "decode" else ("ids", "type_ids") if "pair" in input else ("ids",)
+        values = {
+            engine: {field: reply.result[field] for field in fields if field in reply.result}
+            for engine, reply in replies.items()
+            if isinstance(reply, Answer)
+        }
         first = next(iter(self.sessions))
-        value = values.get(first)
-        if value is None or (field == "ids" and None in value):
+        value = values.get(first, {})
+        if len(value) < len(fields) or None in value.get("ids", ()):
             return None
         alike = {engine: other for engine, other in values.items() if other == value}
-        others = {engine: other for engine, other in values.items() if other != value and other is not None}
+        others = {engine: other for engine, other in values.items() if len(other) == len(value) and other != value}
         stands = len({engine.maker for engine in alike}) > 1
         if not stands:
-            ours = self._reference(operation, input)
+            ours = self._reference(operation, input, fields)
             stands = ours == value
             (alike if stands else others)[REFERENCE] = ours
         if others:
@@ -167,7 +200,7 @@ class Maker:
     def _note(
         self, operation: str, input: Mapping[str, Any], first: Engine, value: Any, others: Mapping[Engine, Any]
     ) -> None:
-        answers = {engine.impl: other for engine, other in ((first, value), *others.items())}
+        answers = {engine.impl: _plain(other) for engine, other in ((first, value), *others.items())}
         causes = {
             engine.impl: self._cause(operation, input, value, other, first.impl) for engine, other in others.items()
         }
@@ -177,31 +210,36 @@ class Maker:
             self.differing.append({"operation": operation, **input, "answers": answers, "causes": causes})
 
     def _cause(self, operation: str, input: Mapping[str, Any], value: Any, other: Any, first: str) -> str:
-        if other is None:
+        if not other:
             return "refuses"
         if operation == "decode":
-            seen = Seen("", {"text": value}, {"text": other}, ("text",), other=first)
+            seen = Seen("", value, other, ("text",), other=first)
+        elif value["ids"] == other["ids"]:
+            return "other type ids"
         else:
-            left, right = (self.fast.tokens_of([id for id in ids if id is not None]) for ids in (value, other))
+            left, right = (self.fast.tokens_of([id for id in each["ids"] if id is not None]) for each in (value, other))
             seen = Seen(input["text"], {"tokens": left}, {"tokens": right}, ("tokens", 0), other=first)
         return str(cause_of_difference(operation, seen))
 
-    def _reference(self, operation: str, input: Mapping[str, Any]) -> Any:
-        """Ask the reference; of merges it gets those that the text may touch, for it looks for each in a list."""
+    def _reference(self, operation: str, input: Mapping[str, Any], fields: Sequence[str]) -> Mapping[str, Any]:
+        """Ask the reference; of merges it gets those that the texts may touch, for it looks for each in a list."""
         choices = Choices(**self.options)
         try:
             if operation == "decode":
-                return tokref.decode(tokref.tokens_of(input["ids"], self.tokenizer, choices), self.tokenizer, choices)
+                tokens = tokref.tokens_of(input["ids"], self.tokenizer, choices)
+                return {"text": tokref.decode(tokens, self.tokenizer, choices)}
             tokenizer = self.tokenizer
+            texts = [input["text"], *([input["pair"]] if "pair" in input else [])]
             if isinstance(tokenizer.model, Bpe):
-                held = self._held(input["text"])
+                held = "\0".join(map(self._held, texts))
                 merges = tuple(merge for merge in tokenizer.model.merges if "".join(merge).strip("▁Ġ") in held)
                 tokenizer = replace(tokenizer, model=replace(tokenizer.model, merges=merges))
             adds = input.get("add_special_tokens", True)
-            (encoding,) = tokref.encode_inputs([[input["text"]]], tokenizer, choices, add_special_tokens=adds)
-            return [token.id for token in encoding.tokens]
+            (encoding,) = tokref.encode_inputs([texts], tokenizer, choices, add_special_tokens=adds)
         except InputError:
-            return None
+            return {}
+        given = {"ids": [token.id for token in encoding.tokens], "type_ids": [each.type_id for each in encoding.tokens]}
+        return {field: given[field] for field in fields}
 
     def _held(self, text: str) -> str:
         """Return all that a token of a text may be a part of."""
@@ -218,7 +256,7 @@ class Maker:
             {"name": names[impl][0], "version": names[impl][1], "lines": agreed[impl]} for impl in names if agreed[impl]
         ]
         published = Path(row["path"]).name
-        files = {published: sha256(self.file.read_bytes()).hexdigest()}
+        files = {published: sha256(self.published.file.read_bytes()).hexdigest()}
         if self.model.sha256 not in files.values():
             files[f"{published} with what is told beside it"] = self.model.sha256
         came_from = f"{row['ecosystem']} {row['package']} {row['version']}"
@@ -236,13 +274,18 @@ def compressed(lines: Sequence[Mapping[str, Any]]) -> int:
     return len(zlib.compress(b"".join(map(write, lines)), 9))
 
 
+def _plain(answer: Mapping[str, Any]) -> Any:
+    """Return the one value of an answer, or both of a pair's."""
+    return next(iter(answer.values()), None) if len(answer) < 2 else answer
+
+
 def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
     """Make the pack of a row of the manifest, and say in a line what it came to."""
     format = row.get("format", "tokenizer.json")
     with ExitStack() as stack:
         limits = Limits(60.0, 120.0)
         sessions = {each: stack.enter_context(open_session(each.impl, None, limits=limits)) for each in ENGINES[format]}
-        maker = Maker(row["name"], format, file_of(row, folder), sessions)
+        maker = Maker(Published(row["name"], format, file_of(row, folder)), sessions)
         found = list(maker.lines())
         if not found:
             raise DataError("no line stands", key=maker.name)

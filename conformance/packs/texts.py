@@ -20,6 +20,9 @@ from tokspec.laboratory.fuzz.characters import has_newer
 from tokspec.laboratory.fuzz.pattern_classes import CharacterClass, read_lexicon
 from tokspec.laboratory.texts import load_texts
 
+#: How many lines a pack has at most.
+LINES = 2000
+
 #: How many texts about each thing are taken at most; the vocabulary has what is left.
 MOST = {"pattern": 320, "normalizer": 160, "added tokens": 240, "characters": 200, "texts": 120}
 
@@ -35,6 +38,7 @@ class Telling:
 
     def __init__(self, name: str, model: Mapping[str, Any], fast: FastTokenizer, options: Mapping[str, str]) -> None:
         self._random, self._model, self._fast, self._options = Random(name), model, fast, options
+        self._name = name
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Return all texts but those of the vocabulary, each with what it is about."""
@@ -64,6 +68,32 @@ class Telling:
             if len(line) == _TOKENS or sum(map(len, line)) > _LONGEST:
                 yield "".join(line) if self._random.random() < 0.3 else " ".join(map(str.strip, line))
                 line = []
+
+    def drawn(self) -> Iterator[str]:
+        """Return random texts of the same kinds without end, as many of each kind as are taken at most."""
+        random, kinds = Random(f"drawn for {self._name}"), [*MOST, "vocabulary"]
+        tokens = self._fast.tokenizer.vocabulary
+        ids, added = sorted(tokens.values()), [token.content for token in self._fast.tokenizer.added_tokens]
+        members = "".join(each.members for each in self._classes()[0])
+        named = [each.text for each in load_texts()]
+        while True:
+            kind = random.choices(kinds, [*MOST.values(), LINES - sum(MOST.values())])[0]
+            if kind == "pattern":
+                yield "".join(random.choices(members, k=random.randint(1, 9)))
+            elif kind == "normalizer":
+                yield f"a{_any_character(random)}b"
+            elif kind == "added tokens" and added:
+                yield random.choice([*_around(random.choice(added))])[1]
+            elif kind == "characters":
+                character = _any_character(random)
+                yield f"{character}a {character * 2}"
+            elif kind == "texts":
+                text = random.choice(named)
+                start = random.randrange(len(text) + 1)
+                yield text[start : start + _LONGEST]
+            elif kind == "vocabulary":
+                line = [self._text_of(id) for id in random.choices(ids, k=_TOKENS)]
+                yield ("".join(line) if random.random() < 0.3 else " ".join(map(str.strip, line))).replace("\ufffd", "")
 
     def _text_of(self, id: int) -> str:
         return self._fast.decode(self._fast.tokens_of([id]))
@@ -98,7 +128,7 @@ class Telling:
             yield classes.get(text[start - 1 : start], -1), runs[:3], classes.get(text[end : end + 1], -1)
 
     def _classes(self) -> tuple[list[CharacterClass], list[str]]:
-        pattern = "|".join(_patterns(self._model.get("pre_tokenizer"))) or _NO_PATTERN
+        pattern = "|".join(patterns(self._model.get("pre_tokenizer"))) or _NO_PATTERN
         try:
             lexicon = read_lexicon(pattern, self._options)
         except DataError:  # it tells characters apart by more than sets
@@ -166,13 +196,13 @@ def _around(token: str) -> Iterator[tuple[str, str]]:
     yield "mark", f"a{token}\u0301b"
 
 
-def _patterns(stage: Mapping[str, Any] | None) -> Iterator[str]:
+def patterns(stage: Mapping[str, Any] | None) -> Iterator[str]:
     """Return the regular expressions of a pre-tokenizer."""
     if not stage:
         return
     if stage["type"] == "sequence":
         for each in stage["pre_tokenizers"]:
-            yield from _patterns(each)
+            yield from patterns(each)
     if "regex" in stage.get("pattern", {}):
         yield stage["pattern"]["regex"]
     if stage["type"] == "byte_level" and stage.get("use_regex", True):
@@ -182,3 +212,10 @@ def _patterns(stage: Mapping[str, Any] | None) -> Iterator[str]:
 def _script(character: str) -> str:
     """Return the first word of a character's name, which mostly is its script."""
     return unicodedata.name(character, "").partition(" ")[0].partition("-")[0]
+
+
+def _any_character(random: Random) -> str:
+    while True:
+        character = chr(random.randrange(sys.maxunicode + 1))
+        if unicodedata.category(character) not in ("Cn", "Cs", "Co") and not has_newer(character):
+            return character
