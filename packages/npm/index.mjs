@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import test, { after } from "node:test";
 import { comparable, convertSpans, difference } from "./compare.mjs";
 import { isAsListed, readKnownFailures } from "./known.mjs";
+import { readPack } from "./packs.mjs";
 export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
 
 const TRAINING = ["train", "training_trace", "training_state", "best_pair", "prune_step"];
@@ -20,17 +21,21 @@ process.on("exit", (status) => {
   process.exitCode = 1;
 });
 
-/** Register a test for each case that `select` takes. `knownFailures` is a file that `tokspec run` wrote. */
-export function register(adapter, { knownFailures, select = () => true } = {}) {
+/**
+ * Register a test for each case that `select` takes. `knownFailures` is a file that `tokspec run` wrote. With a `pack`,
+ * a file or a name, its lines are the cases, and `model` is the tokenizer.json that it is of.
+ */
+export function register(adapter, { pack, model, knownFailures, select = () => true } = {}) {
   const known = readKnownFailures(knownFailures);
-  const ids = new Set(bundle.cases.map((one) => one.id));
+  const asked = pack ? readPack(pack, model, adapter.hello.encode_options ?? []) : bundle;
+  const ids = new Set(asked.cases.map((one) => one.id));
   const stale = [...known.entries.keys(), ...(known.unsupported ?? [])].filter((id) => !ids.has(id));
   const problems = stale.map((id) => `${id} is listed, and is no case`);
-  const judge = makeJudge(adapter, known);
+  const judge = makeJudge(adapter, known, asked.models);
   let [passed, failed] = [0, 0];
   expected = "all cases were judged";
   after(() => (expected = failed || problems.length ? "what failed was told" : ""));
-  for (const one of bundle.cases.filter(select)) {
+  for (const one of asked.cases.filter(select)) {
     test(one.id, async (t) => {
       const { verdict, detail } = await judge(one);
       passed += verdict === "pass";
@@ -56,7 +61,7 @@ function describe({ clauses, why, model, operation, input, inputs, file, line },
 }
 
 /** Make a function that judges a case and returns a verdict with a detail. `known` is what is known to fail. */
-export function makeJudge({ hello, load, operations }, known = readKnownFailures()) {
+export function makeJudge({ hello, load, operations }, known = readKnownFailures(), written = bundle.models) {
   const choices = Object.fromEntries(bundle.choices.map((choice) => [choice.name, choice.default]));
   for (const [name, option] of Object.entries(hello.choices ?? {})) {
     if (!bundle.choices.some((choice) => choice.name === name && Object.hasOwn(choice.options, option)))
@@ -84,14 +89,14 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
   async function loadModel(one) {
     const none = { unsupported: "no models in this format are here" };
     const unknown = findUndeclared(one);
-    const written = hello.formats.map((format) =>
+    const models = hello.formats.map((format) =>
       unknown.length && format === "tokspec"
         ? { unsupported: `does not know ${unknown.join(", ")}` }
-        : (bundle.models[format]?.[one.model_name] ?? none),
+        : (written[format]?.[one.model_name] ?? none),
     );
-    const first = written.findIndex((model) => "content" in model);
-    if (first < 0) return unsupported(written.map((model) => model.unsupported).join("; "));
-    return attempt(() => load(structuredClone(written[first].content), hello.formats[first]));
+    const first = models.findIndex((model) => "content" in model);
+    if (first < 0) return unsupported(models.map((model) => model.unsupported).join("; "));
+    return attempt(() => load(structuredClone(models[first].content), hello.formats[first]));
   }
 
   async function ask(one) {

@@ -36,5 +36,9 @@ fn main() {
     let mut recording: Value = serde_json::from_str(&recording).expect("it is JSON");
     let replies = std::mem::replace(&mut recording["replies"], json!([])).as_array().cloned().unwrap_or_default();
     let adapter = Recorded(recording["hello"].clone(), RefCell::new(replies.into_iter()));
-    tokspec_cases::run(&adapter, &read("KNOWN_FAILURES").unwrap_or_default()).exit();
+    let known = read("KNOWN_FAILURES").unwrap_or_default();
+    match std::env::var("PACK") {
+        Ok(pack) => tokspec_cases::run_pack(&adapter, &pack, "tokenizer.json", &known).exit(),
+        Err(_) => tokspec_cases::run(&adapter, &known).exit(),
+    }
 }

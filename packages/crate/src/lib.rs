@@ -2,6 +2,7 @@
 
 mod compare;
 mod known;
+mod packs;
 mod session;
 
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
@@ -10,6 +11,7 @@ use session::Reply::{self, Answer, Crashed, Refused};
 use session::Session;
 pub use session::{Adapter, Refusal};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The verdicts of rows, the worst first.
@@ -32,9 +34,23 @@ extern "C" fn refuse_early_exit() {
 
 /// Runs a test for each case. `known_failures` is the text of a file that `tokspec run` wrote, or empty.
 pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
+    judge_all(adapter, bundle(), known_failures)
+}
+
+/// Runs the tests of a pack, a file or one of the names that come with the crate, with the tokenizer.json that it is of.
+pub fn run_pack<A: Adapter>(adapter: &A, pack: &str, model: impl AsRef<Path>, known_failures: &str) -> Conclusion {
+    let mut asked = packs::read(pack, model.as_ref(), &adapter.hello());
+    asked["choices"] = bundle()["choices"].take();
+    judge_all(adapter, asked, known_failures)
+}
+
+fn bundle() -> Value {
+    serde_json::from_str(include_str!("../cases.json")).expect("the bundle")
+}
+
+fn judge_all<A: Adapter>(adapter: &A, bundle: Value, known_failures: &str) -> Conclusion {
     // SAFETY: the function takes no arguments, does not unwind, and lives as long as the process.
     unsafe { atexit(refuse_early_exit) };
-    let bundle: Value = serde_json::from_str(include_str!("../cases.json")).expect("the bundle");
     let known = known::read(known_failures);
     let mut judge = Judge::new(adapter, &bundle);
     let (mut trials, mut problems, mut passed) = (Vec::new(), Vec::new(), false);

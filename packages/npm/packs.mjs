@@ -1,0 +1,41 @@
+// Packs: what a published tokenizer makes of some hundred texts, as a bundle whose one model is the user's (docs/packs.md).
+
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+
+const FOLDER = new URL("packs/", import.meta.url);
+const ENDING = ".pack.jsonl";
+const OPTIONS = ["pair", "add_special_tokens", "allowed_special"];
+
+/** Read a pack, which is a file or one of the names that come with the package, with the tokenizer.json that it is of. */
+export function readPack(pack, model, declared) {
+  const named = new URL(pack + ENDING, FOLDER);
+  const file = !existsSync(pack) && existsSync(named) ? named : pack;
+  if (!existsSync(file)) {
+    const names = existsSync(FOLDER) ? readdirSync(FOLDER).map((name) => name.replace(ENDING, "")) : [];
+    throw new Error(`${pack} is no file and no pack; there are ${names.join(", ") || "none here"}`);
+  }
+  const [{ name, files }, ...rows] = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const bytes = readFileSync(model);
+  if (!Object.values(files).includes(createHash("sha256").update(bytes).digest("hex")))
+    console.error(`${model} is not the file that the pack ${name} was made from`);
+  const cases = rows.flatMap((row, index) => casesOf(row, { name, file: String(file), line: index + 2 }, declared));
+  return { cases, models: { "tokenizer.json": { [name]: { content: JSON.parse(bytes) } } } };
+}
+
+// A line is encoded, and its ids are decoded. Whoever cannot leave out what is added is taken to add nothing.
+function casesOf(row, { name, file, line }, declared) {
+  const options = OPTIONS.filter(
+    (option) => option in row && (row[option] !== false || declared.includes("add_special_tokens")),
+  );
+  const take = (keys) => Object.fromEntries(keys.filter((key) => key in row).map((key) => [key, row[key]]));
+  const one = (operation, clause, input, expect) => ({
+    id: `${name}-${String(line).padStart(4, "0")}-${operation}`,
+    ...{ clauses: [clause], why: row.why ?? "", model: name, model_name: name, operation, input, outcome: { expect } },
+    ...{ file, line },
+  });
+  const encoded = one("encode", "ENC-1", { text: row.text, ...take(options) }, take(["ids", "type_ids"]));
+  const text = "decoded" in row ? row.decoded : row.text;
+  const decoded = text === null ? [] : [one("decode", "DEC-7", { ids: row.ids }, { text })];
+  return [{ ...encoded, options }, ...decoded];
+}
