@@ -113,6 +113,21 @@ class Published:
             return {"text": before, "pair": text, "add_special_tokens": True}
         return {"text": text, "add_special_tokens": place % WITH_ADDED == 0}
 
+    def cause(
+        self, operation: str, input: Mapping[str, Any], value: Mapping[str, Any], other: Mapping[str, Any], right: str
+    ) -> str:
+        """Tell how an answer differs from the right one, which ``right`` gives; one without values is a refusal."""
+        if not other:
+            return "refuses"
+        if operation == "decode":
+            seen = Seen("", value, other, ("text",), other=right)
+        elif value["ids"] == other["ids"]:
+            return "other type ids"
+        else:
+            left, right = (self.fast.tokens_of([id for id in each["ids"] if id is not None]) for each in (value, other))
+            seen = Seen(input["text"], {"tokens": left}, {"tokens": right}, ("tokens", 0), other=right)
+        return str(cause_of_difference(operation, seen))
+
 
 def published_in(folder: Path, names: Sequence[str]) -> Iterator[Published]:
     """Return the tokenizers of the manifest whose files are in a folder, all or those that are named."""
@@ -202,24 +217,13 @@ class Maker:
     ) -> None:
         answers = {engine.impl: _plain(other) for engine, other in ((first, value), *others.items())}
         causes = {
-            engine.impl: self._cause(operation, input, value, other, first.impl) for engine, other in others.items()
+            engine.impl: self.published.cause(operation, input, value, other, first.impl)
+            for engine, other in others.items()
         }
         news = [cause for cause in causes.items() if self.told[operation, *cause] < SHOWN]
         self.told.update((operation, *cause) for cause in causes.items())
         if news:
             self.differing.append({"operation": operation, **input, "answers": answers, "causes": causes})
-
-    def _cause(self, operation: str, input: Mapping[str, Any], value: Any, other: Any, first: str) -> str:
-        if not other:
-            return "refuses"
-        if operation == "decode":
-            seen = Seen("", value, other, ("text",), other=first)
-        elif value["ids"] == other["ids"]:
-            return "other type ids"
-        else:
-            left, right = (self.fast.tokens_of([id for id in each["ids"] if id is not None]) for each in (value, other))
-            seen = Seen(input["text"], {"tokens": left}, {"tokens": right}, ("tokens", 0), other=first)
-        return str(cause_of_difference(operation, seen))
 
     def _reference(self, operation: str, input: Mapping[str, Any], fields: Sequence[str]) -> Mapping[str, Any]:
         """Ask the reference; of merges it gets those that the texts may touch, for it looks for each in a list."""
