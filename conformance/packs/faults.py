@@ -239,6 +239,9 @@ _IDS: Mapping[str, Callable[[list[int | None]], list[int | None]]] = {
     ],
 }  # fmt: skip
 
+#: The least id that a way changes, where it leaves small ones as they are.
+_LARGEST = {"ids have 16 bits": 65536, "ids have 15 bits and a sign": 32768}
+
 #: What ports keep between texts by a key that is not enough, and give again.
 _KEPT: Mapping[str, Callable[[str], Any]] = {
     "kept by lower case": str.lower,
@@ -248,6 +251,12 @@ _KEPT: Mapping[str, Callable[[str], Any]] = {
     "kept by its bytes of ASCII": lambda text: re.sub(r"[^\0-\x7f]", "", text) or text,
     "kept by its last 16": lambda text: text[-16:],
 }  # fmt: skip
+
+
+def _of_ids(neutral: Mapping[str, Any], tokenizer: Tokenizer, random: Random) -> str:
+    """A way that changes an id that the vocabulary has."""
+    largest = max(tokenizer.vocabulary.values())
+    return random.choice([way for way in _IDS if largest >= _LARGEST.get(way, 0)])
 
 
 def _of(ways: Mapping[str, Any]) -> Callable[[Mapping[str, Any], Tokenizer, Random], Any]:
@@ -270,7 +279,7 @@ _DRAWN: Mapping[str, Callable[[Mapping[str, Any], Tokenizer, Random], Any]] = {
     "the character map": _a_mapping,
     "a state kept": _of(_KEPT),
     "the post-processor": _a_post_processor,
-    "the ids": _of(_IDS),
+    "the ids": _of_ids,
 }
 
 
