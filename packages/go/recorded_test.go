@@ -61,12 +61,17 @@ func TestRecorded(t *testing.T) {
 	for _, name := range recording.Hello.Operations {
 		adapter.Operations[name] = next
 	}
+	runAsTold(t, adapter, struct{}{})
+}
+
+// runAsTold judges by the cases, or by the pack that PACK names: for the tokenizer that MODEL names, or one that is loaded.
+func runAsTold[Model any](t *testing.T, adapter Adapter[Model], loaded Model) {
 	known := os.Getenv("KNOWN_FAILURES")
-	switch pack, model := os.Getenv("PACK"), os.Getenv("MODEL"); {
-	case pack != "" && model != "":
-		RunPack(t, adapter, pack, model, known)
+	switch pack, tokenizer := os.Getenv("PACK"), os.Getenv("MODEL"); {
+	case pack != "" && tokenizer != "":
+		RunPack(t, adapter, pack, tokenizer, known)
 	case pack != "":
-		RunPackLoaded(t, adapter, pack, struct{}{}, known)
+		RunPackLoaded(t, adapter, pack, loaded, known)
 	default:
 		Run(t, adapter, known)
 	}
