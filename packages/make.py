@@ -2,12 +2,14 @@
 
     python packages/make.py
 
-The runners beside the bundle are written by hand. A package has the version of the suite.
+Those that judge by packs get the packs too. The runners beside the bundle are written by hand. A package has the
+version of the suite.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from tokspec import __version__
 from tokspec.cli.cases import write_models
 from tokspec.suite.cases import write_bundle
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.packs import ENDING, packs_folder
 from tokspec.suite.specification import load_specification
 
 FOLDER = Path(__file__).parent
@@ -26,11 +29,18 @@ FORMATS = (
 )
 
 #: Where each package says its version.
-VERSIONS = {"npm/package.json": r'^  "version": "(.+)",$', "crate/Cargo.toml": r'^version = "(.+)"$'}
+VERSIONS = {
+    "npm/package.json": r'^  "version": "(.+)",$',
+    "crate/Cargo.toml": r'^version = "(.+)"$',
+    "go/tokspec.go": r'^const Version = "(.+)"$',
+}
+
+#: The packages that judge by packs.
+WITH_PACKS = ("go",)
 
 
 def main() -> int:
-    """Write the bundle into every package; status 1 if one has another version than the suite."""
+    """Write the bundle, and the packs, into the packages; status 1 if one has another version than the suite."""
     status = 0
     for name, pattern in VERSIONS.items():
         found = re.search(pattern, (FOLDER / name).read_text("utf-8"), re.MULTILINE)
@@ -43,7 +53,20 @@ def main() -> int:
         file = (FOLDER / name).with_name("cases.json")
         write_bundle(file, suite, load_specification(), models)
         print(f"wrote {len(suite)} cases to packages/{file.relative_to(FOLDER)}")
+    for name in WITH_PACKS:
+        packs = copy_packs(FOLDER / name / "packs")
+        print(f"copied {packs} packs to packages/{name}/packs")
     return status
+
+
+def copy_packs(folder: Path) -> int:
+    """Put the packs of the suite, and no others, into a folder, and return how many there are."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    files = sorted(packs_folder().glob(f"*{ENDING}"))
+    for file in files:
+        shutil.copyfile(file, folder / file.name)
+    return len(files)
 
 
 if __name__ == "__main__":

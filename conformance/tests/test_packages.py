@@ -1,4 +1,4 @@
-"""The cases without Python: packages and examples of other languages give the harness's verdicts, case by case.
+"""The cases without Python: packages of other languages and an example give the harness's verdicts, case by case.
 
 The adapters that they judge have to be built, as their READMEs say, and what the packages need has to be fetched.
 """
@@ -13,22 +13,23 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import pytest
 
-from tokspec.adapter import Hello
+from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli.cases import write_models
+from tokspec.formats.user_model import read_user_model
 from tokspec.judge.known_failures import digest, read_known_failures
-from tokspec.judge.runner import make_request
+from tokspec.judge.runner import make_request, run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
 from tokspec.protocol.json_values import encode_line
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, write_hello
@@ -38,6 +39,7 @@ from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.components import needed_options
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.packs import find_pack, read_pack
 from tokspec.suite.specification import load_specification
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
@@ -145,6 +147,17 @@ def test_cargo_test_fails_where_the_implementation_ends_the_process(tmp_path: Pa
     assert said == ["tokspec: the process was ended before all cases were judged; nothing judged is not a pass"]
 
 
+def test_go_test_fails_where_the_implementation_ends_the_process(tmp_path: Path) -> None:
+    recording = tmp_path / "recording.json"
+    hello = {"operations": ["encode"], "formats": ["tokspec"], "encode_fields": ["tokens"]}
+    replies = [{"ok": {"tokens": []}}, {"exits": True}]
+    recording.write_text(json.dumps({"hello": hello, "replies": replies}), "utf-8")
+    events = go_events(PACKAGES / "go", "TestRecorded", RECORDING=str(recording))
+    assert events[-1]["Action"] == "fail"
+    assert "crash" in go_verdicts(events).values()
+    assert "panic: unexpected call to os.Exit(0) during test" in "".join(event.get("Output", "") for event in events)
+
+
 def test_who_reads_the_bundle_alone_may_end_the_process(tmp_path: Path) -> None:
     (tmp_path / "read.mjs").write_text(
         f'import {{ bundle }} from "{(PACKAGES / "npm").as_uri()}/index.mjs";\nprocess.exit(bundle.cases.length ? 0 : 1);\n'
@@ -161,6 +174,26 @@ def cargo(*arguments: str, package: Path = PACKAGES / "crate", **environment: st
     lines = re.findall(r"^test (.+?) +\.\.\. (ok|FAILED|ignored)(?: \(([a-z ]+):.*)?$", done.stdout, re.MULTILINE)
     states = {"ok": lambda name: "pass", "FAILED": lambda name: failed.get(name, "?")}
     return {name: reason or states[state](name) for name, state, reason in lines}
+
+
+def go_events(package: Path, test: str, **environment: str) -> list[dict[str, Any]]:
+    """Run a test of a package of Go and return what happened."""
+    command = ["go", "test", "-json", "-count=1", "-run", f"^{test}$", "."]
+    done = subprocess.run(command, cwd=package, capture_output=True, text=True, env={**os.environ, **environment})
+    return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+
+
+def go_verdicts(events: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the verdict of every case."""
+    verdicts: dict[str, str] = {}
+    for event in events:
+        name = event.get("Test", "").partition("/")[2].replace("the_run", "the run")
+        said = re.match(r" +\w+\.go:\d+: ([a-z ]+):", event.get("Output", ""))
+        if name and said:
+            verdicts[name] = said[1]
+        elif name and event["Action"] in ("pass", "fail", "skip"):
+            verdicts.setdefault(name, event["Action"])
+    return verdicts
 
 
 def test_what_is_published_has_the_cases_and_no_tests() -> None:
@@ -198,6 +231,15 @@ def test_cargo_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
     assert verdicts == harness(KITOKEN, "rust/kitoken/known-failures.yaml", tmp_path)
 
 
+@pytest.mark.parametrize("known", ["go/pkoukk/known-failures.yaml", ""])
+def test_go_test_gives_the_verdicts_of_the_harness(known: str, tmp_path: Path) -> None:
+    program = ADAPTERS / "go" / "bin" / "pkoukk"
+    files = {"KNOWN_FAILURES": str(ADAPTERS / known)} if known else {}
+    verdicts = go_verdicts(go_events(PACKAGES / "go", "TestProgram", PROGRAM=str(program), **files))
+    assert verdicts.pop("the run") == "pass"
+    assert verdicts == harness(shlex.quote(str(program)), known, tmp_path)
+
+
 def example(folder: str, format: str, known: str, *command: str) -> str:
     """Run an example of docs/ and return what it printed."""
     place = ROOT / "docs" / "examples" / folder
@@ -215,21 +257,6 @@ def encoding_alone(verdicts: dict[str, str]) -> dict[str, str]:
         if case.operation == "encode" and not any(needed_options(one.input) for one in case.rows or [case])
     }
     return {name: verdicts[name] if name in offered else "unsupported" for name in load_suite().cases}
-
-
-def test_go_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
-    known = "go/pkoukk/known-failures.yaml"
-    lines = example("go", "vocab.tiktoken", known, "go", "test", "-json", "-count=1", "./...").splitlines()
-    verdicts: dict[str, str] = {}
-    for event in map(json.loads, lines):
-        name = event.get("Test", "").partition("/")[2]
-        if event["Action"] == "output" and (said := re.match(r" +tokspec_test.go:\d+: ([a-z ]+):", event["Output"])):
-            verdicts[name] = said[1]
-        elif event["Action"] == "pass" and name:
-            verdicts[name] = "pass"
-    right = harness(shlex.quote(str(ADAPTERS / "go/bin/pkoukk")), known, tmp_path)
-    assert verdicts == encoding_alone(right)
-    assert set(verdicts.values()) == {"pass", "known failure", "unsupported"}
 
 
 def test_junit_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
@@ -381,7 +408,15 @@ def cargo_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
     return cargo("run", "--quiet", "--offline", "--example", "recorded", package=packages / "crate", **files)
 
 
-@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+def go_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
+    files = {"RECORDING": str(folder / "recording.json"), "KNOWN_FAILURES": str(folder / "known.yaml")}
+    return go_verdicts(go_events(packages / "go", "TestRecorded", **files))
+
+
+every_package = pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded, go_recorded])
+
+
+@every_package
 @pytest.mark.parametrize("seed", range(3))
 def test_recorded_replies_get_the_verdicts_of_the_harness(
     seed: int, recorded: Callable[[Path], dict[str, str]], tmp_path: Path
@@ -407,7 +442,7 @@ def test_recorded_replies_get_the_verdicts_of_the_harness(
     assert {name: (verdicts.get(name), right) for name, right in wanted.items() if verdicts.get(name) != right} == {}
 
 
-@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@every_package
 @pytest.mark.parametrize(
     "listed",
     [
@@ -494,7 +529,7 @@ def other_packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Pat
     numbered = [(f"{case}-{number}", cases[case]) for number, (case, *_) in enumerate(ANSWERS)]
     suite = Suite({id: replace(case, id=id) for id, case in numbered})
     unused = shutil.ignore_patterns("cases.json", "target")
-    for name in ("npm", "crate"):
+    for name in ("npm", "crate", "go"):
         shutil.copytree(PACKAGES / name, folder / name, ignore=unused)
         models = {"tokspec": write_models(suite, "tokspec")}
         write_bundle(folder / name / "cases.json", suite, load_specification(), models)
@@ -503,7 +538,7 @@ def other_packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Pat
     return suite, folder
 
 
-@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@every_package
 @pytest.mark.parametrize("unit", ["utf16", "byte"])
 def test_spans_of_pairs_and_tolerances_are_judged_as_in_the_harness(
     unit: str,
@@ -529,3 +564,130 @@ def test_spans_of_pairs_and_tolerances_are_judged_as_in_the_harness(
     verdicts = recorded(tmp_path, folder)
     assert verdicts.pop("the run") == "pass"
     assert verdicts == harness == stated
+
+
+#: A pack with a line of each kind; no two have the same text or the same ids.
+PACK: Sequence[Mapping[str, Any]] = [
+    {
+        "tokspec_pack": 1,
+        "name": "toy-1.0",
+        "files": {"tokenizer.json": "0" * 64},
+        "agreed": [{"name": "one", "version": "1", "lines": 8}, {"name": "another", "version": "2", "lines": 8}],
+        "suite": "0.2.0",
+    },
+    {"text": "bug", "ids": [1, 8], "why": "pattern"},
+    {"text": "bug é🙂", "add_special_tokens": False, "ids": [1, 8, 0]},
+    {"text": "bugs", "add_special_tokens": True, "ids": [1, 8, 5, 9], "decoded": "bugs[SEP]"},
+    {"text": "", "add_special_tokens": False, "ids": [], "decoded": None},
+    {"text": {"hex": "eda080"}, "ids": [0]},
+    {"text": "b", "pair": "u", "ids": [1, 2], "type_ids": [0, 1], "decoded": "bu"},
+    {"text": "b[SEP]", "allowed_special": [], "ids": [1, 9]},
+    {"text": "<ug>", "ids": [8], "decoded": {"hex": "eda080"}},
+]
+
+
+class RecordedPort:
+    """Gives the reply to each text and to each list of ids, and records the replies with what was asked."""
+
+    def __init__(self, hello: Hello, replies: Mapping[str, Reply]) -> None:
+        self._hello, self._replies = hello, replies
+        self.recorded: list[dict[str, Any]] = []
+
+    @staticmethod
+    def key(operation: str, input: Mapping[str, Any]) -> str:
+        return f"{operation} {input['text'] if operation == 'encode' else input['ids']}"
+
+    def hello(self) -> Hello:
+        return self._hello
+
+    def load(self, format: str, content: Any) -> None:
+        assert format == "tokenizer.json"
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        reply = self._replies[self.key(operation, input)]
+        self.recorded.append({**record(reply), "asked": input})
+        if isinstance(reply, Refused):
+            raise Refusal(reply.reason, reply.message)
+        if isinstance(reply, Fault):
+            raise RuntimeError(reply.message)
+        return reply.result
+
+
+def go_pack(folder: Path, pack: str, model: str = "") -> tuple[dict[str, str], str]:
+    """Judge what is recorded by a pack, and return the verdicts and what was printed; without a model it is loaded."""
+    files = {"RECORDING": str(folder / "recording.json"), "KNOWN_FAILURES": str(folder / "known.yaml")}
+    events = go_events(PACKAGES / "go", "TestRecorded", PACK=pack, MODEL=model, **files)
+    return go_verdicts(events), "".join(event.get("Output", "") for event in events)
+
+
+JudgePack: TypeAlias = Callable[..., tuple[dict[str, str], str]]
+
+every_package_with_packs = pytest.mark.parametrize("judge_pack", [go_pack])
+
+
+@every_package_with_packs
+@pytest.mark.parametrize("is_loaded", [False, True], ids=["file", "loaded"])
+@pytest.mark.parametrize(
+    ("fields", "options", "operations"),
+    [
+        (("ids",), ("add_special_tokens",), ("encode", "decode")),
+        (("ids",), (), ("encode", "decode")),
+        (("tokens",), (), ("encode", "decode")),
+        (("ids", "type_ids"), ("pair", "allowed_special"), ("encode",)),
+    ],
+)
+def test_packs_get_the_verdicts_of_the_harness(
+    fields: tuple[str, ...],
+    options: tuple[str, ...],
+    operations: tuple[str, ...],
+    is_loaded: bool,
+    judge_pack: JudgePack,
+    tmp_path: Path,
+) -> None:
+    pack, model, chance = tmp_path / "toy.pack.jsonl", tmp_path / "tokenizer.json", random.Random(len(options))
+    pack.write_text("".join(json.dumps(line) + "\n" for line in PACK), "utf-8")
+    model.write_text('{"model": {"type": "BPE", "vocab": {"b": 0}, "merges": []}}', "utf-8")
+    cases = [*read_pack(pack).cases(read_user_model(model, whole=True)).cases.values()]
+    hello = Hello(
+        "recorded",
+        "1",
+        "none",
+        operations=operations,
+        formats=("tokspec", "tokenizer.json"),
+        encode_fields=fields,
+        encode_options=options,
+    )
+    right = {RecordedPort.key(case.operation, case.input): Answer(case.outcome["expect"]) for case in cases}
+    verdicts = set()
+    for is_disturbed in (False, True):
+        replies = {
+            key: disturb(reply, key.split()[0], chance) if is_disturbed else reply for key, reply in right.items()
+        }
+        port = RecordedPort(hello, replies)
+        with InProcessSession(port) as session:
+            results = run(session, cases).results
+        recording = {"hello": write_hello(hello), "replies": port.recorded}
+        (tmp_path / "recording.json").write_bytes(encode_line(recording))
+        write_known_failures(results if is_disturbed else [], chance, tmp_path / "known.yaml")
+        known = read_known_failures(tmp_path / "known.yaml")
+        wanted = {result.case.id: known.apply_to(result, date.today()).verdict.value for result in results}
+        found, said = judge_pack(tmp_path, str(pack), "" if is_loaded else str(model))
+        assert found.pop("the run") == "pass"
+        assert found == wanted
+        other = f"{model} is not the file that the pack toy-1.0 was made from\n"
+        assert said.count(other) == (0 if is_loaded else 1)
+        verdicts |= {*found.values()}
+    assert {"pass", "unsupported"} <= verdicts
+
+
+@every_package_with_packs
+def test_packs_that_come_with_a_package_have_names(judge_pack: JudgePack, tmp_path: Path) -> None:
+    hello = Hello("recorded", "1", "none", ("encode",), ("tokenizer.json",), {}, ("ids",))
+    (tmp_path / "recording.json").write_bytes(encode_line({"hello": write_hello(hello), "replies": []}))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    found, said = judge_pack(tmp_path, "bert")
+    cases = read_pack(find_pack("bert")).cases({}).cases
+    assert [*found] == [*cases, "the run"]
+    found, said = judge_pack(tmp_path, "bertie")
+    assert found == {}
+    assert "bertie is no file and no pack; there are bert, cl100k, " in said

@@ -1,0 +1,3 @@
+module tokspec.example/tokspec
+
+go 1.23.0
