@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 
 export function isAsListed(entry, verdict, seen) {
   const digest = createHash("sha256").update(canonical(seen)).digest("hex").slice(0, 16);
-  const today = new Date().toISOString().slice(0, 10);
+  const today = new Date().toLocaleDateString("sv"); // as 2030-12-31
   return entry.verdict === verdict && entry.digest === digest && !(entry.expires < today);
 }
 
@@ -25,14 +25,17 @@ function canonical(value) {
 /** Read a file: entries by case and, if it lists them, the cases that are unsupported. */
 export function readKnownFailures(file) {
   const known = { entries: new Map(), unsupported: null };
-  let entry = {};
+  let [entry, isOfFaults] = [{}, false]; // no case shows what stands under faults
   const inLines = (_, inner) => `  - ${inner.replace(/("(?:[^"\\]|\\.)*"), (?=\w+: )/g, "$1\n    ")}`;
   const text = file ? readFileSync(file, "utf8").replace(/^ {2}- \{(.+)\}$/gm, inLines) : "";
   for (const line of text.split(/\r?\n/)) {
     const [, dash, key, written] = /^ {2}(-| ) (?:(\w+): )?(.+)$/.exec(line) ?? [];
     const value = written?.startsWith('"') ? JSON.parse(written) : written;
     if (dash === "-") entry = {};
-    if (/^unsupported:( \[\])?$/.test(line)) known.unsupported = new Set();
+    const [, heading] = /^(known_failures|unsupported|faults):( \[\])?$/.exec(line) ?? [];
+    if (heading) isOfFaults = heading === "faults";
+    if (heading === "unsupported") known.unsupported = new Set();
+    else if (isOfFaults) continue;
     else if (key) entry[key] = value;
     else if (dash === "-" && known.unsupported) known.unsupported.add(value);
     else if (!/^( *#.*|known_failures:( \[\])?|)$/.test(line))
