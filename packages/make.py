@@ -1,5 +1,7 @@
 """Make the packages of other languages: put the bundle into each, with all models in the formats that are listed here.
 
+Packages that judge by packs get those of the fixtures, too.
+
     python packages/make.py
 
 The runners beside the bundle are written by hand. A package has the version of the suite.
@@ -8,6 +10,7 @@ The runners beside the bundle are written by hand. A package has the version of 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from tokspec import __version__
 from tokspec.cli.cases import write_models
 from tokspec.suite.cases import write_bundle
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.packs import ENDING, packs_folder
 from tokspec.suite.specification import load_specification
 
 FOLDER = Path(__file__).parent
@@ -26,7 +30,14 @@ FORMATS = (
 )
 
 #: Where each package says its version.
-VERSIONS = {"npm/package.json": r'^  "version": "(.+)",$', "crate/Cargo.toml": r'^version = "(.+)"$'}
+VERSIONS = {
+    "npm/package.json": r'^  "version": "(.+)",$',
+    "crate/Cargo.toml": r'^version = "(.+)"$',
+    "jvm/pom.xml": r"^  <version>(.+)</version>$",
+}
+
+#: The packages that judge by packs.
+WITH_PACKS = ("jvm",)
 
 
 def main() -> int:
@@ -43,6 +54,12 @@ def main() -> int:
         file = (FOLDER / name).with_name("cases.json")
         write_bundle(file, suite, load_specification(), models)
         print(f"wrote {len(suite)} cases to packages/{file.relative_to(FOLDER)}")
+    for name in WITH_PACKS:
+        packs = FOLDER / name / "packs"
+        shutil.rmtree(packs, ignore_errors=True)
+        packs.mkdir()
+        for pack in packs_folder().glob(f"*{ENDING}"):
+            shutil.copy(pack, packs)
     return status
 
 
