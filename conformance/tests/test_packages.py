@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from zipfile import ZipFile
 
 import pytest
 
@@ -173,6 +174,11 @@ def test_what_is_published_has_the_cases_and_no_tests() -> None:
     files = subprocess.run(listed, cwd=PACKAGES / "crate", capture_output=True, text=True).stdout.split()
     assert {"Cargo.toml", "README.md", "cases.json", "src/lib.rs"} <= {*files}
     assert [file for file in files if file.startswith(("tests/", "examples/", "target/"))] == []
+    subprocess.run(["mvn", "-q", "-B", "-o", "-DskipTests", "package"], cwd=PACKAGES / "jvm", check=True)
+    (jar,) = (PACKAGES / "jvm" / "target").glob("tokspec-cases-*.jar")
+    files = [name for name in ZipFile(jar).namelist() if not name.endswith("/")]
+    assert {"tokspec/Tokspec.class", "tokspec/cases.json", "tokspec/packs/llama-3.1.pack.jsonl"} <= {*files}
+    assert [file for file in files if not file.startswith(("tokspec/", "META-INF/"))] == []
 
 
 def test_node_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
@@ -232,17 +238,39 @@ def test_go_test_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
     assert set(verdicts.values()) == {"pass", "known failure", "unsupported"}
 
 
-def test_junit_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
-    known = "java/opennlp/known-failures.yaml"
-    example("java", "vocab.txt", known, "mvn", "-q", "-B", "-o", "test")
-    report = ROOT / "docs" / "examples" / "java" / "target" / "surefire-reports" / "TEST-TokspecTest.xml"
+def junit(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> dict[str, str]:
+    """Run a class of tests of the artifact and return the verdict of every case."""
+    report = package / "target" / "surefire-reports" / f"TEST-{test}.xml"
+    report.unlink(missing_ok=True)
+    command = ["mvn", "-q", "-B", "-o", f"-Dtest={test}", "test"]
+    settings = {**os.environ, **environment}
+    subprocess.run(command, cwd=package, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     verdicts: dict[str, str] = {}
-    for test in ElementTree.parse(report).getroot().iter("testcase"):
-        states = [child for child in test if child.tag in ("skipped", "failure", "error")]
-        said = re.search(r"(known failure|unsupported): ", "".join(states[0].itertext())) if states else None
-        verdicts[test.get("name", "").removeprefix("cases() ")] = said[1] if said else "fail" if states else "pass"
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        states = ["".join(child.itertext()) for child in case if child.tag in ("skipped", "failure", "error")]
+        said = re.match(r"[\w.]+:\s+([a-z ]+): ", states[0]) if states else None
+        verdicts[case.get("name", "").partition("() ")[2]] = said[1] if said else "?" if states else "pass"
+    return verdicts
+
+
+def test_junit_gives_the_verdicts_of_the_harness(tmp_path: Path) -> None:
+    verdicts = junit("OpenNlpTest")
+    assert verdicts.pop("the run") == "pass"
     command = f"java -cp {shlex.quote(str(ADAPTERS / 'java/target/adapters.jar'))} OpenNlp"
-    assert verdicts == encoding_alone(harness(command, known, tmp_path))
+    assert verdicts == harness(command, "java/opennlp/known-failures.yaml", tmp_path)
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_junit_fails_where_the_implementation_ends_the_process(tmp_path: Path, processes: int) -> None:
+    """In a process of its own, as Maven runs tests, or in that of the runner, which an exit ends with status 0."""
+    recording = tmp_path / "recording.json"
+    hello = {"operations": ["encode"], "formats": ["tokspec"], "encode_fields": ["tokens"]}
+    recording.write_text(json.dumps({"hello": hello, "replies": [{"ok": {"tokens": []}}, {"exits": True}]}), "utf-8")
+    command = ["mvn", "-q", "-B", "-o", f"-DforkCount={processes}", "-Dtest=Recorded", "test"]
+    environment = {**os.environ, "RECORDING": str(recording)}
+    done = subprocess.run(command, cwd=PACKAGES / "jvm", env=environment, capture_output=True, text=True)
+    said = "tokspec: the process was ended before all cases were judged; nothing judged is not a pass\n"
+    assert (done.returncode, said in done.stderr) == (1, True)
 
 
 #: An implementation that offers everything, and whose answers are recorded.
@@ -381,7 +409,16 @@ def cargo_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
     return cargo("run", "--quiet", "--offline", "--example", "recorded", package=packages / "crate", **files)
 
 
-@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+def junit_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
+    files = {"RECORDING": str(folder / "recording.json"), "KNOWN_FAILURES": str(folder / "known.yaml")}
+    return junit("Recorded", packages / "jvm", **files)
+
+
+#: What judges the replies of recording.json against known.yaml, of a folder.
+RECORDED = (node_recorded, cargo_recorded, junit_recorded)
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("seed", range(3))
 def test_recorded_replies_get_the_verdicts_of_the_harness(
     seed: int, recorded: Callable[[Path], dict[str, str]], tmp_path: Path
@@ -407,7 +444,7 @@ def test_recorded_replies_get_the_verdicts_of_the_harness(
     assert {name: (verdicts.get(name), right) for name, right in wanted.items() if verdicts.get(name) != right} == {}
 
 
-@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize(
     "listed",
     [
@@ -493,8 +530,8 @@ def other_packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Pat
     cases = load_suite(folder / "fixtures").cases
     numbered = [(f"{case}-{number}", cases[case]) for number, (case, *_) in enumerate(ANSWERS)]
     suite = Suite({id: replace(case, id=id) for id, case in numbered})
-    unused = shutil.ignore_patterns("cases.json", "target")
-    for name in ("npm", "crate"):
+    unused = shutil.ignore_patterns("cases.json", "packs", "target")
+    for name in ("npm", "crate", "jvm"):
         shutil.copytree(PACKAGES / name, folder / name, ignore=unused)
         models = {"tokspec": write_models(suite, "tokspec")}
         write_bundle(folder / name / "cases.json", suite, load_specification(), models)
@@ -503,7 +540,7 @@ def other_packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Pat
     return suite, folder
 
 
-@pytest.mark.parametrize("recorded", [node_recorded, cargo_recorded])
+@pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("unit", ["utf16", "byte"])
 def test_spans_of_pairs_and_tolerances_are_judged_as_in_the_harness(
     unit: str,
