@@ -13,7 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -25,11 +25,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from tokspec.adapter import Hello
+from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli.cases import write_models
+from tokspec.formats.user_model import read_user_model
 from tokspec.judge.known_failures import digest, read_known_failures
-from tokspec.judge.runner import make_request
+from tokspec.judge.runner import make_request, run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
 from tokspec.protocol.json_values import encode_line
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, write_hello
@@ -39,6 +40,7 @@ from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.components import needed_options
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.packs import find_pack, read_pack
 from tokspec.suite.specification import load_specification
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
@@ -361,7 +363,7 @@ def record(reply: Reply) -> dict[str, Any]:
 
 def write_known_failures(results: Sequence[Result], chance: random.Random, file: Path) -> None:
     """List all that is unsupported, and some cases: most as they fail, some otherwise, past their date, or passing."""
-    lines = ["known_failures:" if results else "known_failures: []"]
+    lines = ["known_failures:"]
     for result in results:
         has_surrogate = b'"hex"' in encode_line(
             {"replies": [record(each.reply) for each in (result, *result.rows) if each.reply]}
@@ -379,6 +381,7 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
     passing = [result for result in results if result.verdict is Verdict.PASS and chance.random() < 0.1]
     known = {line.split('"')[1] for line in lines if line.startswith(("  - case:", "  - {case:"))}
     cases = [result.case.id for result in (*listed, *passing) if result.case.id not in known]
+    lines[0] += "" if known else " []"
     lines += ["unsupported:", *(f'  - "{case}"' for case in cases)] if cases else []
     file.write_text("\n".join(lines) + "\n", "utf-8")
 
@@ -566,3 +569,114 @@ def test_spans_of_pairs_and_tolerances_are_judged_as_in_the_harness(
     verdicts = recorded(tmp_path, folder)
     assert verdicts.pop("the run") == "pass"
     assert verdicts == harness == stated
+
+
+#: What judges the replies of recording.json by the pack that it names: with the file ``model``, or without one with a
+#: tokenizer that is loaded.
+RECORDED_PACKS = (junit_recorded,)
+
+PACK_LINES: tuple[dict[str, Any], ...] = (
+    {"text": "hugs", "ids": [1, 2, 3], "decoded": "hugs[SEP]", "why": "a word"},
+    {"text": "hug", "add_special_tokens": True, "ids": [1, 3], "decoded": "hug[SEP]"},
+    {"text": "hug 🙂", "add_special_tokens": False, "ids": [1, 0], "decoded": None},
+    {"text": {"hex": "eda080"}, "add_special_tokens": False, "ids": [0]},
+    {"text": "", "add_special_tokens": False, "ids": []},
+    {"text": "hug", "pair": "s", "ids": [1, 2], "type_ids": [0, 1], "decoded": "hugs"},
+    {"text": "hug", "allowed_special": [], "ids": [1]},
+)
+
+
+PACK_HELLO = replace(HELLO, operations=("encode", "decode"), formats=("tokenizer.json",))
+
+
+class Replying:
+    """Answers what a pack expects, disturbed by chance, and keeps what it answered in the order of what was asked."""
+
+    def __init__(self, suite: Suite, options: Sequence[str], seed: int) -> None:
+        self.options, self.chance, self.replies = tuple(options), random.Random(seed), list[Reply]()
+        self.cases = list(suite.cases.values())
+        self.is_disturbed = seed > 0
+
+    def hello(self) -> Hello:
+        return replace(PACK_HELLO, encode_fields=("ids", "type_ids"), encode_options=self.options)
+
+    def load(self, format: str, content: Any) -> str:
+        assert format == "tokenizer.json"
+        return "a model"
+
+    def run(self, operation: str, model: str, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked = dict(input)
+        while (case := self.cases.pop(0)).operation != operation or not self.is_of(case, asked):
+            pass
+        reply: Reply = Answer(case.outcome["expect"])
+        if self.is_disturbed:
+            reply = disturb(reply, operation, self.chance)
+        self.replies.append(reply)
+        if isinstance(reply, Refused):
+            raise Refusal(reply.reason, reply.message)
+        if isinstance(reply, Fault):
+            raise RuntimeError(reply.message)
+        assert isinstance(reply, Answer)
+        return reply.result
+
+    def is_of(self, case: Case, asked: Mapping[str, Any]) -> bool:
+        lacks = "add_special_tokens" not in self.options and case.input.get("add_special_tokens") is False
+        return asked == {key: value for key, value in case.input.items() if not (lacks and key == "add_special_tokens")}
+
+
+@pytest.mark.parametrize("recorded", RECORDED_PACKS)
+@pytest.mark.parametrize(
+    ("seed", "options", "has_file"),
+    [
+        (0, HELLO.encode_options, True),
+        (1, HELLO.encode_options, False),
+        (2, (), True),
+        (3, ("pair", "allowed_special"), True),
+    ],
+)
+def test_packs_get_the_verdicts_of_the_harness(
+    seed: int,
+    options: Sequence[str],
+    has_file: bool,
+    recorded: Callable[[Path], dict[str, str]],
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tokenizer.json").write_text('{"model": {"type": "WordPiece", "vocab": {"hug": 1}}}', "utf-8")
+    header = {"tokspec_pack": 1, "name": "toy", "files": {"tokenizer.json": "0" * 64}, "suite": "0.2.0"}
+    header["agreed"] = [{"name": name, "version": "1", "lines": len(PACK_LINES)} for name in ("one", "another")]
+    lines = [json.dumps(line) for line in (header, *PACK_LINES * 8)]
+    (tmp_path / "toy.pack.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    suite = read_pack(tmp_path / "toy.pack.jsonl").cases(read_user_model(tmp_path / "tokenizer.json", whole=True))
+    replying = Replying(suite, options, seed)
+    with InProcessSession(replying) as session:
+        results = run(session, [*suite.cases.values()]).results
+    write_known_failures(results if seed else [], random.Random(seed), tmp_path / "known.yaml")
+    known = read_known_failures(tmp_path / "known.yaml")
+    wanted = {result.case.id: known.apply_to(result, date.today()).verdict.value for result in results}
+    recording: dict[str, Any] = {
+        "hello": write_hello(replying.hello()),
+        "replies": [record(reply) for reply in replying.replies],
+        "pack": str(tmp_path / "toy.pack.jsonl"),
+    }
+    if has_file:
+        recording["model"] = str(tmp_path / "tokenizer.json")
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    verdicts = recorded(tmp_path)
+    assert verdicts.pop("the run") == "pass"
+    assert verdicts == wanted
+    assert {"pass"} < set(wanted.values()) if seed else {"pass"} == set(wanted.values())
+
+
+@pytest.mark.parametrize("recorded", RECORDED_PACKS)
+def test_packs_of_the_suite_come_with_the_packages(recorded: Callable[[Path], dict[str, str]], tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": {}}}', "utf-8")
+    pack, model = read_pack(find_pack("llama-3.1")), read_user_model(tmp_path / "tokenizer.json", whole=True)
+    cases = list(pack.cases(model).cases.values())
+    recording = {
+        "hello": write_hello(replace(PACK_HELLO, encode_fields=("ids",))),
+        "replies": [{"ok": case.outcome["expect"]} for case in cases],
+        "pack": "llama-3.1",
+    }
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    assert recorded(tmp_path) == {case.id: "pass" for case in cases} | {"the run": "pass"}
