@@ -421,6 +421,16 @@ def junit_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
 RECORDED = (node_recorded, cargo_recorded, junit_recorded)
 
 
+def judge_all(replies: Sequence[Reply]) -> list[Result]:
+    """Return the result of each case, as the harness judges the replies to all questions."""
+    choices = effective_choices(HELLO)
+    judged = iter([judge(case, reply, HELLO, choices) for case, reply in zip(questions(), replies, strict=True)])
+    return [
+        join_rows(case, [*islice(judged, len(case.rows))]) if case.rows else next(judged)
+        for case in load_suite().cases.values()
+    ]
+
+
 @pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("seed", range(3))
 def test_recorded_replies_get_the_verdicts_of_the_harness(
@@ -431,12 +441,7 @@ def test_recorded_replies_get_the_verdicts_of_the_harness(
     replies = [disturb(reply, case.operation, chance) if seed else reply for case, reply in pairs]
     if recorded is node_recorded:
         replies = [Answer(change(each.result, integer, same)) if isinstance(each, Answer) else each for each in replies]
-    choices = effective_choices(HELLO)
-    judged = iter([judge(case, reply, HELLO, choices) for case, reply in zip(questions(), replies, strict=True)])
-    results = [
-        join_rows(case, [*islice(judged, len(case.rows))]) if case.rows else next(judged)
-        for case in load_suite().cases.values()
-    ]
+    results = judge_all(replies)
     recording = {"hello": write_hello(HELLO), "replies": [record(reply) for reply in replies]}
     (tmp_path / "recording.json").write_bytes(encode_line(recording))
     write_known_failures(results if seed else [], chance, tmp_path / "known.yaml")
@@ -467,6 +472,24 @@ def test_a_list_that_is_not_true_fails_the_run(
     verdicts = recorded(tmp_path)
     assert verdicts.pop("the run") not in ("pass", "unsupported", "known failure")
     assert {"pass", "unsupported"} < set(verdicts.values()) <= {"pass", "unsupported", "fail"}
+
+
+@pytest.mark.parametrize("recorded", [junit_recorded])
+def test_pieces_without_spans_and_faults_are_taken_as_in_the_harness(
+    recorded: Callable[[Path], dict[str, str]], tmp_path: Path
+) -> None:
+    replies = [
+        Answer({"pieces": [piece[:1] for piece in reply.result["pieces"]]})
+        if case.operation == "pre_tokenize" and isinstance(reply, Answer)
+        else reply
+        for case, reply in zip(questions(), right_replies(), strict=True)
+    ]
+    recording = {"hello": write_hello(HELLO), "replies": [record(reply) for reply in replies]}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text('faults:\n  - "It hangs: sometimes."\nknown_failures: []\n', "utf-8")
+    verdicts = recorded(tmp_path)
+    assert verdicts.pop("the run") == "pass"
+    assert verdicts == {result.case.id: result.verdict.value for result in judge_all(replies)}
 
 
 #: What the suite's cases do not show: pairs and overflowing parts beyond ASCII, batches, and tolerances.
