@@ -1,9 +1,8 @@
-"""Make the packages of other languages: put the bundle into each, with all models in the formats that are listed here.
+"""Make the packages of other languages: put the packs into each, and the bundle with all models in the formats below.
 
     python packages/make.py
 
-Those that judge by packs get the packs too. The runners beside the bundle are written by hand. A package has the
-version of the suite.
+The runners beside them are written by hand. A package has the version of the suite.
 """
 
 from __future__ import annotations
@@ -33,14 +32,12 @@ VERSIONS = {
     "npm/package.json": r'^  "version": "(.+)",$',
     "crate/Cargo.toml": r'^version = "(.+)"$',
     "go/tokspec.go": r'^const Version = "(.+)"$',
+    "jvm/pom.xml": r"^  <version>(.+)</version>$",
 }
-
-#: The packages that judge by packs.
-WITH_PACKS = ("go",)
 
 
 def main() -> int:
-    """Write the bundle, and the packs, into the packages; status 1 if one has another version than the suite."""
+    """Write the bundle and the packs into every package; status 1 if one has another version than the suite."""
     status = 0
     for name, pattern in VERSIONS.items():
         found = re.search(pattern, (FOLDER / name).read_text("utf-8"), re.MULTILINE)
@@ -52,10 +49,8 @@ def main() -> int:
     for name in VERSIONS:
         file = (FOLDER / name).with_name("cases.json")
         write_bundle(file, suite, load_specification(), models)
-        print(f"wrote {len(suite)} cases to packages/{file.relative_to(FOLDER)}")
-    for name in WITH_PACKS:
-        packs = copy_packs(FOLDER / name / "packs")
-        print(f"copied {packs} packs to packages/{name}/packs")
+        packs = copy_packs(file.with_name("packs"))
+        print(f"wrote {len(suite)} cases and {packs} packs to packages/{file.parent.relative_to(FOLDER)}")
     return status
 
 

@@ -37,7 +37,7 @@ PART = re.compile(
     re.M | re.S,
 )
 NETWORK = re.compile(
-    r"pip install|[a-z]==[0-9]|tokspec history|^npm |/fetch\.py |conformance/bench/|conformance/tests/real|_FAILURES=\S+ (go|mvn) "
+    r"pip install|[a-z]==[0-9]|tokspec history|^npm |/fetch\.py |conformance/bench/|conformance/tests/real|_FAILURES=\S+ go "
 )
 LINE = re.compile(r"(.+?)(?: {2,}.*)?$")
 

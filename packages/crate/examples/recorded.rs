@@ -38,7 +38,10 @@ fn main() {
     let adapter = Recorded(recording["hello"].clone(), RefCell::new(replies.into_iter()));
     let known = read("KNOWN_FAILURES").unwrap_or_default();
     match std::env::var("PACK") {
-        Ok(pack) => tokspec_cases::run_pack(&adapter, &pack, "tokenizer.json", &known).exit(),
+        Ok(pack) => {
+            let model = std::env::var("MODEL").expect("MODEL names a tokenizer.json");
+            tokspec_cases::run_pack(&adapter, &pack, model, &known).exit()
+        }
         Err(_) => tokspec_cases::run(&adapter, &known).exit(),
     }
 }

@@ -1,0 +1,73 @@
+package tokspec;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import tokspec.Bundle.Case;
+import tokspec.Bundle.Outcome;
+
+/** What a published tokenizer makes of some hundred texts (docs/packs.md). */
+final class Pack {
+  private record Header(String name, Map<String, String> files) {}
+
+  private static final List<String> OPTIONS = List.of("pair", "add_special_tokens", "allowed_special");
+
+  private final String file;
+  private final List<String> lines;
+  private final Header header;
+
+  /** Reads a pack: a file, or one that comes with the suite, by its name. */
+  Pack(String pack) throws IOException {
+    boolean isFile = Files.isRegularFile(Path.of(pack));
+    file = isFile ? pack : pack + ".pack.jsonl";
+    lines = (isFile ? Files.readString(Path.of(pack)) : Bundle.resource("packs/" + file)).lines().toList();
+    header = Json.GSON.fromJson(lines.get(0), Header.class);
+  }
+
+  String name() {
+    return header.name;
+  }
+
+  /** Says whether it was made from a file with these bytes. */
+  boolean isOf(byte[] bytes) {
+    return header.files.containsValue(Json.sha256(bytes));
+  }
+
+  /** Returns two cases of each line. What has no option for the tokens that are added is taken to add nothing. */
+  List<Case> cases(boolean hasOption) {
+    List<Case> cases = new ArrayList<>();
+    for (int number = 2; number <= lines.size(); number++) {
+      JsonObject line = Json.GSON.fromJson(lines.get(number - 1), JsonObject.class);
+      JsonObject input = Json.pick(line, OPTIONS);
+      input.add("text", line.get("text"));
+      if (!hasOption && new JsonPrimitive(false).equals(input.get("add_special_tokens"))) {
+        input.remove("add_special_tokens");
+      }
+      cases.add(make("encode", number, line, input, Json.pick(line, List.of("ids", "type_ids"))));
+      JsonElement decoded = line.get(line.has("decoded") ? "decoded" : "text");
+      if (!decoded.isJsonNull()) {
+        JsonObject expected = new JsonObject();
+        expected.add("text", decoded);
+        cases.add(make("decode", number, line, Json.pick(line, List.of("ids")), expected));
+      }
+    }
+    return cases;
+  }
+
+  private Case make(String operation, int number, JsonObject line, JsonObject input, JsonObject expected) {
+    String id = String.format(Locale.ROOT, "%s-%04d-%s", header.name, number, operation);
+    String clause = operation.equals("encode") ? "ENC-1" : "DEC-7";
+    String why = line.has("why") ? line.get("why").getAsString() : "";
+    List<String> options = OPTIONS.stream().filter(input::has).toList();
+    return new Case(
+        id, List.of(clause), why, header.name, new JsonObject(), null, null, operation, input, options,
+        new Outcome(expected, null, null, null), null, null, file, number);
+  }
+}
