@@ -124,7 +124,9 @@ class Published:
         elif value["ids"] == other["ids"]:
             return "other type ids"
         else:
-            ours, theirs = (self.fast.tokens_of([id for id in each["ids"] if id is not None]) for each in (value, other))
+            ours, theirs = (
+                self.fast.tokens_of([id for id in each["ids"] if id is not None]) for each in (value, other)
+            )
             seen = Seen(input["text"], {"tokens": ours}, {"tokens": theirs}, ("tokens", 0), other=right)
         return str(cause_of_difference(operation, seen))
 
