@@ -120,7 +120,7 @@ final class Judge<M> {
       return verdict("fail", "wrong answer: " + differences.get(0));
     }
     String given = "gives only " + String.join(", ", fields) + ", and the case ";
-    if (!comparison.hasField) {
+    if (!comparison.hasField()) {
       return verdict("unsupported", given + "checks none of them");
     }
     if (!about.isEmpty() && about.stream().noneMatch(fields::contains)) {
