@@ -233,27 +233,39 @@ def parts_without_end(tokens: Iterable[str], component: Component | None, choice
     return parts
 
 
+class TextStream:
+    """A stream of ids, which ``spelled`` turns into tokens."""
+
+    def __init__(self, tokens: Tokens, spelled: Callable[[Sequence[int]], Sequence[str]]) -> None:
+        self._tokens, self._spelled = tokens, spelled
+
+    @property
+    def open(self) -> str:
+        """What the end of the stream gives (STREAM-4)."""
+        return self._tokens.held()
+
+    def add(self, ids: Sequence[int]) -> str:
+        """Return what is settled with ids (STREAM-1, STREAM-5)."""
+        return "".join(map(self._tokens.add, self._spelled(ids)))
+
+
 class Stops:
-    """Stop strings, looked for in a text that grows (STOP-1, STOP-2)."""
+    """Stop strings, looked for in a text that grows (STOP-1, STOP-2); ``held`` is what is held back."""
 
     def __init__(self, stops: Sequence[str], keep_stop: bool) -> None:
         self._stops, self._keeps = stops, keep_stop
-        self._held = ""
+        self.held = ""
 
     def add(self, text: str) -> tuple[str, str | None]:
         """Return what of a text that follows is given, and the stop string that it ends with, if any."""
-        text = self._held + text
+        text = self.held + text
         found = [(at + len(stop), -len(stop), stop) for stop in self._stops if (at := text.find(stop)) >= 0]
         if found:
             end, _, stop = min(found)
             return text[: end if self._keeps else end - len(stop)], stop
         size = max((size for stop in self._stops for size in _beginnings(stop, text)), default=0)
-        self._held = text[len(text) - size :]
+        self.held = text[len(text) - size :]
         return text[: len(text) - size], None
-
-    def rest(self) -> str:
-        """Return what is held back."""
-        return self._held
 
 
 def _beginnings(stop: str, text: str) -> Iterable[int]:

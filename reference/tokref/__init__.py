@@ -46,7 +46,7 @@ from tokref.pipeline import (
 )
 from tokref.pre_tokenization import pre_tokenize
 from tokref.reading import from_mapping
-from tokref.streams import Stream, decode_steps, decode_stream, decode_until
+from tokref.streams import Stopped, TextStream, decode_stream, decode_until
 from tokref.unigram import UnigramTraining, corpus_loss, prune_step, segment, train_unigram
 from tokref.values import (
     AddedToken,
@@ -77,8 +77,9 @@ __all__ = [
     "Encoding",
     "InputError",
     "Padding",
-    "Stream",
+    "Stopped",
     "Target",
+    "TextStream",
     "Token",
     "Tokenizer",
     "Truncation",
@@ -91,7 +92,6 @@ __all__ = [
     "corpus_loss",
     "count_words",
     "decode",
-    "decode_steps",
     "decode_stream",
     "decode_tokens_bytes",
     "decode_until",

@@ -12,16 +12,16 @@ from typing import NamedTuple
 from tokref.choices import Choices
 from tokref.decoding import BYTE_TOKEN, is_character, join_tokens, token_bytes
 from tokref.errors import InputError
-from tokref.pipeline import prepare_decoding, tokens_of
+from tokref.pipeline import decode, prepare_decoding, tokens_of
 from tokref.values import Component, Tokenizer
 
 
-class Stream(NamedTuple):
-    """The part of each step, what the end gives, and the text or the id that ended it before."""
+class Stopped(NamedTuple):
+    """The part of each step of a stream, what its end gives, and the text or the id that ended it before."""
 
     parts: list[str]
     end: str
-    stopped: str | int | None = None
+    stopped: str | int | None
 
 
 def decode_stream(
@@ -40,7 +40,7 @@ def decode_stream(
     parts: list[str] = []
     given = ""
     for count in range(1, len(ids) + 1):
-        text, _ = _decode(ids[:count], tokenizer, choices, skip_special_tokens)
+        text = decode(tokens_of(ids[:count], tokenizer, choices), tokenizer, choices, skip_special_tokens)
         # U+FFFD at the end may be the beginning of a character whose other bytes are still to come.
         is_whole = not text.endswith("\ufffd")  # DEC-STREAM-2, DEC-STREAM-3
         parts.append(text[len(given) :] if is_whole else "")
@@ -48,28 +48,37 @@ def decode_stream(
     return parts
 
 
-def decode_steps(
-    steps: Sequence[Sequence[int]],
-    tokenizer: Tokenizer,
-    choices: Choices,
-    *,
-    prompt: Sequence[int] = (),
-    skip_special_tokens: bool = False,
-) -> Stream:
-    """Decode ids in steps, and end the stream (STREAM-1).
+class TextStream:
+    """A stream: the ids that have gone in, and of their text what is settled, and what is open.
 
-    Raises:
-        InputError: ``unknown_id``.
+    ``open`` is what the end of the stream gives (STREAM-4).
 
     >>> from tokref import Bpe
     >>> tokenizer = Tokenizer(Bpe({"a": 0, "Ã": 1, "©": 2}), decoder=Component("byte_level"))
-    >>> decode_steps([[0, 1], [2], [1]], tokenizer, Choices())
-    Stream(parts=['a', 'é', ''], end='�', stopped=None)
+    >>> stream = TextStream(tokenizer, Choices())
+    >>> stream.add([0, 1]), stream.open, stream.add([2]), stream.open
+    ('a', '�', 'é', '')
     """
-    stream = _Growing(tokenizer, choices, skip_special_tokens)
-    stream.add(prompt)  # STREAM-6
-    parts = [stream.add(step) for step in steps]
-    return Stream(parts, stream.open)  # STREAM-4
+
+    def __init__(self, tokenizer: Tokenizer, choices: Choices, skip_special_tokens: bool = False) -> None:
+        self._tokenizer, self._choices, self._skips = tokenizer, choices, skip_special_tokens
+        self._ids, self._settled = list[int](), ""  # STREAM-8
+        self.open = ""
+
+    def add(self, ids: Sequence[int]) -> str:
+        """Return what is settled with ids, one after another (STREAM-1, STREAM-5).
+
+        Raises:
+            InputError: ``unknown_id``.
+        """
+        return "".join(map(self._add, ids))
+
+    def _add(self, id: int) -> str:
+        self._ids.append(id)
+        given = len(self._settled)
+        text, self._settled = _decode(self._ids, self._tokenizer, self._choices, self._skips)
+        self.open = text[len(self._settled) :]
+        return self._settled[given:]  # STREAM-3
 
 
 def decode_until(
@@ -82,22 +91,21 @@ def decode_until(
     keep_stop: bool = False,
     prompt: Sequence[int] = (),
     skip_special_tokens: bool = False,
-) -> Stream:
+) -> Stopped:
     """Decode ids in steps until a stop comes (STOP-1).
 
     Raises:
         InputError: ``unknown_id``; ``invalid_input``, for an empty stop string.
 
-    >>> tokenizer = Tokenizer(added_tokens=(), decoder=Component("fuse"))
     >>> from tokref import Bpe
     >>> tokenizer = Tokenizer(Bpe({"a": 0, "b": 1}), decoder=Component("fuse"))
     >>> decode_until([[0], [1], [0]], tokenizer, Choices(), ["ba"])
-    Stream(parts=['a', '', ''], end='', stopped='ba')
+    Stopped(parts=['a', '', ''], end='', stopped='ba')
     """
     if "" in stops:  # STOP-7
         raise InputError("invalid_input", "a stop string is empty")
-    stream = _Growing(tokenizer, choices, skip_special_tokens)
-    stream.add(prompt)
+    stream = TextStream(tokenizer, choices, skip_special_tokens)
+    stream.add(prompt)  # STREAM-6
     stop_ids, text, parts, given = [*stop_ids], "", list[str](), 0  # STOP-6: the text of the prompt is not searched
     stopped: str | int | None
     for number, step in enumerate(steps):
@@ -111,32 +119,12 @@ def decode_until(
                 text += stream.add([id])
                 found, stopped = _cut(text, stops, keep_stop)
             if stopped is not None:  # STOP-4
-                return Stream([*parts, found[given:], *[""] * (len(steps) - number - 1)], "", stopped)
+                return Stopped([*parts, found[given:], *[""] * (len(steps) - number - 1)], "", stopped)
         shown = len(text) - _beginning_at_end(text, stops)  # STOP-2
         parts.append(text[given:shown])
         given = max(given, shown)
     found, stopped = _cut(text + stream.open, stops, keep_stop)  # STOP-3
-    return Stream(parts, found[given:], stopped)
-
-
-class _Growing:
-    """A stream: the ids that have gone in, and what of their text is settled and what is open."""
-
-    def __init__(self, tokenizer: Tokenizer, choices: Choices, skip_special_tokens: bool) -> None:
-        self._tokenizer, self._choices, self._skips = tokenizer, choices, skip_special_tokens
-        self._ids, self._settled = list[int](), ""
-        self.open = ""
-
-    def add(self, ids: Sequence[int]) -> str:
-        """Return what is settled with ids, one after another (STREAM-5)."""
-        return "".join(map(self._add, ids))
-
-    def _add(self, id: int) -> str:
-        self._ids.append(id)
-        given = len(self._settled)
-        text, self._settled = _decode(self._ids, self._tokenizer, self._choices, self._skips)
-        self.open = text[len(self._settled) :]
-        return self._settled[given:]  # STREAM-3
+    return Stopped(parts, found[given:], stopped)
 
 
 def _cut(text: str, stops: Sequence[str], keep_stop: bool) -> tuple[str, str | None]:
@@ -157,7 +145,7 @@ def _beginning_at_end(text: str, stops: Sequence[str]) -> int:
 
 def _decode(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices, skip_special_tokens: bool) -> tuple[str, str]:
     tokens = tokens_of(ids, tokenizer, choices)
-    left, choices = prepare_decoding(tokens, tokenizer, choices, skip_special_tokens)
+    left, choices = prepare_decoding(tokens, tokenizer, choices, skip_special_tokens)  # STREAM-7
     return settle(left, tokenizer.decoder, choices)
 
 

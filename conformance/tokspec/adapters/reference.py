@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -246,14 +247,18 @@ class ReferenceRequest:
         if not self.boolean("end", default=False):
             parts = tokref.decode_stream(self.numbers("ids"), self.tokenizer, self.choices, self.skips_special_tokens)
             return {"parts": parts}
-        stream = tokref.decode_steps(
-            self.steps,
-            self.tokenizer,
-            self.choices,
-            prompt=self.some_numbers("prompt"),
-            skip_special_tokens=self.skips_special_tokens,
-        )
-        return {"parts": stream.parts, "end": stream.end}
+        stream, other = self.new_stream(), self.new_stream()
+        beside = iter(self.some_numbers("beside"))
+        stream.add(self.some_numbers("prompt"))
+        parts = list[str]()
+        for step in self.steps:
+            other.add([*islice(beside, 1)])
+            parts.append(stream.add(step))
+        return {"parts": parts, "end": stream.open}
+
+    def new_stream(self) -> Any:
+        """Return a stream."""
+        return tokref.TextStream(self.tokenizer, self.choices, self.skips_special_tokens)
 
     def decode_until(self) -> Result:
         """Answer ``decode_until``: the parts of a stream up to a stop, its end, and what it was."""

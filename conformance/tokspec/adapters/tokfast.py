@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import tokfast
 from tokfast import FastTokenizer
+from tokfast.streams import TextStream
 from tokref import Encoding, InputError, Target, UnigramTraining
 from tokref.bpe import BpeTraining
 from tokref.values import Words
@@ -75,9 +76,11 @@ class FastRequest(ReferenceRequest):
         skips = self.skips_special_tokens
         if not self.boolean("end", default=False):
             return {"parts": self.fast.decode_stream(self.numbers("ids"), skips)}
-        prompt = self.some_numbers("prompt")
-        stream = self.fast.decode_steps(self.steps, prompt=prompt, skip_special_tokens=skips)
-        return {"parts": stream.parts, "end": stream.end}
+        return super().decode_stream()
+
+    def new_stream(self) -> TextStream:
+        """Return a stream."""
+        return self.fast.stream(self.skips_special_tokens)
 
     def decode_until(self) -> Result:
         """Answer ``decode_until``: the parts of a stream up to a stop, its end, and what it was."""
