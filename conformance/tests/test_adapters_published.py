@@ -134,6 +134,15 @@ IN_PYTHON = [
         TEXT,
         "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
     ),
+    Published(
+        "transformers-streamer",
+        "transformers",
+        "transformers-TextStreamer 5.23.0",
+        "decode_stream",
+        BPE,
+        {"ids": [0]},
+        "has streams that are ended, and holds text back until then",
+    ),
 ]
 
 IN_NODE = [
@@ -217,6 +226,7 @@ MODULES = {
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
     "transformers-clvp": "clvp",
+    "transformers-streamer": "text_streamer",
 }
 
 

@@ -111,6 +111,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
         "tokie",
         "transformers-bert",
         "transformers-clvp",
+        "transformers-streamer",
     }
     assert extras.keys() - there - singles - packages == set()
 
