@@ -143,6 +143,15 @@ IN_PYTHON = [
         {"ids": [0]},
         "has streams that are ended, and holds text back until then",
     ),
+    Published(
+        "mlx-lm",
+        "mlx_lm",
+        "mlx-lm 0.32.2",
+        "decode_stream",
+        BPE,
+        {"ids": [0]},
+        "has streams that are ended, and holds text back until then",
+    ),
 ]
 
 IN_NODE = [
@@ -222,6 +231,7 @@ def file_of(published: Published) -> Path:
 #: The modules that are not called as their implementation is.
 MODULES = {
     "curated-tokenizers": "curated",
+    "mlx-lm": "mlx_lm",
     "subword-nmt": "subword_nmt",
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
