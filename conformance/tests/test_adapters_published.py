@@ -156,15 +156,6 @@ IN_PYTHON = [
 
 IN_NODE = [
     Published(
-        "transformers-js",
-        "@huggingface/transformers",
-        "@huggingface/transformers 4.3.2",
-        "decode_stream",
-        BPE,
-        {"ids": [0]},
-        "has streams that are ended, and holds text back until then",
-    ),
-    Published(
         "gpt-tokenizer",
         "gpt-tokenizer",
         "gpt-tokenizer 4.0.0",
