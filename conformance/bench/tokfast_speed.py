@@ -57,9 +57,9 @@ def rows() -> Iterator[Row]:
     for what, ours, naive, scale, target in BESIDE_TOKREF:
         text = ("English", 1)
         yield Row(what, partial(fresh_side, ours, *text), "tokref", partial(fresh_side, naive, *text), target, scale)
-    for what, side, size in GROWTH:
+    for what, side, size, target in GROWTH:
         whole, tenth = (partial(fresh_side, side, "English", 5, amount) for amount in (size, size // 10))
-        yield Row(what.format(size), whole, "a tenth of it", tenth, N_LOG_N, scale=10, comparable=False)
+        yield Row(what.format(size), whole, "a tenth of it", tenth, target, scale=10, comparable=False)
 
 
 def fresh_side(prepare: Side, kind: str, megabytes: int, *arguments: Any) -> Measured:
@@ -335,6 +335,31 @@ def long_word(text: str, length: int, tokenizer: Tokenizer) -> Work:
     return lambda: fast.encode_ids(word)
 
 
+def stream_of_bytes(text: str, count: int) -> Work:
+    """Stream bytes of the byte alphabet that become no characters, one by one, and end."""
+    tokenizer = from_mapping({"type": "bpe", "vocabulary": ["ä"], "decoder": {"type": "byte_level"}})
+    return stream_of(tokenizer, [0] * count)
+
+
+def stream_of_byte_tokens(text: str, count: int) -> Work:
+    """Stream byte tokens in one run that is not UTF-8, one by one, and end."""
+    decoders = [{"type": "byte_fallback"}, {"type": "fuse"}]
+    model = {"type": "bpe", "vocabulary": ["<0xE4>"], "decoder": {"type": "sequence", "decoders": decoders}}
+    return stream_of(from_mapping(model), [0] * count)
+
+
+def stream_of_words(text: str, count: int) -> Work:
+    """Stream GPT-2's ids of a text up to a text that does not come."""
+    fast = tokfast_gpt2()
+    ids = fast.encode_ids(text[: 8 * count])[:count]
+    return lambda: fast.decode_until([[id] for id in ids], ["<|no such stop|>"])
+
+
+def stream_of(tokenizer: Tokenizer, ids: list[int]) -> Work:
+    stream = FastTokenizer(tokenizer, LISTED).stream()
+    return lambda: [*(stream.add([id]) for id in ids), stream.open]
+
+
 #: What, MB of text, our side, the peer and its side, and the target.
 PEERS: list[tuple[str, int, Side, str, Side, float | None]] = [
     ("train BPE, 5000 merges", 5, tokfast_training, "tokenizers", tokenizers_training, 1.2),
@@ -358,14 +383,20 @@ BESIDE_TOKREF: list[tuple[str, Side, Side, int, float]] = [
 #: The ratio of ten times the work to the work, each by its size, where it takes n log n: 6 / 7, and a tenth for noise.
 N_LOG_N = 0.77
 
-#: What, its side, and how many words or characters.
-GROWTH: list[tuple[str, Side, int]] = [
-    ("train BPE, {:,} words", bpe_training, 40_000),
-    ("train WordPiece, {:,} words", wordpiece_training, 40_000),
-    ("train Unigram, {:,} words", unigram_training, 40_000),
-    ("encode BPE, a word of {:,} characters", long_word_by_bpe, 1_000_000),
-    ("encode WordPiece, a word of {:,} characters", long_word_by_wordpiece, 1_000_000),
-    ("encode Unigram, a word of {:,} characters", long_word_by_unigram, 1_000_000),
+#: The same where it is linear: ten times the ids take at most eleven times the time.
+LINEAR = 0.91
+
+#: What, its side, how many words, characters or ids, and the target.
+GROWTH: list[tuple[str, Side, int, float]] = [
+    ("train BPE, {:,} words", bpe_training, 40_000, N_LOG_N),
+    ("train WordPiece, {:,} words", wordpiece_training, 40_000, N_LOG_N),
+    ("train Unigram, {:,} words", unigram_training, 40_000, N_LOG_N),
+    ("encode BPE, a word of {:,} characters", long_word_by_bpe, 1_000_000, N_LOG_N),
+    ("encode WordPiece, a word of {:,} characters", long_word_by_wordpiece, 1_000_000, N_LOG_N),
+    ("encode Unigram, a word of {:,} characters", long_word_by_unigram, 1_000_000, N_LOG_N),
+    ("stream {:,} bytes that are no UTF-8", stream_of_bytes, 320_000, LINEAR),
+    ("stream {:,} byte tokens that are no UTF-8", stream_of_byte_tokens, 320_000, LINEAR),
+    ("stream {:,} ids up to a stop", stream_of_words, 320_000, LINEAR),
 ]
 
 if __name__ == "__main__":

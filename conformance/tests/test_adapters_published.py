@@ -134,6 +134,24 @@ IN_PYTHON = [
         TEXT,
         "has the pattern of GPT-2 before bytes, and no other pre-tokenizer",
     ),
+    Published(
+        "transformers-streamer",
+        "transformers",
+        "transformers-TextStreamer 5.23.0",
+        "decode_stream",
+        BPE,
+        {"ids": [0]},
+        "has streams that are ended, and holds text back until then",
+    ),
+    Published(
+        "mlx-lm",
+        "mlx_lm",
+        "mlx-lm 0.32.2",
+        "decode_stream",
+        BPE,
+        {"ids": [0]},
+        "has streams that are ended, and holds text back until then",
+    ),
 ]
 
 IN_NODE = [
@@ -213,10 +231,12 @@ def file_of(published: Published) -> Path:
 #: The modules that are not called as their implementation is.
 MODULES = {
     "curated-tokenizers": "curated",
+    "mlx-lm": "mlx_lm",
     "subword-nmt": "subword_nmt",
     "tiktoken-educational": "tiktoken_educational",
     "transformers-bert": "bert_legacy",
     "transformers-clvp": "clvp",
+    "transformers-streamer": "text_streamer",
 }
 
 

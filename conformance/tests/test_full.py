@@ -102,6 +102,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
         "ffbpe",
         "gigatoken",
         "mistral-tekken",
+        "mlx-lm",
         "sentencepiece",
         "splintr",
         "subword-nmt",
@@ -111,6 +112,7 @@ def test_every_extra_that_tests_need_is_there() -> None:
         "tokie",
         "transformers-bert",
         "transformers-clvp",
+        "transformers-streamer",
     }
     assert extras.keys() - there - singles - packages == set()
 

@@ -65,11 +65,11 @@ def build(folder: Path, language: str) -> None:
         assert "warning" not in output + complaints
 
 
-def enable(folder: Path, language: str) -> None:
-    """Do what the README asks for: remove the mark before ``encode`` in the table of operations."""
+def enable(folder: Path, language: str, operation: str = "encode") -> None:
+    """Do what the README asks for: remove the mark before an operation in the table of operations."""
     template = TEMPLATES[language]
     path = folder / template.files[0]
-    marked = rf"^(\s*){template.marker} (?=\W*encode\W*:|[({{]\"encode\"|OPERATIONS)"
+    marked = rf"^(\s*){template.marker} (?=\W*\b{operation}\W*:|[({{]\"{operation}\"|OPERATIONS)"
     text, changes = re.subn(marked, r"\1", path.read_text("utf-8"), flags=re.MULTILINE)
     assert changes == 1
     path.write_text(text, "utf-8")
@@ -91,6 +91,22 @@ def adapters(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return folder
 
     return made
+
+
+STREAMING = [pytest.param(name, marks=_marks(name)) for name in ("python", "go", "rust")]
+
+
+@pytest.mark.parametrize("language", STREAMING)
+def test_a_detokenizer_is_judged_where_the_template_has_one(language: str, adapters: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(adapters(language, False), folder)
+    enable(folder, language, "decode_stream")
+    build(folder, language)
+    target = shlex.quote(TEMPLATES[language].target)
+    _, output, complaints = run(f"tokspec run --impl {target} --select 'ended-*' --show 0", folder)
+    last = output.splitlines()[-1]
+    expected = r"mine 0\.1 does not conform: \d+ of \d+ cases asked = \d+ fail, \d+ unsupported"
+    assert re.fullmatch(expected, last), output + complaints
 
 
 FILES = {

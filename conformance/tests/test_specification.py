@@ -107,6 +107,8 @@ FAMILIES = [
     ("15-sentencepiece", "SP-UNUSED"),
     ("15-sentencepiece", "SP-SCORE"),
     ("15-sentencepiece", "SP-DEC"),
+    ("16-streams", "STREAM"),
+    ("16-streams", "STOP"),
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.

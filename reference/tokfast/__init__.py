@@ -13,6 +13,7 @@
 ``unigram``            Viterbi along a trie; pruning that segments only what changes
 ``sentencepiece``      its normalizer; user-defined symbols, found as added tokens are
 ``decoding``           decoders that are prepared once
+``streams``            decoders to which tokens are given one after another
 ``pipeline``           the stages together: encode, decode, count words
 =====================  ==========================================================================================
 

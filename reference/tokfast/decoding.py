@@ -41,18 +41,19 @@ class Decoder:
         self._spelled = spelled
         self._has_bytes = component is not None and component.type == "byte_level"
         self._bytes = Cache(_bytes_of)
-        if component is None:  # DEC-7
-            separator = "" if choices.join_without_decoder == "nothing" else " "
-            self._step: _Step = lambda tokens: [separator.join(tokens)]
-            return
         if choices.metaspace_leading_space == "as_put":  # DEC-META-2
             removes = puts_replacement(pre_tokenizer)
             choices = replace(choices, metaspace_leading_space="removed" if removes else "kept")
-        self._step = _step(component, choices)
+        self.component, self.choices = component, choices
+        if component is None:  # DEC-7
+            separator = "" if choices.join_without_decoder == "nothing" else " "
+            self._step: _Step = lambda tokens: [separator.join(tokens)]
+        else:
+            self._step = _step(component, choices)
 
     def join(self, tokens: Sequence[str]) -> str:
         """Join tokens, as :func:`tokref.decoding.join_tokens` does."""
-        return "".join(self._step(self._spell(tokens))) if tokens else ""  # DEC-2
+        return "".join(self._step(self.spell(tokens))) if tokens else ""  # DEC-2
 
     def bytes_of(self, tokens: Iterable[str]) -> list[bytes]:
         """Return the bytes of each token (DEC-BYTES-1).
@@ -62,23 +63,11 @@ class Decoder:
         """
         if not self._has_bytes:
             raise InputError("unsupported", "tokens are bytes for the decoder byte_level alone")
-        return [*map(self._bytes.__getitem__, self._spell(tokens))]
+        return [*map(self._bytes.__getitem__, self.spell(tokens))]
 
-    def _spell(self, tokens: Iterable[str]) -> list[str]:
+    def spell(self, tokens: Iterable[str]) -> list[str]:
+        """Return tokens as the decoder gets them."""
         return [self._spelled.get(token, token) for token in tokens] if self._spelled else list(tokens)
-
-    def stream(self, tokens: Iterable[str]) -> list[str]:
-        """Return what becomes known of the text with each token (DEC-STREAM-1)."""
-        parts: list[str] = []
-        seen: list[str] = []
-        given = 0
-        for token in tokens:
-            seen.append(token)
-            text = self.join(seen)
-            is_whole = not text.endswith("\ufffd")  # DEC-STREAM-2, DEC-STREAM-3
-            parts.append(text[given:] if is_whole else "")
-            given += len(parts[-1])
-        return parts
 
 
 def _step(component: Component, choices: Choices) -> _Step:
@@ -99,7 +88,7 @@ def _byte_level(choices: Choices) -> _Step:
     return lambda tokens: [b"".join(map(cache.__getitem__, tokens)).decode("utf-8", errors="replace")]
 
 
-def _replace(choices: Choices, pattern: Pattern, content: str) -> _Step:
+def replacing(choices: Choices, pattern: Pattern, content: str) -> _Step:
     """Replace every match of a pattern in each text (DEC-REPLACE-1)."""
     if pattern.source and not pattern.is_regex:
         return lambda tokens: [token.replace(pattern.source, content) for token in tokens]
@@ -116,5 +105,5 @@ def _bytes_of(token: str) -> bytes:
 _STEPS: Mapping[str, Callable[..., _Step]] = {
     "sequence": _sequence,
     "byte_level": _byte_level,
-    "replace": _replace,
+    "replace": replacing,
 }

@@ -22,6 +22,7 @@ from tokfast.decoding import Decoder
 from tokfast.normalization import Normalizer
 from tokfast.pre_tokenization import PreTokenizer, write_bytes, write_piece
 from tokfast.sentencepiece import SymbolEncoder
+from tokfast.streams import Stops, TextStream, parts_without_end, tokens_of_stream
 from tokfast.unigram import UnigramEncoder
 from tokfast.values import Cache, Encoder, Part, Piece, cover
 from tokfast.wordpiece import WordLevelEncoder, WordPieceEncoder
@@ -34,6 +35,7 @@ from tokref.lengths import pad, truncate
 from tokref.pipeline import added_as_bytes
 from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import utf_8
+from tokref.streams import Stopped
 from tokref.values import (
     AddedToken,
     Bpe,
@@ -131,10 +133,54 @@ class FastTokenizer:
 
     def decode_stream(self, ids: Sequence[int], skip_special_tokens: bool = False) -> list[str]:
         """Decode ids one by one, as :func:`tokref.decode_stream` does."""
-        tokens = [self.tokens_of([id]) for id in ids]
-        rows = [self._tokens_to_decode(each, skip_special_tokens) for each in tokens]
-        parts = iter(self._decoder.stream(chain.from_iterable(rows)))
+        rows = [self._spelled([id], skip_special_tokens) for id in ids]
+        decoder = self._decoder
+        parts = iter(parts_without_end(chain.from_iterable(rows), decoder.component, decoder.choices))
         return ["".join(next(parts) for _ in row) for row in rows]
+
+    def stream(self, skip_special_tokens: bool = False) -> TextStream:
+        """Return a stream, as :class:`tokref.TextStream` is one."""
+        tokens = tokens_of_stream(self._decoder.component, self._decoder.choices)
+        return TextStream(tokens, lambda ids: self._spelled(ids, skip_special_tokens))
+
+    def decode_until(
+        self,
+        steps: Sequence[Sequence[int]],
+        stops: Sequence[str],
+        *,
+        stop_ids: Iterable[int] = (),
+        keep_stop: bool = False,
+        prompt: Sequence[int] = (),
+        skip_special_tokens: bool = False,
+    ) -> Stopped:
+        """Decode ids in steps until a stop comes, as :func:`tokref.decode_until` does."""
+        if "" in stops:  # STOP-7
+            raise InputError("invalid_input", "a stop string is empty")
+        stream = self.stream(skip_special_tokens)
+        stream.add(prompt)
+        found, ids, parts = Stops(stops, keep_stop), frozenset(stop_ids), list[str]()
+        stopped: str | int | None = None
+        for step in steps:
+            part = ""
+            for id in step if stopped is None else ():
+                if id in ids:  # STOP-5
+                    before, held = found.held, stream.open
+                    text, stopped = found.add(held)
+                    if stopped is None:
+                        text, stopped = before + (stream.add([id]) + stream.open if keep_stop else held), id
+                else:
+                    text, stopped = found.add(stream.add([id]))
+                part += text
+                if stopped is not None:
+                    break
+            parts.append(part)
+        if stopped is not None:  # STOP-4
+            return Stopped(parts, "", stopped)
+        text, stopped = found.add(stream.open)  # STOP-3
+        return Stopped(parts, text if stopped is not None else text + found.held, stopped)
+
+    def _spelled(self, ids: Iterable[int], skip_special_tokens: bool) -> list[str]:
+        return self._decoder.spell(self._tokens_to_decode(self.tokens_of(ids), skip_special_tokens))
 
     def decode_tokens_bytes(self, ids: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id, as :func:`tokref.decode_tokens_bytes` does."""

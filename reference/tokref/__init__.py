@@ -20,6 +20,7 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``word_level``         chapter 14
 ``sentencepiece``      chapter 15
 ``pipeline``           the stages together: encode, decode, count words
+``streams``            chapter 16
 =====================  ==================================================================
 
 Around the chapters, which import nothing of it, is the door: the package ``reading`` checks plain values and makes a
@@ -37,7 +38,6 @@ from tokref.normalization import normalize
 from tokref.pipeline import (
     count_words,
     decode,
-    decode_stream,
     decode_tokens_bytes,
     decode_with_offsets,
     encode,
@@ -46,6 +46,7 @@ from tokref.pipeline import (
 )
 from tokref.pre_tokenization import pre_tokenize
 from tokref.reading import from_mapping
+from tokref.streams import Stopped, TextStream, decode_stream, decode_until
 from tokref.unigram import UnigramTraining, corpus_loss, prune_step, segment, train_unigram
 from tokref.values import (
     AddedToken,
@@ -76,7 +77,9 @@ __all__ = [
     "Encoding",
     "InputError",
     "Padding",
+    "Stopped",
     "Target",
+    "TextStream",
     "Token",
     "Tokenizer",
     "Truncation",
@@ -91,6 +94,7 @@ __all__ = [
     "decode",
     "decode_stream",
     "decode_tokens_bytes",
+    "decode_until",
     "decode_with_offsets",
     "encode",
     "encode_inputs",

@@ -119,13 +119,14 @@ def decode_run(run: bytes, choices: Choices) -> str:
             return "\ufffd" * len(run)
     text = ""
     while run:
-        length = next((size for size in (1, 2, 3, 4) if _is_character(run[:size])), 0)
+        length = next((size for size in (1, 2, 3, 4) if is_character(run[:size])), 0)
         text += run[:length].decode("utf-8") if length else "\ufffd"
         run = run[length or 1 :]
     return text
 
 
-def _is_character(some: bytes) -> bool:
+def is_character(some: bytes) -> bool:
+    """Whether bytes are the UTF-8 of one character."""
     try:
         return len(some.decode("utf-8")) == 1
     except UnicodeDecodeError:

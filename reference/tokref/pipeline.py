@@ -156,6 +156,18 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_s
     >>> decode(["a", "b"], Tokenizer(), Choices())
     'a b'
     """
+    left, choices = prepare_decoding(tokens, tokenizer, choices, skip_special_tokens)
+    return join_tokens(left, tokenizer.decoder, choices)
+
+
+def prepare_decoding(
+    tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_special_tokens: bool
+) -> tuple[list[str], Choices]:
+    """Return the tokens that the decoder of a tokenizer gets, as they are spelled, and the choices for it.
+
+    Raises:
+        InputError: ``unknown_id``.
+    """
     vocabulary = tokenizer.vocabulary
     has_vocabulary = tokenizer.model is not None and bool(tokenizer.model.vocabulary)
     # Without a vocabulary there is nothing that a token could be missing from: a decoder can be asked by itself.
@@ -168,7 +180,7 @@ def decode(tokens: Sequence[str], tokenizer: Tokenizer, choices: Choices, skip_s
     skipped = [*missing, *(tokenizer.special_tokens if skip_special_tokens else ())]  # DEC-5
     left = [token for token in tokens if token not in skipped]
     spelled = added_as_bytes(tokenizer, choices)
-    return join_tokens([spelled.get(token, token) for token in left], tokenizer.decoder, choices)  # DEC-6
+    return [spelled.get(token, token) for token in left], choices  # DEC-6
 
 
 def added_as_bytes(tokenizer: Tokenizer, choices: Choices) -> dict[str, str]:
@@ -183,30 +195,6 @@ def added_as_bytes(tokenizer: Tokenizer, choices: Choices) -> dict[str, str]:
     if choices.byte_level_added_tokens == "alphabet" or not is_byte_level:
         return {}
     return {token.content: in_byte_alphabet(token.content) for token in tokenizer.added_tokens}
-
-
-def decode_stream(
-    ids: Sequence[int], tokenizer: Tokenizer, choices: Choices, skip_special_tokens: bool = False
-) -> list[str]:
-    """Decode ids one by one; return what becomes known with each (DEC-STREAM-1).
-
-    Raises:
-        InputError: ``unknown_id``.
-
-    >>> from tokref import Bpe, Component
-    >>> tokenizer = Tokenizer(Bpe({"a": 0, "Ã": 1, "©": 2}), decoder=Component("byte_level"))
-    >>> decode_stream([0, 1, 2, 0], tokenizer, Choices())
-    ['a', '', 'é', 'a']
-    """
-    parts: list[str] = []
-    given = ""
-    for count in range(1, len(ids) + 1):
-        text = decode(tokens_of(ids[:count], tokenizer, choices), tokenizer, choices, skip_special_tokens)
-        # U+FFFD at the end may be the beginning of a character whose other bytes are still to come.
-        is_whole = not text.endswith("\ufffd")  # DEC-STREAM-2, DEC-STREAM-3
-        parts.append(text[len(given) :] if is_whole else "")
-        given += parts[-1]
-    return parts
 
 
 def decode_tokens_bytes(ids: Sequence[int], tokenizer: Tokenizer, choices: Choices) -> list[bytes]:

@@ -27,7 +27,7 @@ from tokspec.suite.strict_yaml import read_yaml
 _SOURCES = (".mjs", ".go", ".rs", "package.json", "go.mod", "go.sum", "Cargo.toml")
 
 #: The folders that go with each adapter of a registry; cargo wants all programs that a manifest names.
-_SHARED = {"npm": ("javascript",), "go": (".", "protocol"), "crate": (".", "kitoken", "tiktoken-rs")}
+_SHARED = {"npm": ("javascript",), "go": (".", "protocol"), "crate": (".", "kitoken", "llm-tokenizer", "tiktoken-rs")}
 
 #: The client of each registry.
 _CLIENTS = {"npm": "npm", "go": "go", "crate": "cargo"}

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -125,6 +126,23 @@ class ReferenceRequest:
         numbers: list[int] = self._read(key, lambda value: [read(item) for item in read_list(value)])
         return numbers
 
+    def some_numbers(self, key: str) -> list[int]:
+        """Return a list of integers from 0, empty where none is given."""
+        return self.numbers(key) if key in self.input else []
+
+    @property
+    def steps(self) -> list[list[int]]:
+        """The ids of a stream in its steps, each of which is one id unless they are given."""
+        if ("ids" in self.input) == ("id_steps" in self.input):
+            raise InputError("invalid_input", "a stream needs either ids or id_steps")
+        if "ids" in self.input:
+            return [[id] for id in self.numbers("ids")]
+        read = partial(read_integer, smallest=0)
+        steps: list[list[int]] = self._read(
+            "id_steps", lambda value: [[read(id) for id in read_list(step)] for step in read_list(value)]
+        )
+        return steps
+
     def boolean(self, key: str, default: bool) -> bool:
         """Return a boolean, or what holds where none is given."""
         boolean: bool = self._read(key, read_boolean) if key in self.input else default
@@ -225,9 +243,36 @@ class ReferenceRequest:
         return {"text": tokref.decode(tokens, self.tokenizer, self.choices, self.skips_special_tokens)}
 
     def decode_stream(self) -> Result:
-        """Answer ``decode_stream``: what becomes known with each id."""
-        skips = self.skips_special_tokens
-        return {"parts": tokref.decode_stream(self.numbers("ids"), self.tokenizer, self.choices, skips)}
+        """Answer ``decode_stream``: what becomes known with each id, or with each step of a stream that is ended."""
+        if not self.boolean("end", default=False):
+            parts = tokref.decode_stream(self.numbers("ids"), self.tokenizer, self.choices, self.skips_special_tokens)
+            return {"parts": parts}
+        stream, other = self.new_stream(), self.new_stream()
+        beside = iter(self.some_numbers("beside"))
+        stream.add(self.some_numbers("prompt"))
+        parts = list[str]()
+        for step in self.steps:
+            other.add([*islice(beside, 1)])
+            parts.append(stream.add(step))
+        return {"parts": parts, "end": stream.open}
+
+    def new_stream(self) -> Any:
+        """Return a stream."""
+        return tokref.TextStream(self.tokenizer, self.choices, self.skips_special_tokens)
+
+    def decode_until(self) -> Result:
+        """Answer ``decode_until``: the parts of a stream up to a stop, its end, and what it was."""
+        stream = tokref.decode_until(
+            self.steps,
+            self.tokenizer,
+            self.choices,
+            self.texts("stops"),
+            stop_ids=self.some_numbers("stop_ids"),
+            keep_stop=self.boolean("keep_stop", default=False),
+            prompt=self.some_numbers("prompt"),
+            skip_special_tokens=self.skips_special_tokens,
+        )
+        return stream._asdict()
 
     def decode_bytes(self) -> Result:
         """Answer ``decode_bytes``, in hexadecimal."""
@@ -398,7 +443,9 @@ class ReferenceAdapter:
     name: ClassVar = "tokref"
     requests: ClassVar[type[ReferenceRequest]] = ReferenceRequest
     encode_options: ClassVar[tuple[str, ...]] = ("pair", "add_special_tokens", "allowed_special", "disallowed_special")
-    decode_options: ClassVar[tuple[str, ...]] = ("skip_special_tokens",)
+    decode_options: ClassVar[tuple[str, ...]] = (
+        *("skip_special_tokens", "id_steps", "prompt", "end", "beside", "stop_ids", "keep_stop"),
+    )
     components: ClassVar[tuple[str, ...]] = (
         "vocabulary_ids",
         "added_tokens",
@@ -417,6 +464,7 @@ class ReferenceAdapter:
         "encode_batch": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), "encode_batch"),
         "decode": {None: "decode"},
         "decode_stream": {None: "decode_stream"},
+        "decode_until": {None: "decode_until"},
         "decode_bytes": {None: "decode_bytes"},
         "decode_with_offsets": {None: "decode_with_offsets"},
         "train": {Bpe: "train_bpe", WordPiece: "train_wordpiece", Unigram: "train_unigram"},

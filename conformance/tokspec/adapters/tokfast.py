@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import tokfast
 from tokfast import FastTokenizer
+from tokfast.streams import TextStream
 from tokref import Encoding, InputError, Target, UnigramTraining
 from tokref.bpe import BpeTraining
 from tokref.values import Words
@@ -71,9 +72,27 @@ class FastRequest(ReferenceRequest):
         return {"text": self.fast.decode(tokens, self.skips_special_tokens)}
 
     def decode_stream(self) -> Result:
-        """Answer ``decode_stream``: what becomes known with each id."""
+        """Answer ``decode_stream``: what becomes known with each id, or with each step of a stream that is ended."""
         skips = self.skips_special_tokens
-        return {"parts": self.fast.decode_stream(self.numbers("ids"), skips)}
+        if not self.boolean("end", default=False):
+            return {"parts": self.fast.decode_stream(self.numbers("ids"), skips)}
+        return super().decode_stream()
+
+    def new_stream(self) -> TextStream:
+        """Return a stream."""
+        return self.fast.stream(self.skips_special_tokens)
+
+    def decode_until(self) -> Result:
+        """Answer ``decode_until``: the parts of a stream up to a stop, its end, and what it was."""
+        stream = self.fast.decode_until(
+            self.steps,
+            self.texts("stops"),
+            stop_ids=self.some_numbers("stop_ids"),
+            keep_stop=self.boolean("keep_stop", default=False),
+            prompt=self.some_numbers("prompt"),
+            skip_special_tokens=self.skips_special_tokens,
+        )
+        return stream._asdict()
 
     def decode_bytes(self) -> Result:
         """Answer ``decode_bytes``, in hexadecimal."""
@@ -125,6 +144,7 @@ class TokfastAdapter(ReferenceAdapter):
             "encode_batch",
             "decode",
             "decode_stream",
+            "decode_until",
             "decode_bytes",
             "decode_with_offsets",
             "train",

@@ -7,7 +7,7 @@ vocabulary that an id names.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.published.fastokens import names_in
+from tokspec.published.streams import steps_of, streamed
 from tokspec.published.tokie import ids_in
 
 #: The options that the library takes, measured with version 0.22.0.
@@ -67,12 +68,12 @@ class SplintrAdapter:
             name="splintr",
             version=version("splintr-rs"),
             language="Rust",
-            operations=("encode", "encode_batch", "decode"),
+            operations=("encode", "encode_batch", "decode", "decode_stream"),
             formats=("tokenizer.json",),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
             encode_options=("add_special_tokens",),
-            decode_options=("skip_special_tokens",),
+            decode_options=("skip_special_tokens", "id_steps", "end", "beside"),
             components=COMPONENTS,
             reads_file=True,
         )
@@ -110,6 +111,8 @@ class SplintrAdapter:
         try:
             if operation == "decode":
                 return {"text": _decode(tokenizer, vocabulary, input)}
+            if operation == "decode_stream":
+                return _decode_stream(tokenizer, input)
             adds = input.get("add_special_tokens", True)
             if operation == "encode":
                 encode = tokenizer.encode if adds else tokenizer.encode_raw
@@ -121,6 +124,8 @@ class SplintrAdapter:
         except ValueError as error:
             if "out of range" in str(error):
                 raise Refusal("unknown_id", str(error)) from error
+            if "cannot be streamed" in str(error):
+                raise Unsupported(str(error)) from error
             raise
 
 
@@ -128,10 +133,25 @@ def _decode(tokenizer: Any, vocabulary: Mapping[str, int], input: Mapping[str, A
     ids = input["ids"] if "ids" in input else [vocabulary.get(token) for token in input["tokens"]]
     if None in ids:
         raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
-    if any(id is not None and id >= 2**32 for id in ids):
-        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
+    _require_32_bits(id for id in ids if id is not None)
     skips = input.get("skip_special_tokens", False)
     return str((tokenizer.decode if skips else tokenizer.decode_with_special)(ids))
+
+
+def _decode_stream(tokenizer: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+    _require_32_bits(id for step in steps_of(input) for id in step)
+    skips = input.get("skip_special_tokens", False)
+    new = tokenizer.streaming_decoder if skips else tokenizer.streaming_decoder_with_special
+
+    def add(decoder: Any, step: Sequence[int]) -> str:
+        return (decoder.add_tokens(step) if "id_steps" in input else decoder.add_token(*step)) or ""
+
+    return streamed(input, new, add, lambda decoder: str(decoder.flush()))
+
+
+def _require_32_bits(ids: Iterable[int]) -> None:
+    if any(id >= 2**32 for id in ids):
+        raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
 
 
 def _encoding(ids: list[int], names: Mapping[int, str]) -> dict[str, Any]:

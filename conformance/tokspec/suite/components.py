@@ -447,7 +447,10 @@ TABLE: tuple[Component, ...] = (
 )
 
 #: Options of requests, each of which is a key of an input.
-_OPTIONS = ("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens")
+_OPTIONS = (
+    *("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens"),
+    *("id_steps", "prompt", "end", "beside", "stop_ids", "keep_stop"),
+)
 
 
 @cache

@@ -340,14 +340,18 @@ def _check_encodings(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wr
 
 
 def _check_parts(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
-    if len(result["parts"]) != len(input["ids"]):
-        yield ("parts",), f"has {len(result['parts'])} entries, and ids has {len(input['ids'])}"
+    name = "ids" if "ids" in input else "id_steps"
+    if len(result["parts"]) != len(input[name]):
+        yield ("parts",), f"has {len(result['parts'])} entries, and {name} has {len(input[name])}"
+    if "stops" not in input and ("end" in result) != bool(input.get("end")):
+        yield (), "needs end where the input has it, and there alone"
 
 
 _LENGTHS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], _Wrong]] = {
     "encode": _check_encoding,
     "encode_batch": _check_encodings,
     "decode_stream": _check_parts,
+    "decode_until": _check_parts,
 }
 
 

@@ -89,6 +89,8 @@ _PIECE = {
 _CORPUS_FORM = {"$ref": "#/$defs/corpus"}
 _ENCODING = {"$ref": "#/$defs/encoding"}
 _SOME_SPECIAL = {"$ref": "#/$defs/some_special"}
+_STEPS = {"ids": _list(_COUNT), "id_steps": _list(_list(_COUNT)), "prompt": _list(_COUNT), "skip_special_tokens": _FLAG}
+_IDS_OR_STEPS: Schema = {"oneOf": [{"required": ["ids"]}, {"required": ["id_steps"]}]}
 
 # What is asked of an adapter to try it
 
@@ -209,20 +211,41 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             Row(
                 "any",
-                "`ids`; `skip_special_tokens`",
-                '`parts`: for each id, in order, the text that became known with it, "" where none did',
+                "`ids` or `id_steps`; `skip_special_tokens`, `prompt`, `end`, `beside`",
+                '`parts`: for each id or step, in order, the text that became known with it, "" where none did; '
+                "`end`, where the input has it: what the end of the stream gives",
             ),
         ),
-        takes={"ids": _list(_COUNT)},
-        may_take={"skip_special_tokens": _FLAG},
+        may_take={**_STEPS, "end": _FLAG, "beside": _list(_COUNT)},
+        input_rule={
+            **_IDS_OR_STEPS,
+            "dependentRequired": {key: ["end"] for key in ("id_steps", "prompt", "beside")},
+        },
         gives={"parts": _list(_TEXT)},
-        clauses="DEC-STREAM-* DEC-5 DEC-6",
+        may_give={"end": _TEXT},
+        clauses="DEC-STREAM-* STREAM-* DEC-5 DEC-6",
         questions=(
             (_BPE, {"ids": [0, 4]}),
             (_WORDPIECE, {"ids": [0, 3]}),
             (_UNIGRAM, {"ids": [3]}),
             (_BYTES, {"ids": [0, 4]}),
         ),
+    ),
+    Operation(
+        "decode_until",
+        (
+            Row(
+                "any",
+                "`ids` or `id_steps`, `stops`; `stop_ids`, `keep_stop`, `skip_special_tokens`, `prompt`",
+                "`parts` and `end`, as of `decode_stream`; `stopped`: the text or id that ended the stream, or null",
+            ),
+        ),
+        takes={"stops": _list(_TEXT)},
+        may_take={**_STEPS, "stop_ids": _list(_COUNT), "keep_stop": _FLAG},
+        input_rule=_IDS_OR_STEPS,
+        gives={"parts": _list(_TEXT), "end": _TEXT, "stopped": {"oneOf": [_TEXT, _COUNT, {"type": "null"}]}},
+        clauses="STOP-*",
+        questions=((_BPE, {"ids": [0, 4], "stops": ["ug"]}), (_BYTES, {"ids": [0, 4], "stops": ["ug"]})),
     ),
     Operation(
         "decode_bytes",

@@ -26,6 +26,12 @@ type Input struct {
 	AddSpecialTokens  *bool   `json:"add_special_tokens"`
 	SkipSpecialTokens bool    `json:"skip_special_tokens"`
 
+	IDSteps [][]int  `json:"id_steps"`
+	Beside  []int    `json:"beside"`
+	End     bool     `json:"end"`
+	Stops   []string `json:"stops"`
+	StopIDs []int    `json:"stop_ids"`
+
 	AllowedSpecial    *Special `json:"allowed_special"`
 	DisallowedSpecial *Special `json:"disallowed_special"`
 }

@@ -298,8 +298,25 @@ def _decoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
             yield "decode_with_offsets", {"ids": ids}
         if streams:
             yield "decode_stream", {"ids": ids, **skipping}
+            yield from _streaming(draw, ids, [each for each in plain if isinstance(each, str)], skipping)
         if skipping:
             yield "decode", {"ids": ids, **skipping}
+
+
+def _streaming(
+    draw: st.DrawFn, ids: Sequence[int], tokens: Sequence[str], skipping: Mapping[str, bool]
+) -> Iterator[Asked]:
+    """Ask for a stream that is ended: its ids in steps, some of them a prompt; and for one with stops."""
+    first, second = sorted((draw(st.integers(0, len(ids))), draw(st.integers(0, len(ids)))))
+    steps = {"id_steps": [ids[first:second], [], *([id] for id in ids[second:])]}
+    prompt = {"prompt": ids[:first]} if first else {}
+    yield "decode_stream", {"ids": ids, "end": True, **skipping}
+    yield "decode_stream", {**steps, **prompt, "end": True, "beside": ids[1:2], **skipping}
+    one, other = draw(st.sampled_from(tokens)), draw(st.sampled_from(tokens))
+    stops = [text for text in (one[-1:] + other[:1], one, other[:1]) if text][: draw(st.integers(0, 3))]
+    ending = {"stop_ids": ids[-1:]} if chance(draw, 25) else {}
+    kept = {"keep_stop": True} if chance(draw, 50) else {}
+    yield "decode_until", {**steps, **prompt, "stops": stops, **ending, **kept, **skipping}
 
 
 def _ids_of(model: _Model) -> list[int]:

@@ -19,9 +19,35 @@ def encode(model: Model, input: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"tokens": list(input["text"])}
 
 
+class Stream:
+    """A detokenizer of a server, to which ids are added as they come. Put yours here; this one gives their numbers."""
+
+    def __init__(self, model: Model, skips_special_tokens: bool) -> None:
+        pass
+
+    def add(self, ids: list[int]) -> str:
+        return "".join(f"{id} " for id in ids)
+
+    def end(self) -> str:
+        return ""
+
+
+def decode_stream(model: Model, input: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the text of ids as it becomes known with each step, and what the end of the stream gives."""
+    skips = input.get("skip_special_tokens", False)
+    stream, other, beside = Stream(model, skips), Stream(model, skips), input.get("beside", [])
+    stream.add(input.get("prompt", []))  # its text is not shown
+    parts = []
+    for number, step in enumerate(input["id_steps"] if "id_steps" in input else [[id] for id in input["ids"]]):
+        other.add(beside[number : number + 1])  # another stream, which has to share nothing with this one
+        parts.append(stream.add(step))
+    return {"parts": parts, "end": stream.end()} if input.get("end") else {"parts": parts}
+
+
 #: The operations that you offer; spec/10-protocol.md lists what each takes and gives. What is absent is unsupported.
 OPERATIONS: dict[str, Callable[[Model, Mapping[str, Any]], Mapping[str, Any]]] = {
     # "encode": encode,
+    # "decode_stream": decode_stream,
 }
 
 
@@ -36,6 +62,7 @@ class Adapter:
             operations=tuple(OPERATIONS),
             formats=("tokspec",),  # or "tokenizer.json", which Hugging Face tokenizers save; the preferred first
             encode_fields=("tokens",),  # add "ids" and "spans" as soon as encode gives them
+            decode_options=("end", "id_steps", "prompt", "beside"),  # "skip_special_tokens" too, if it knows that
             choices={},  # such as "bpe_merge_order": "lowest_rank"; spec/08-choices.md has them all
         )
 
