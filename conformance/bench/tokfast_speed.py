@@ -351,7 +351,7 @@ def stream_of_byte_tokens(text: str, count: int) -> Work:
 def stream_of_words(text: str, count: int) -> Work:
     """Stream GPT-2's ids of a text up to a text that does not come."""
     fast = tokfast_gpt2()
-    ids = fast.encode_ids(text[: 8 * count])[:count]
+    ids = [id for id in fast.encode_ids(text[: 8 * count]) if id is not None][:count]
     return lambda: fast.decode_until([[id] for id in ids], ["<|no such stop|>"])
 
 
