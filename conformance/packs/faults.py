@@ -2,7 +2,8 @@
 
 ``python conformance/packs/faults.py draw FOLDER`` writes ``faults.jsonl``, the same for the same files.
 ``python conformance/packs/faults.py measure FOLDER NAME ...`` says of each fault whether the pack of the tokenizer
-notices it, and the how manieth of random texts of the same kind does, of 100 times as many as the pack has lines.
+notices it, and the how manieth of random texts of the same kind does, of ``--times`` as many as the pack has lines.
+``python conformance/packs/faults.py table FILE ...`` makes a table of what was measured.
 """
 
 from __future__ import annotations
@@ -34,9 +35,6 @@ FAULTS = Path(__file__).with_name("faults.jsonl")
 
 #: How many faults each tokenizer gets.
 EACH = 40
-
-#: How many times as many random texts as lines are tried.
-TIMES = 100
 
 Ids = list[int | None]
 Input = Mapping[str, Any]
@@ -557,28 +555,52 @@ def drawn_inputs(published: Published) -> Iterator[Input]:
         before = text
 
 
-def measure(published: Published, faults: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def measure(published: Published, faults: Sequence[Mapping[str, Any]], times: int) -> Iterator[dict[str, Any]]:
     """Say of each fault whether the pack notices it, and which of the random texts is the first that does."""
     lines = [line for _, line in read_pack(packs_folder() / f"{published.name}{ENDING}").lines]
     inputs = [line for line in lines if isinstance(line["text"], str)]
     pack = Asked(published, inputs)
-    random = Asked(published, list(islice(drawn_inputs(published), TIMES * len(inputs))))
+    random = Asked(published, list(islice(drawn_inputs(published), times * len(inputs))))
     for fault in faults:
         try:
             faulty = plant(fault, published)
             by_pack, by_random = pack.first(faulty), random.first(faulty)
         except InputError:
             continue  # no port is so: the model would be refused
-        yield {**fault, "lines": len(inputs), "pack": by_pack is not None, "random": by_random}
+        yield {**fault, "lines": len(inputs), "times": times, "pack": by_pack is not None, "random": by_random}
+
+
+def table(measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Return a table of how many faults of each tokenizer, and of each kind, are noticed by whom."""
+    yield "| | faults | pack | as many random texts | 10 times | 100 times |\n| --- | ---: | ---: | ---: | ---: | ---: |"
+    for what in ("tokenizer", "kind"):
+        for name in dict.fromkeys(row[what] for row in measured):
+            yield _row(name, [row for row in measured if row[what] == name])
+    yield _row("all", measured)
+
+
+def _row(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    cells = [str(len(rows)), str(sum(row["pack"] for row in rows))]
+    for times in (1, 10, 100):
+        found = [row["random"] is not None and row["random"] < times * row["lines"] for row in rows]
+        cells.append(str(sum(found)) if all(row["times"] >= times for row in rows) else "·")
+    return f"| {' | '.join((name, *cells))} |"
 
 
 def main() -> int:
     """Draw the faults, or measure who notices them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=["draw", "measure"])
-    parser.add_argument("folder", type=Path, help="where the files of the manifest are")
-    parser.add_argument("names", nargs="*", help="the tokenizers; all unless given")
+    parser.add_argument("command", choices=["draw", "measure", "table"])
+    parser.add_argument("folder", type=Path, help="where the files of the manifest are, or what was measured")
+    parser.add_argument("names", nargs="*", help="the tokenizers, all unless given; more files")
+    parser.add_argument("--times", type=int, default=10, help="how many times as many random texts as lines are tried")
     given = parser.parse_args()
+    if given.command == "table":
+        lines = [
+            line for file in (given.folder, *map(Path, given.names)) for line in file.read_text("utf-8").splitlines()
+        ]
+        print("\n".join(table([json.loads(line) for line in lines])))
+        return 0
     if given.command == "draw":
         with FAULTS.open("w", encoding="utf-8") as file:
             for published in published_in(given.folder, given.names):
@@ -587,7 +609,7 @@ def main() -> int:
     faults = [json.loads(line) for line in FAULTS.read_text("utf-8").splitlines()]
     for published in published_in(given.folder, given.names):
         own = [fault for fault in faults if fault["tokenizer"] == published.name]
-        for row in measure(published, own):
+        for row in measure(published, own, given.times):
             print(json.dumps(row, ensure_ascii=False), flush=True)
     return 0
 
