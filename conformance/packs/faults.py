@@ -572,7 +572,8 @@ def measure(published: Published, faults: Sequence[Mapping[str, Any]], times: in
 
 def table(measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Return a table of how many faults of each tokenizer, and of each kind, are noticed by whom."""
-    yield "| | faults | pack | as many random texts | 10 times | 100 times |\n| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| | faults | pack | as many random texts | 10 times | 100 times |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for what in ("tokenizer", "kind"):
         for name in dict.fromkeys(row[what] for row in measured):
             yield _row(name, [row for row in measured if row[what] == name])
