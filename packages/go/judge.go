@@ -219,11 +219,15 @@ func (j judge[Model]) refusesDeclared(one testCase) bool {
 	return j.adapter.Hello.ReadsFile && isRefused && isDeclared && j.findUnoffered(one) == ""
 }
 
+// stackLines is how much of a stack is shown; a model that panics does so for each of its cases.
+const stackLines = 16
+
 // attempt makes a panic an error. os.Exit(0) is a panic too in a test.
 func attempt[T any](call func() (T, error)) (result T, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+			stack := strings.SplitN(string(debug.Stack()), "\n", stackLines+1)
+			err = fmt.Errorf("panic: %v\n%s", panicked, strings.Join(stack[:min(len(stack), stackLines)], "\n"))
 		}
 	}()
 	return call()

@@ -136,7 +136,7 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 		t.Fatal(err)
 	}
 	judge := judge[Model]{adapter, all, models, choices, known}
-	passed, problems, stale := 0, []string{}, maps.Clone(known.entries)
+	passed, skipped, problems, stale := 0, 0, []string{}, maps.Clone(known.entries)
 	for _, one := range all.Cases {
 		delete(stale, one.ID)
 		t.Run(one.ID, func(t *testing.T) {
@@ -151,12 +151,14 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 			case "pass":
 				passed++
 			case "unsupported", "known failure":
+				skipped++
 				t.Skipf("%s: %s", verdict, detail)
 			default:
 				t.Fatal(one.describe(verdict, detail))
 			}
 		})
 	}
+	fmt.Printf("tokspec: %d of %d cases pass, %d are skipped\n", passed, len(all.Cases), skipped)
 	t.Run("the run", func(t *testing.T) {
 		if passed == 0 {
 			problems = append(problems, "no case passed, and a run that shows nothing is not a pass")
