@@ -133,7 +133,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         "left out: 1 record is no text, first mine.jsonl:3: is no JSON\n",
     )
     assert re.fullmatch(
-        r"a\.ndjson: tokref 0\.1\.0 with tokenizer\.json: \d+ texts, [\d,]+ tokens; \d\.\d MB\n", printed
+        r"a\.ndjson: tokref 0\.2\.0 with tokenizer\.json: \d+ texts, [\d,]+ tokens; \d\.\d MB\n", printed
     )
 
 
