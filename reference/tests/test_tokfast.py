@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 import tokfast
 import tokref
 from tokfast import FastTokenizer
+from tokfast.streams import TextStream
 from tokfast.values import Cache
 from tokref import Choices, Component, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
 
@@ -328,6 +330,26 @@ def test_decoding(tokenizer: Tokenizer, ids: list[int], data: st.DataObject, ski
     known = list(tokenizer.vocabulary)
     tokens = data.draw(st.lists(st.sampled_from([*known, *known, "Ġb", "▁", "ä¾Ĩ"]), max_size=8))
     assert answer(fast.decode, tokens, skips) == answer(tokref.decode, tokens, tokenizer, choices, skips)
+
+
+@compare(
+    tokenizers(),
+    st.lists(st.lists(st.integers(0, 30), max_size=3), max_size=5),
+    st.lists(st.sampled_from(["a", "b", " ", "ab", "é", "\ufffd", "aab"]), max_size=3),
+    BOOLEANS,
+    CHOICES,
+)
+def test_streams(tokenizer: Tokenizer, steps: list[list[int]], stops: list[str], keeps: bool, choices: Choices) -> None:
+    fast = FastTokenizer(tokenizer, choices)
+
+    def parts(stream: tokref.TextStream | TextStream) -> tuple[list[str], str]:
+        return [stream.add(step) for step in steps], stream.open
+
+    streamed = answer(parts, tokref.TextStream(tokenizer, choices, keeps))
+    assert answer(parts, fast.stream(keeps)) == streamed
+    ends: dict[str, Any] = {"stop_ids": [3], "keep_stop": keeps, "prompt": [1, 2]}
+    stopped = answer(partial(tokref.decode_until, **ends), steps, tokenizer, choices, stops)
+    assert answer(partial(fast.decode_until, **ends), steps, stops) == stopped
 
 
 @compare(CORPORA, SPECIAL_TOKENS, TARGETS, CHOICES)
