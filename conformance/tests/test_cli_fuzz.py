@@ -86,7 +86,7 @@ def test_the_reference_has_no_findings(folder: Path) -> None:
     named = "no implementation is named: tokref 0.2.0 is compared with tokref 0.2.0; give --impl"
     assert (status, err) == (0, f"seed 9\n{named}\n")
     assert re.match(
-        r"^tokref 0\.2\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
+        r"^tokref 0\.2\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ (unsupported|open))*\n$",
         out,
     )
     assert not (folder / ".tokspec-fuzz").exists()
