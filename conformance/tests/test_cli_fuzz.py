@@ -82,11 +82,11 @@ LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "9", "--only", "bp
 
 
 def test_the_reference_has_no_findings(folder: Path) -> None:
-    status, out, err = fuzz(folder, "--examples", "50", "--seed", "9")
+    status, out, err = fuzz(folder, "--examples", "50", "--seed", "10")
     named = "no implementation is named: tokref 0.2.0 is compared with tokref 0.2.0; give --impl"
-    assert (status, err) == (0, f"seed 9\n{named}\n")
+    assert (status, err) == (0, f"seed 10\n{named}\n")
     assert re.match(
-        r"^tokref 0\.2\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ (unsupported|open))*\n$",
+        r"^tokref 0\.2\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
         out,
     )
     assert not (folder / ".tokspec-fuzz").exists()
@@ -527,7 +527,7 @@ def test_the_defaults_find_merges_from_left_to_right_in_a_port_of_bpe_alone(seed
 def test_a_port_that_answers_next_to_nothing_is_told_how_little() -> None:
     said = r"^tokspec: only \d+ of \d+ requests were answered, and 100 models were to be asked about$"
     with pytest.warns(UserWarning, match=said):
-        assert differences(NearlyNothing, seed=3) == []
+        assert differences(NearlyNothing, seed=1) == []
 
 
 def test_a_test_without_an_adapter_is_told() -> None:

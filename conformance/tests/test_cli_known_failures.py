@@ -242,8 +242,8 @@ def test_reports_are_written_read_and_compared(tmp_path: Path) -> None:
         [
             "before.ndjson: letters 1 does not conform: 2 cases = 2 fail",
             "after.ndjson: letters 1 conforms: 2 cases = 2 pass",
-            "fixed          bpe-toy-encode-bug: fail → pass",
-            "fixed          bpe-toy-encode-mug: fail → pass",
+            "fixed          fail → pass: encode: cuts where the case does not, at letters (latin): bpe-toy-encode-bug",
+            "fixed          fail → pass: encode: not the unknown token where the case has it: bpe-toy-encode-mug",
             "2 fixed: conforms now",
         ],
     )

@@ -266,12 +266,12 @@ def test_reading_back_gives_the_same_model(format: str) -> None:
 
 
 def without_defaults(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what a file does not say apart from saying nothing: no cleanup, and multiples of nothing."""
-    silent = {"decoder": ("cleanup", False), "padding": ("pad_to_multiple_of", 0)}
-    return {
-        key: {name: each for name, each in value.items() if (name, each) != silent[key]} if key in silent else value
-        for key, value in model.items()
-    }
+    """Leave out what reads like its absence: no dropout, no cleanup but that of CTC, and multiples of nothing."""
+    kept = {key: value for key, value in model.items() if key != "dropout" or value}
+    for key, name, silent in (("decoder", "cleanup", False), ("padding", "pad_to_multiple_of", 0)):
+        if key in kept and kept[key].get("type") != "ctc" and kept[key].get(name) == silent:
+            kept[key] = {other: each for other, each in kept[key].items() if other != name}
+    return kept
 
 
 def has_surrogate(model: Mapping[str, Any]) -> bool:

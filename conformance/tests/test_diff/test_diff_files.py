@@ -42,7 +42,7 @@ B  sound 1 (trouble:Sound)
                   ^^
    from      texts.txt at 6: "a Queen"
    rule      BPE-ENC-1: A and B differ from the reference
-   model     {"type": "bpe", "vocabulary": [], "merges": []}
+   model     {"type": "bpe"}
 
 2. encode: A crashes: ValueError: no such word (trouble.py:19 in _raise)
    inputs    1 (12.5 %); first texts.txt at 27
@@ -51,7 +51,7 @@ B  sound 1 (trouble:Sound)
    B         {"tokens": ["R", "A", "I", "S", "E", "S"], "ids": [82, 65, 73, 83, 69, 83]}
    from      texts.txt at 27: "RAISES and the Queen"
    rule      BPE-ENC-1: A and B differ from the reference
-   model     {"type": "bpe", "vocabulary": [], "merges": []}
+   model     {"type": "bpe"}
 
 3. encode: A crashes: exit status 3
    inputs    1 (12.5 %); first texts.txt at 48
@@ -60,7 +60,7 @@ B  sound 1 (trouble:Sound)
    B         {"tokens": ["E", "X", "I", "T", "S"], "ids": [69, 88, 73, 84, 83]}
    from      texts.txt at 48: "it EXITS"
    rule      BPE-ENC-1: A and B differ from the reference
-   model     {"type": "bpe", "vocabulary": [], "merges": []}
+   model     {"type": "bpe"}
 
 4. encode: A crashes: killed by SIGSEGV
    inputs    1 (12.5 %); first texts.txt at 14
@@ -69,7 +69,7 @@ B  sound 1 (trouble:Sound)
    B         {"tokens": ["D", "I", "E", "S"], "ids": [68, 73, 69, 83]}
    from      texts.txt at 14: "it DIES here"
    rule      BPE-ENC-1: A and B differ from the reference
-   model     {"type": "bpe", "vocabulary": [], "merges": []}
+   model     {"type": "bpe"}
 
 5. encode: A refuses as unknown_symbol
    inputs    1 (12.5 %); first texts.txt at 57
@@ -78,7 +78,7 @@ B  sound 1 (trouble:Sound)
    B         {"tokens": ["R", "E", "F", "U", "S", "E", "S"], "ids": [82, 69, 70, 85, 83, 69, 83]}
    from      texts.txt at 57: "it REFUSES"
    rule      BPE-ENC-1: B differs from the reference
-   model     {"type": "bpe", "vocabulary": [], "merges": []}
+   model     {"type": "bpe"}
 
 6. encode: A takes too long: no answer within 2 s
    inputs    1 (12.5 %); first texts.txt at 80
