@@ -267,12 +267,19 @@ class ReferenceRequest:
             self.tokenizer,
             self.choices,
             self.texts("stops"),
-            stop_ids=self.some_numbers("stop_ids"),
-            keep_stop=self.boolean("keep_stop", default=False),
-            prompt=self.some_numbers("prompt"),
-            skip_special_tokens=self.skips_special_tokens,
+            **self.stop_options,
         )
         return stream._asdict()
+
+    @property
+    def stop_options(self) -> dict[str, Any]:
+        """What else ``decode_until`` is given: ids that stop, the prompt, and what is left out."""
+        return {
+            "stop_ids": self.some_numbers("stop_ids"),
+            "keep_stop": self.boolean("keep_stop", default=False),
+            "prompt": self.some_numbers("prompt"),
+            "skip_special_tokens": self.skips_special_tokens,
+        }
 
     def decode_bytes(self) -> Result:
         """Answer ``decode_bytes``, in hexadecimal."""

@@ -84,15 +84,7 @@ class FastRequest(ReferenceRequest):
 
     def decode_until(self) -> Result:
         """Answer ``decode_until``: the parts of a stream up to a stop, its end, and what it was."""
-        stream = self.fast.decode_until(
-            self.steps,
-            self.texts("stops"),
-            stop_ids=self.some_numbers("stop_ids"),
-            keep_stop=self.boolean("keep_stop", default=False),
-            prompt=self.some_numbers("prompt"),
-            skip_special_tokens=self.skips_special_tokens,
-        )
-        return stream._asdict()
+        return self.fast.decode_until(self.steps, self.texts("stops"), **self.stop_options)._asdict()
 
     def decode_bytes(self) -> Result:
         """Answer ``decode_bytes``, in hexadecimal."""
