@@ -1,6 +1,6 @@
 """What adapters for streams share: the ids of each step go into a stream of the library, in the order of the input.
 
-Their users end these streams, and so does whoever asks: what a stream gives that is never ended, nobody documents.
+Every stream is ended, as users of these libraries end it: no library documents what a stream gives that is never ended.
 """
 
 from __future__ import annotations
