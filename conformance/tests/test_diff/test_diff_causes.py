@@ -16,7 +16,7 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
 
 def cause(text: str, operation: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
-    input = {"ids": [1]} if operation == "decode" else {"text": text}
+    input = {"ids": [1]} if operation.startswith("decode") else {"text": text}
     return str(cause_of(compare_replies(operation, input, Answer(a), Answer(b)), text))
 
 
@@ -85,6 +85,31 @@ NORMALIZED = [
     ("\U000e0080", "\U000e0080", "?", "another character, at unassigned characters"),
     ("\x01", "\x01", "", "fewer characters, at controls"),
 ]
+
+
+STREAMED: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any], str]] = {
+    "later": ({"parts": ["a", "b"], "end": ""}, {"parts": ["", "ab"], "end": ""}, "gives the same text later"),
+    "at the end": ({"parts": ["a"], "end": ""}, {"parts": [""], "end": "a"}, "gives the same text later"),
+    "sooner": ({"parts": ["", "ab"]}, {"parts": ["a", "b"]}, "gives the same text sooner"),
+    "one part less": ({"parts": ["a", ""]}, {"parts": ["a"]}, "the same text in another number of parts"),
+    "lost": (
+        {"parts": ["a", ""], "end": "é"},
+        {"parts": ["a", ""], "end": ""},
+        "fewer characters in all parts, at letters (latin)",
+    ),
+    "half": (
+        {"parts": ["", "é"]},
+        {"parts": ["\ufffd", "\ufffd"]},
+        "other characters in all parts, at letters (latin)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("a", "b", "said"), STREAMED.values(), ids=list(STREAMED))
+def test_a_cause_of_a_stream_tells_whether_text_or_time_is_wrong(
+    a: Mapping[str, Any], b: Mapping[str, Any], said: str
+) -> None:
+    assert cause("", "decode_stream", a, b) == f"decode_stream: {said}"
 
 
 @pytest.mark.parametrize(("text", "a", "b", "expected"), NORMALIZED)

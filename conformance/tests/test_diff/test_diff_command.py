@@ -44,6 +44,19 @@ class Nothing:
         raise NotImplementedError
 """
 
+#: Holds back the last part of a stream until its end.
+LATE = """
+from tokspec.adapters.tokfast import TokfastAdapter
+
+class Late(TokfastAdapter):
+    def run(self, operation, model, input):
+        result = super().run(operation, model, input)
+        if operation == "decode_stream" and result["parts"]:
+            *parts, last = result["parts"]
+            return {"parts": [*parts, ""], **({"end": last + result["end"]} if "end" in result else {})}
+        return result
+"""
+
 RECORD = ("--model", "tokenizer.json", "--no-vocabulary", "-o")
 
 
@@ -54,6 +67,7 @@ def run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         shutil.copy(file, tmp_path)
     (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
     (tmp_path / "none.py").write_text(NOTHING, "utf-8")
+    (tmp_path / "late.py").write_text(LATE, "utf-8")
     monkeypatch.chdir(tmp_path)
     return run
 
@@ -418,3 +432,62 @@ def test_what_never_answers_is_given_up(recorded: Any, implementation: str, said
     for command in (("record", implementation, *RECORD[:-1], "-o", "b.ndjson"), ("diff", "a.ndjson", implementation)):
         status, printed, noted = recorded(*command, "--case-seconds", "0.3")
         assert (status, printed, noted) == (2, "", f"tokspec: tokref 0.2.0: {said}\n")
+
+
+LATE_STREAMS = """\
+A  tokfast 0.2.0
+B  tokfast 0.2.0 (late:Late)
+
+1. decode_stream: gives the same text later
+   inputs    2 (100 %); first texts.txt at 0
+   input     decode_stream {"ids": [0], "end": true}
+   A         parts: "##s"
+   B         parts: ""
+                    ^^^^^
+   from      texts.txt at 6: "hugs"
+   rule      STREAM-3: B differs from the reference
+   model     {"type": "wordpiece", "vocabulary": ["##s"]}
+
+A and B differ in 2 (100 %) of 2 inputs, 9 bytes; 0 (0 %) of 8 tokens differ
+"""
+
+STREAMS = ("--model", "tokenizer.json", "--select", "decode_stream")
+
+
+def test_streams_are_compared_over_files(run: Any) -> None:
+    Path("texts.txt").write_text("a bug\nhugs\n\n", "utf-8")
+    status, printed, noted = run("diff", "tokfast", "late:Late", "texts.txt", *STREAMS)
+    assert (status, noted) == (1, "")
+    assert printed == LATE_STREAMS
+
+
+def test_streams_of_texts_are_compared_if_they_are_named(run: Any) -> None:
+    status, printed, noted = run("diff", "tokfast", "late:Late", *STREAMS, "--made", "10")
+    assert (status, noted) == (1, "")
+    assert "1. decode_stream: gives the same text later\n" in printed
+    assert "\n2. " not in printed
+    assert run("diff", "tokfast", "late:Late", "--model", "tokenizer.json", "--made", "10")[0] == 0
+
+
+def test_a_stream_is_ended_where_both_can_end_one(run: Any) -> None:
+    Path("texts.txt").write_text("hugs\n", "utf-8")
+    status, printed, noted = run("diff", "tokenizers", "late:Late", "texts.txt", *STREAMS)
+    assert (status, noted) == (1, "")
+    assert "\n1. decode_stream: fewer characters in all parts, at " in printed
+    assert '"end"' not in printed
+
+
+@pytest.mark.parametrize(
+    ("sides", "selected", "message"),
+    [
+        (("tokfast", "late:Late"), "decode", "--select: FILES are compared by encode, or by decode_stream; select one"),
+        (("tokfast", "none:Nothing"), "decode_stream", "nothing: does not offer decode_stream"),
+        (("none:Nothing", "tokfast"), "decode_stream", "nothing: does not offer encode"),
+    ],
+)
+def test_streams_that_cannot_be_compared_are_refused(
+    run: Any, sides: tuple[str, str], selected: str, message: str
+) -> None:
+    Path("texts.txt").write_text("hugs\n", "utf-8")
+    found = run("diff", *sides, "texts.txt", "--model", "tokenizer.json", "--select", selected)
+    assert found == (2, "", f"tokspec: {message}\n")

@@ -89,6 +89,18 @@ def _of_tokens(seen: Seen) -> tuple[str, str]:
     return tell_cut("token", expected.get(name, []), actual.get(name, []), seen.text, seen.other)
 
 
+def _of_parts(seen: Seen) -> tuple[str, str]:
+    left, right = ([*result.get("parts", ()), result.get("end", "")] for result in (seen.expected, seen.actual))
+    whole, other = "".join(left), "".join(right)
+    if whole != other:
+        what, where = _of_text(seen._replace(expected={"text": whole}, actual={"text": other}))
+        return f"{what} in all parts", where
+    at = count_common(left, right)
+    if at == len(left) or at == len(right):
+        return "the same text in another number of parts", ""
+    return f"gives the same text {'later' if len(right[at]) < len(left[at]) else 'sooner'}", ""
+
+
 #: Tokens that are named where they are more or fewer at an end, as special ones are; where there are more of them, what
 #: they are is of the text, and not of the cause.
 _NAMED = 2
@@ -181,6 +193,7 @@ _TELLERS: Mapping[str, Callable[[Seen], tuple[str, str]]] = {
     "pre_tokenize": _of_pieces,
     "encode": _of_tokens,
     "decode": _of_text,
+    "decode_stream": _of_parts,
 }
 
 #: The operations whose answers are compared.

@@ -44,7 +44,7 @@ from tokspec.laboratory.diff.models import compare_models, compare_summaries, pa
 from tokspec.laboratory.diff.recording import Recording, find_model
 from tokspec.laboratory.diff.report import Summary, count, describe_comparison, make_run, markdown
 from tokspec.laboratory.diff.saving import Explained, explain, save
-from tokspec.laboratory.diff.sides import Side, choices_for, describe_sides, open_side, parse_side
+from tokspec.laboratory.diff.sides import Side, choices_for, describe_sides, open_side, parse_side, stream_options
 from tokspec.laboratory.diff.tally import Group, Tally
 from tokspec.laboratory.diff.units import (
     Header,
@@ -97,8 +97,8 @@ _MINIMIZED = 20
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help="Compare these: normalize, pre_tokenize, encode or decode, a section (cases, texts/*, vocabulary/*, "
-    "special_tokens, inputs), or both, as encode/texts/*.",
+    help="Compare these: normalize, pre_tokenize, encode, decode, or decode_stream, which is compared only if it is "
+    "named; a section (cases, texts/*, vocabulary/*, special_tokens, inputs), or both, as encode/texts/*.",
 )
 @known_failures_options
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
@@ -117,8 +117,8 @@ def diff_command(known_failures: Path | None, update: bool, crashes: bool, **opt
 
     Each is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model
     they are asked about the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES
-    are files, folders, patterns or addresses, of which ids are compared. What was done of them stays in a folder: the
-    same command goes on where it ended.
+    are files, folders, patterns or addresses, of which ids are compared, or the streams that both make of A's ids with
+    --select decode_stream. What was done of them stays in a folder: the same command goes on where it ended.
 
     Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done or there was
     nothing to compare, 130 after an interruption.
@@ -254,9 +254,10 @@ class _Diff:
     def askers(self) -> tuple[Asker | Recording | None, Asker | Recording | None]:
         """The sides as they are asked about texts; None where an implementation has no model."""
         found: list[Asker | Recording | None] = []
+        stream = stream_options([each.hello for each in self.sessions if each]) if self._streams else None
         for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
             if session is not None and model is not None:
-                asker = Asker(session, model, adds=self.with_added)
+                asker = Asker(session, model, adds=self.with_added, stream=stream)
                 found.append(asker)
             else:
                 found.append(side.recording)
@@ -309,13 +310,23 @@ class _Diff:
         names = (name, operation, section)
         return not self.patterns or any(fnmatchcase(each, pattern) for pattern in self.patterns for each in names)
 
+    @property
+    def _streams(self) -> bool:
+        """Whether streams are compared: they are only if a pattern is for them."""
+        return any(fnmatchcase("decode_stream", pattern.partition("/")[0]) for pattern in self.patterns)
+
     def _compare_files(self, models: Sequence[str]) -> Tally:
         """Compare what both encode of files, unit by unit."""
         a, b = self.own
         if a is None or b is None:
             raise click.UsageError("FILES need --model FILE")
+        streams = not self._is_wanted("encode/inputs")
+        if streams and not self._streams:
+            raise DataError("FILES are compared by encode, or by decode_stream; select one", key="--select")
         held = parse_choices(self.choices)
-        sides, loaded, compared = describe_sides(self.sides, (a, b), self.limits, held, adds=self.with_added)
+        sides, loaded, compared = describe_sides(
+            self.sides, (a, b), self.limits, held, adds=self.with_added, streams=streams
+        )
         limits = {name: getattr(self.limits, name) for name in ("case_seconds", "start_seconds", "memory_mb")}
         reading = Reading(self.kind, self.field, self.sample)
         header = Header((sides[0], sides[1]), compared, reading, str(Path.cwd()), limits)

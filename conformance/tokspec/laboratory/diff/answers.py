@@ -1,4 +1,4 @@
-"""What a side answers to a text: every operation that both a recording and the specification can observe."""
+"""What a side answers to a text: every operation that a recording can hold, and streams where they are asked for."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 
-#: The operations that are compared, in the order of the pipeline.
-OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode")
+#: The operations that are compared, in the order of the pipeline; the last one only where it is asked for.
+OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode", "decode_stream")
 
 #: The kinds of faults; another version may answer where this one crashes.
 FAULTS = ("crash", "timeout", "protocol")
@@ -32,7 +32,7 @@ _DEATHS = 100
 #: What any stage takes, if there is one.
 _PLAIN: Mapping[str, tuple[Mapping[str, Any], ...]] = dict.fromkeys(
     ("normalize", "pre_tokenize"), ({"text": "a"}, {"text": "Two words"})
-)
+) | {"decode_stream": ({"ids": []},)}
 
 
 class Input(NamedTuple):
@@ -89,7 +89,7 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
     result = encoded.result if isinstance(encoded, Answer) else {}
     if "ids" in result and None not in result["ids"]:
         return {"ids": result["ids"]}
-    return {"tokens": result["tokens"]} if "tokens" in result else None
+    return {"tokens": result["tokens"]} if "tokens" in result and operation == "decode" else None
 
 
 #: How deep a model may be nested: the message that has it, and the neutral form, are a few levels deeper.
@@ -103,20 +103,27 @@ class Asker:
         session: with the implementation.
         model: which the session loads when it is first asked.
         adds: whether encodings have what a post-processor adds, where the implementation takes that as an option.
+        stream: the options of ``decode_stream``, which is asked only where they are given.
 
     Raises:
         DataError: the model is nested deeper than a message may be.
     """
 
-    def __init__(self, session: Session, model: UserModel, *, adds: bool = False) -> None:
+    def __init__(
+        self, session: Session, model: UserModel, *, adds: bool = False, stream: Mapping[str, Any] | None = None
+    ) -> None:
         if deeper_than(_DEEPEST_MODEL, model.content):
             raise DataError(f"is nested more than {_DEEPEST_MODEL} levels deep", model.name)
         self._session = session
         self._timeouts = self._deaths = 0
         self.model = model
-        self.operations = tuple(each for each in OPERATIONS if each in session.hello.operations)
+        asked = OPERATIONS if stream is not None else OPERATIONS[:-1]
+        self.operations = tuple(each for each in asked if each in session.hello.operations)
         takes_option = "add_special_tokens" in session.hello.encode_options
-        self.options: Mapping[str, Mapping[str, Any]] = {"encode": {"add_special_tokens": adds}} if takes_option else {}
+        self.options: Mapping[str, Mapping[str, Any]] = {
+            "encode": {"add_special_tokens": adds} if takes_option else {},
+            "decode_stream": stream or {},
+        }
 
     @property
     def hello(self) -> Hello:
@@ -217,7 +224,7 @@ def answer(
             raise DataError(f"answers no text: {_describe(begun[0].get('encode'))}", key=who)
         is_first = False
         records = [replace(record, replies=replies) for record, replies in zip(batch, begun, strict=True)]
-        rest = asker.ask_about(records, ("pre_tokenize", "decode"))
+        rest = asker.ask_about(records, ("pre_tokenize", "decode", "decode_stream"))
         for record, replies in zip(records, rest, strict=True):
             done = replace(record, replies={**record.replies, **replies})
             note(done)

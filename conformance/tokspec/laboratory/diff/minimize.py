@@ -107,7 +107,7 @@ class Minimizer:
         value = self._minimize_input(cause, field, value)
         if not self._shows(cause, [(None, {field: value})], exempt=True)[0] or self._outcome is None:
             return None
-        small = Small(cause, {field: value}, self._outcome)
+        small = Small(cause, self._shown(cause, {field: value}), self._outcome)
         if self._models[0].sha256 != self._models[1].sha256:
             return replace(small, why="the sides have different models")
         if len(value) > _LONGEST:
@@ -132,7 +132,11 @@ class Minimizer:
         input = _input(model, field, value)
         if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
             return replace(small, why="the difference does not stay")
-        return Small(small.cause, input, self._outcome, model)
+        return Small(small.cause, self._shown(small.cause, input), self._outcome, model)
+
+    def _shown(self, cause: Cause, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an input with the options of a stream, which are part of what is asked."""
+        return {**input, **(self._options[0].get(cause.operation, {}) if cause.operation == "decode_stream" else {})}
 
     def agree(self, model: Mapping[str, Any], texts: Sequence[str]) -> bool:
         """Whether both sides encode texts in the same way with a small model, and neither fails to."""
@@ -261,7 +265,7 @@ class Minimizer:
 def _answers(outcome: Outcome) -> list[Any]:
     """Return the parts of both replies that do not depend on a model's ids; the cause holds refusals and faults."""
     results = [reply.result if isinstance(reply, Answer) else {} for reply in (outcome.a, outcome.b)]
-    return [[result[name] for name in ("tokens", "pieces", "text") if name in result] for result in results]
+    return [[result[name] for name in ("tokens", "pieces", "text", "parts") if name in result] for result in results]
 
 
 def _simplify(text: str, shows: Callable[[list[str]], list[bool]]) -> str:

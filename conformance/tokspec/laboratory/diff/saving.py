@@ -24,7 +24,13 @@ from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, by_choice, write_case
 
 #: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
-CLAUSES: Mapping[str, str] = {"normalize": "NORM-1", "pre_tokenize": "PRE-1", "encode": "ENC-1", "decode": "DEC-7"}
+CLAUSES: Mapping[str, str] = {
+    "normalize": "NORM-1",
+    "pre_tokenize": "PRE-1",
+    "encode": "ENC-1",
+    "decode": "DEC-7",
+    "decode_stream": "DEC-STREAM-1",
+}
 
 #: For each stage the beginnings of ids of clauses by its type, and the operation that shows it.
 _STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -153,6 +159,8 @@ def _clause(small: Small) -> str:
         beside = next((clause for key, clause in _BESIDE_THE_MODEL.items() if key in small.model), None)
         if beside:
             return beside
+    if "end" in small.input:
+        return "STREAM-1" if small.cause.where else "STREAM-3"
     for stage, (operation, _) in _STAGES.items():
         if operation == small.cause.operation and (found := _clause_of_stage(small, stage)):
             return found

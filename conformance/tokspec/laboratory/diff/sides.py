@@ -33,6 +33,9 @@ from tokspec.sessions.session import Session
 _REPLY_BYTES = 64 * 1024**2
 _LONGEST_ASKED = 80_000
 
+#: What is compared of streams, in the place of a field of an encoding.
+PARTS = "parts"
+
 
 @dataclass(frozen=True)
 class Side:
@@ -83,9 +86,15 @@ def open_side(side: Side, limits: Limits) -> Session:
 
 
 def describe_sides(
-    sides: Sequence[Side], models: Sequence[UserModel], limits: Limits, choices: Mapping[str, str], *, adds: bool
+    sides: Sequence[Side],
+    models: Sequence[UserModel],
+    limits: Limits,
+    choices: Mapping[str, str],
+    *,
+    adds: bool,
+    streams: bool = False,
 ) -> tuple[list[dict[str, Any]], list[Loaded], str]:
-    """Return a description of each side, what each loads, and the field of an encoding that is compared.
+    """Return a description of each side, what each loads, and what is compared: ids or tokens, or parts of streams.
 
     The suite's own implementations take the choices of the other side.
 
@@ -95,21 +104,34 @@ def describe_sides(
         limits: of their processes.
         choices: to which they are held, whatever they declare.
         adds: whether encodings have what a post-processor adds, where that can be asked for.
+        streams: whether both decode the ids of A as a stream, and its parts are compared.
 
     Raises:
         DataError: one cannot be started or cannot take its model, or nothing that both give can be compared.
     """
     hellos = [_hello_of(side, limits) for side in sides]
-    described, loaded = [], []
+    stream = stream_options(hellos)
+    described, loaded = list[dict[str, Any]](), list[Loaded]()
     for side, model, hello, other in zip(sides, models, hellos, reversed(hellos), strict=True):
-        if "encode" not in hello.operations:
-            raise DataError("does not offer encode", key=hello.name)
+        needed = ["encode"] if not streams else ["encode", "decode_stream"] if not described else ["decode_stream"]
+        if missing := [each for each in needed if each not in hello.operations]:
+            raise DataError(f"does not offer {missing[0]}", key=hello.name)
         format, content = write_for(model, hello.formats, hello.name)
         taken = choices_for(side, other, choices)
         who = {"impl": side.impl, "command": side.command, "name": hello.name, "version": hello.version}
         described.append({**who, "format": format, "model": digest(content), "choices": taken, "adds": adds})
+        described[-1] |= {"stream": stream} if streams else {}
         loaded.append(Loaded(content, parts_of(model).vocabulary))
-    return described, loaded, _field_of([hello.encode_fields for hello in hellos])
+    if not streams:
+        return described, loaded, _field_of([hello.encode_fields for hello in hellos])
+    if "ids" not in hellos[0].encode_fields:
+        raise DataError("gives no ids, of which a stream is made; let it be B", key=hellos[0].name)
+    return described, loaded, PARTS
+
+
+def stream_options(hellos: Sequence[Hello]) -> dict[str, Any]:
+    """Return the options with which both sides are asked to decode a stream: it is ended if both can end one."""
+    return {"end": True} if all("end" in hello.decode_options for hello in hellos) else {}
 
 
 def choices_for(side: Side, other: Hello, choices: Mapping[str, str]) -> dict[str, str]:
@@ -152,6 +174,8 @@ class Encoder(Protocol):
 
     def answer(self, text: str) -> Reply: ...
 
+    def stream(self, ids: Sequence[Sequence[int]]) -> list[Reply]: ...
+
     def close(self) -> None: ...
 
 
@@ -161,6 +185,7 @@ def open_encoder(described: Mapping[str, Any], content: Any, field: str, limits:
     Raises:
         DataError: it cannot be started or is another than described, or does not load the model.
     """
+    field = "ids" if field == PARTS else field
     if described["command"] or find(described["impl"]).python:
         return _SessionEncoder(described, content, field, limits)
     return _AdapterEncoder(described, content, field, limits)
@@ -187,21 +212,27 @@ class _AdapterEncoder:
             raise DataError(f"does not load the model as {format}: {said}", key=described["name"]) from None
         takes_option = "add_special_tokens" in hello.encode_options
         self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
+        self._stream_options = described.get("stream", {})
         quick: Callable[[Any], Callable[[str], Outcome]] | None = getattr(self._adapter, "encoder", None)
         if quick is not None and field == "ids" and not described["adds"]:
             self._encode = quick(self._model)
         else:
-            self._encode = lambda text: _field_in(self._run(text), field)
+            self._encode = lambda text: _field_in(self._run("encode", {"text": text, **self._options}), field)
 
-    def _run(self, text: str) -> Reply:
-        result = self._adapter.run("encode", self._model, {"text": text, **self._options})
-        return check_form("encode", Answer(copy_json(result)))
+    def _run(self, operation: str, input: Mapping[str, Any]) -> Reply:
+        return check_form(operation, Answer(copy_json(self._adapter.run(operation, self._model, input))))
 
-    def answer(self, text: str) -> Reply:
+    def _reply(self, operation: str, input: Mapping[str, Any]) -> Reply:
         try:
-            return self._run(text)
+            return self._run(operation, input)
         except BaseException as error:
             return _reply_of(error)
+
+    def answer(self, text: str) -> Reply:
+        return self._reply("encode", {"text": text, **self._options})
+
+    def stream(self, ids: Sequence[Sequence[int]]) -> list[Reply]:
+        return [self._reply("decode_stream", {"ids": [*each], **self._stream_options}) for each in ids]
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -252,19 +283,23 @@ class _SessionEncoder:
         _refuse_other(described, self._session.hello)
         takes_option = "add_special_tokens" in self._session.hello.encode_options
         self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
+        self._stream_options = described.get("stream", {})
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:
-        return [_field_in(reply, self._field) for reply in self._ask(texts)]
+        return [_field_in(reply, self._field) for reply in self._ask("encode", "text", texts, self._options)]
 
     def answer(self, text: str) -> Reply:
-        return self._ask([text])[0]
+        return self._ask("encode", "text", [text], self._options)[0]
 
-    def _ask(self, texts: Sequence[str]) -> list[Reply]:
-        replies: list[Reply] = [Refused("unsupported", "the text is longer than a reply may be")] * len(texts)
-        asked = [index for index, text in enumerate(texts) if len(text) < _LONGEST_ASKED]
-        requests = [Request("encode", "own", self._model, {"text": texts[index], **self._options}) for index in asked]
+    def stream(self, ids: Sequence[Sequence[int]]) -> list[Reply]:
+        return self._ask("decode_stream", "ids", ids, self._stream_options)
+
+    def _ask(self, operation: str, key: str, asked: Sequence[Any], options: Mapping[str, Any]) -> list[Reply]:
+        replies: list[Reply] = [Refused("unsupported", "the text is longer than a reply may be")] * len(asked)
+        places = [index for index, each in enumerate(asked) if len(each) < _LONGEST_ASKED]
+        requests = [Request(operation, "own", self._model, {key: asked[index], **options}) for index in places]
         for index, reply in self._session.ask(requests):
-            replies[asked[index]] = check_form("encode", reply)
+            replies[places[index]] = check_form(operation, reply)
         return replies
 
     def close(self) -> None:

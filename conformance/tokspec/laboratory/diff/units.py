@@ -42,9 +42,9 @@ _LONGEST = 256 * 1024**2
 class Header:
     """What is the same for every unit.
 
-    ``sides`` are descriptions of A and B by :func:`.sides.describe_sides`, ``field`` is what is compared,
-    ``ids`` or ``tokens``. ``folder`` is where paths begin, and ``limits`` what a process may take; neither is part of
-    an id.
+    ``sides`` are descriptions of A and B by :func:`.sides.describe_sides`, ``field`` is what is compared, ``ids``,
+    ``tokens`` or the ``parts`` of streams. ``folder`` is where paths begin, and ``limits`` what a process may take;
+    neither is part of an id.
     """
 
     sides: tuple[Mapping[str, Any], Mapping[str, Any]]

@@ -27,10 +27,10 @@ from typing import Any, BinaryIO, NamedTuple
 from tokspec.base.errors import DataError
 from tokspec.laboratory.diff.causes import compare_replies
 from tokspec.laboratory.diff.inputs import BadText, read_blocks
-from tokspec.laboratory.diff.sides import Encoder, Outcome, open_encoder
+from tokspec.laboratory.diff.sides import PARTS, Encoder, Outcome, open_encoder
 from tokspec.laboratory.diff.tally import Tally
 from tokspec.laboratory.diff.units import Header, Unit, find_done, read_header, read_model, read_result, write_result
-from tokspec.protocol.messages import Answer, Fault, Reply
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.sessions.adapter_server import describe_exception, take_streams
 from tokspec.sessions.limits import Limits, ProcessFamily
 from tokspec.sessions.process import LineTooLong, Process
@@ -188,8 +188,9 @@ class _Worker:
         if how == "count":
             tally.texts += len(batch.texts)
         else:
+            compare = self._compare_streams if self._header.field == PARTS else self._compare
             for some in batch.cut(_TEXTS_AT_ONCE):
-                self._compare(tally, some)
+                compare(tally, some)
         return tally
 
     def _compare(self, tally: Tally, batch: _Batch) -> None:
@@ -209,6 +210,21 @@ class _Worker:
                 tally.note(SECTION, place, text, [outcome], pair if are_lists else ((), ()))
         same = list(map(not_, differ))
         tally.note_same(SECTION, list(compress(texts, same)), sum(map(len, compress(a, same))))
+
+    def _compare_streams(self, tally: Tally, batch: _Batch) -> None:
+        """Compare the streams that both make of the ids of A."""
+        encoded = self._encode(0, batch.texts)
+        ids = [each for each in encoded if isinstance(each, list)]
+        pairs = zip(*(self._stream(index, ids) for index in (0, 1)), strict=True)
+        for at, each in enumerate(encoded):
+            is_list = isinstance(each, list)
+            pair = next(pairs) if is_list else (Refused("unsupported", "does not encode the text"), Answer({}))
+            outcome = compare_replies("decode_stream", {"ids": each} if is_list else {}, *pair)
+            tally.note(SECTION, batch.place(at), batch.texts[at], [outcome], (each, each) if is_list else ((), ()))
+
+    def _stream(self, index: int, ids: Sequence[list[int]]) -> list[Reply]:
+        self._announce(index, sum(map(len, ids)))
+        return self._sides[index].stream(ids)
 
     def _encode(self, index: int, texts: Sequence[str]) -> list[Any]:
         self._announce(index, sum(map(len, texts)))
@@ -349,7 +365,8 @@ class UnitRunner:
         (message,) = self._ask(unit, number, number + 1, 1, "place")
         a, b = (death.fault, Answer({})) if death.side == 0 else (Answer({}), death.fault)
         tally, text = Tally(), message["text"]
-        tally.note(SECTION, message["place"], text, [compare_replies("encode", {"text": text[:_SHOWN]}, a, b)])
+        operation = "decode_stream" if self._header.field == PARTS else "encode"
+        tally.note(SECTION, message["place"], text, [compare_replies(operation, {"text": text[:_SHOWN]}, a, b)])
         return tally
 
     def _ask(
