@@ -31,6 +31,7 @@ try:
     from tokspec.laboratory.fuzz.checker import Checker, Side, open_side
     from tokspec.laboratory.fuzz.display import finding_lines
     from tokspec.laboratory.fuzz.families import FAMILIES
+    from tokspec.laboratory.fuzz.learning import Learner
     from tokspec.laboratory.fuzz.strategies import Example, corpora, examples, models, models_with_texts, texts
 except ModuleNotFoundError as error:  # pragma: no cover
     raise ModuleNotFoundError("tokspec.testing needs Hypothesis: pip install hypothesis", name=error.name) from None
@@ -86,14 +87,17 @@ def differences(
     []
     """
     families, set_aside = _families(families), frozenset(_clauses(known))
+    given = families
     overridden = _options(choices or {})
     _refuse_other_numbers(examples, seed)
     if not isinstance(adapter, str) and not callable(adapter):
         raise DataError(f"{adapter!r} is neither a class nor a name; give an adapter", key="adapter")
     with closing(Side(lambda: open_side(adapter))) as judged:
         checker, tally = Checker(judged, None, overridden), Counter[str]()
+        learner = Learner(checker.hello)
         for number in range(_ROUNDS):
-            campaign = Campaign(checker, seed + number * _APART, Budget(examples=examples), families)
+            budget, draws = Budget(examples=examples), seed + number * _APART
+            campaign = Campaign(checker, draws, budget, families, learner=learner)
             campaign.run()
             if campaign.interrupted:
                 raise KeyboardInterrupt
@@ -108,7 +112,8 @@ def differences(
         if not found and replies < examples:
             said = f"{replies} of {tally.total()} requests were answered, and {examples} models were to be asked about"
             warnings.warn(f"tokspec: only {said}", stacklevel=2)
-        again = f"differences(…, seed={campaign.seed}, examples={{}}, families={families})"
+        # what was drawn again depends on what was learned before
+        again = f"differences(…, seed={seed}, examples={examples if number else '{}'}, families={given})"
         return ["\n".join(finding_lines(each, again.format(each.examples), checker)) for each in found]
 
 

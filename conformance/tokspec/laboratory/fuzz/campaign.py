@@ -195,6 +195,7 @@ class Campaign:
         progress: told of every example.
         enough: after so many findings it ends; None is no limit.
         database: the folder in which findings are kept, and from which they are replayed first; None keeps nothing.
+        learner: of a campaign with the same implementation before this one; None learns anew.
     """
 
     def __init__(
@@ -206,12 +207,13 @@ class Campaign:
         progress: Callable[[Campaign], None] = lambda campaign: None,
         enough: int | None = None,
         database: Path | None = None,
+        learner: Learner | None = None,
     ) -> None:
         self.checker, self.seed, self.budget, self.families = checker, seed, budget, tuple(families)
         self.progress, self.enough = progress, enough
         self.findings, self.tally, self.began, self.interrupted = Findings(), Tally(), monotonic(), False
         self._database = _Database(database) if database else None
-        self._replayed, self.learner = set[str](), Learner(self.checker.hello)
+        self._replayed, self.learner = set[str](), learner or Learner(self.checker.hello)
 
     @property
     def seconds(self) -> float:
