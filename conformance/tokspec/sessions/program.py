@@ -21,7 +21,7 @@ from tokspec.sessions.conversation import Program, Steps
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.process import Process, Wait, drive
 from tokspec.sessions.scheduler import RequestScheduler, SessionState
-from tokspec.sessions.session import Session, refuse_unoffered
+from tokspec.sessions.session import Session, in_order, refuse_unoffered
 
 _Made = TypeVar("_Made")
 
@@ -136,25 +136,15 @@ class SessionPool(Session):
     def ask_in_parallel(
         self, requests: Sequence[Request], take: Callable[[int, Reply], _Made]
     ) -> Iterator[tuple[int, _Made]]:
-        """Ask all processes at once, and yield what is made of each reply.
-
-        It is yielded in one order: first the requests whose operation is not offered, then as they are listed.
-        """
+        """Ask all processes at once, and yield what is made of each reply, as the requests are listed."""
         refusals = {index: refuse_unoffered(self.hello, request) for index, request in enumerate(requests)}
-        yield from ((index, take(index, refusal)) for index, refusal in refusals.items() if refusal)
         waiting = [index for index, refusal in refusals.items() if refusal is None]
         parts = partition(requests, waiting, self._jobs)
         runs = [_Run(self._ask_worker(number, requests, part)) for number, part in enumerate(parts) if part]
-        made: dict[int, _Made] = {}
+        replies = chain(((index, refusal) for index, refusal in refusals.items() if refusal), _drive_all(runs))
         try:
-            replies = _drive_all(runs)
-            for index in waiting:
-                while index not in made:
-                    place, reply = next(replies)
-                    made[place] = take(place, reply)
-                yield index, made.pop(index)
-            for _ in replies:  # lets each of them find out that nothing comes after its last reply
-                pass
+            # to the end, which lets each of them find out that nothing comes after its last reply
+            yield from in_order((index, take(index, reply)) for index, reply in replies)
         finally:
             for run in runs:
                 run.steps.close()

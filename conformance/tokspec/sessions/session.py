@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -54,9 +54,9 @@ class Session(ABC):
     ) -> Iterator[tuple[int, _Made]]:
         """Ask as much at once as the session can, and return what ``take`` makes of each request's index and reply.
 
-        What is made should be small: where several programs are asked, it may wait for others.
+        They are returned as the requests are listed. What is made should be small, because it may wait for others.
         """
-        return ((index, take(index, reply)) for index, reply in self.ask(requests))
+        return in_order((index, take(index, reply)) for index, reply in self.ask(requests))
 
     @abstractmethod
     def close(self) -> None:
@@ -69,6 +69,23 @@ class Session(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def in_order(made: Iterable[tuple[int, _Made]]) -> Iterator[tuple[int, _Made]]:
+    """Return what has an index in the order of the indices, from 0 on, each as soon as all before it are there.
+
+    >>> list(in_order([(1, "b"), (2, "c"), (0, "a")]))
+    [(0, 'a'), (1, 'b'), (2, 'c')]
+    """
+    waiting: dict[int, _Made] = {}
+    due = 0
+    for index, each in made:
+        if index < due or index in waiting:
+            raise RuntimeError(f"request {index} was answered twice")
+        waiting[index] = each
+        while due in waiting:
+            yield due, waiting.pop(due)
+            due += 1
 
 
 def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
