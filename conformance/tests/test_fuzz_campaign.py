@@ -149,7 +149,7 @@ def test_unsupported_is_no_difference() -> None:
         raise Refusal("unsupported", "not today")
 
     made = campaign(refuse, 50)
-    assert (shown(made), set(made.tally.states)) == ([], {"unsupported", "same"})
+    assert (shown(made), set(made.tally.states)) == ([], {"unsupported"})
 
 
 def test_a_family_that_is_not_supported_is_left_out_after_a_while() -> None:
@@ -173,11 +173,11 @@ def test_an_interruption_leaves_what_was_found() -> None:
 
 
 def test_an_interruption_leaves_what_was_being_shrunk() -> None:
-    answers, first = itertools.count(), next(iter(campaign(lose_last_token).findings))
+    lost, first = itertools.count(), next(iter(campaign(lose_last_token).findings))
 
     def interrupt(operation: str, model: Any, input: Mapping[str, Any], result: dict[str, Any]) -> None:
         lose_last_token(operation, model, input, result)
-        if next(answers) == 400:
+        if operation == "encode" and len(result["tokens"]) >= 3 and next(lost) == 20:
             raise KeyboardInterrupt
 
     made = Campaign(Checker(side(interrupt)), 1, Budget(), ("bpe",))

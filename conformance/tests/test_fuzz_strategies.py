@@ -51,13 +51,15 @@ WHERE = {
     "unigram_unknown_without_token": "unigram",
     "join_without_decoder": "bpe",
     "wordpiece_length_unit": "wordpiece",
+    "bert_clean_text": "wordpiece",
 }
 
 
 #: Choices that matter to so few examples that thousands are needed.
 RARE = {
     *("bpe_merge_places", "truncation_odd", "pattern_end", "pattern_interval_plus", "wordpiece_cleanup"),
-    "byte_fallback_invalid",
+    *("byte_fallback_invalid", "trim_offsets", "byte_level_added_tokens", "pattern_posix_class"),
+    "unigram_unknown_score",
 }
 
 

@@ -258,7 +258,7 @@ def test_choices_contradict_nothing(run: Run) -> None:
 
 @pytest.mark.slow
 def test_an_empty_name_is_shown(run: Run) -> None:
-    assert run("run", "--impl", "@")[2].startswith("tokspec: '': is not installed; ")
+    assert run("run", "--impl", "@")[2].startswith("tokspec: @: is not installed; installed are ")
     message = "tokspec: '': is not an environment: it has neither bin/python nor Scripts/python.exe\n"
     assert run("run", "--impl", "tokenizers@") == (2, "", message)
 

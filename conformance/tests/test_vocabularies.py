@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
 from tokspec.laboratory.matrix import vocabularies as module
@@ -125,8 +126,18 @@ def test_who_gives_the_same_agrees_in_every_field(folder: Path) -> None:
     assert (column.vocabulary, column.format, column.fault) == ("toy", "tokenizer.json", "")
     right, own = column.cells.values()
     told = {"vocabulary": "toy", "texts": COUNT, "fields": same, "reason": "", "causes": []}
-    assert without_times(right) == {**told, "implementation": "right 0.1.0", "given": "tokspec", "as_it_is": False}
-    assert without_times(own) == {**told, "implementation": "own 0.1.0", "given": "tokenizer.json", "as_it_is": True}
+    assert without_times(right) == {
+        **told,
+        "implementation": f"right {__version__}",
+        "given": "tokspec",
+        "as_it_is": False,
+    }
+    assert without_times(own) == {
+        **told,
+        "implementation": f"own {__version__}",
+        "given": "tokenizer.json",
+        "as_it_is": True,
+    }
 
 
 def test_who_gives_tokens_alone_is_counted_by_them_and_causes_are_told(folder: Path) -> None:
@@ -206,22 +217,22 @@ def test_the_command_shows_a_table(folder: Path) -> None:
         0,
         [
             "implementation    1 ids tokens spans text",
-            "right 0.1.0    ~100 100    100   100  100",
-            "own 0.1.0       100 100    100   100  100",
-            "refuses 0.1.0     ·   ·      ·     ·    ·",
+            f"right {__version__}    ~100 100    100   100  100",
+            f"own {__version__}       100 100    100   100  100",
+            f"refuses {__version__}     ·   ·      ·     ·    ·",
         ],
     )
     assert lines[5].endswith("The last columns are over all files: 1 toy (tokenizer.json).")
     assert lines[7:9] == [
         "mine:Missing: not here: cannot be found: module 'mine' has no attribute 'Missing'",
-        "refuses 0.1.0: toy: does not load it: has no BPE",
+        f"refuses {__version__}: toy: does not load it: has no BPE",
     ]
     assert lines[10].startswith("3 cells computed and 0 kept, in ")
     status, lines = run("--list", str(file), "--vocabularies", str(folder), "--format", "markdown")
     assert lines[:3] == [
         "| implementation | 1 | ids | tokens | spans | text |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
-        "| right 0.1.0 | ~100 | 100 | 100 | 100 | 100 |",
+        f"| right {__version__} | ~100 | 100 | 100 | 100 | 100 |",
     ]
     assert lines[-1].startswith("0 cells computed and 3 kept, in ")
 
