@@ -55,7 +55,7 @@ WHERE = {
 }
 
 
-#: Choices that matter to so few examples that thousands are needed.
+#: Choices that matter to a few of thousands of examples, or to none that is drawn.
 RARE = {
     *("bpe_merge_places", "truncation_odd", "pattern_end", "pattern_interval_plus", "wordpiece_cleanup"),
     *("byte_fallback_invalid", "trim_offsets", "byte_level_added_tokens", "pattern_posix_class"),
