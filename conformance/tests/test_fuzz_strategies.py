@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,3 +247,29 @@ def test_what_users_draw_shrinks(holds: Callable[[Any, str], bool], text: str, s
 
 def test_the_backend_is_that_which_draws_the_same_everywhere() -> None:
     assert BACKEND == "tokspec"
+
+
+#: Draws the same examples, as Hypothesis's own backend has drawn some of the same kinds before, or has not.
+TWICE = """
+import hashlib
+import sys
+sys.path[:0] = [{here!r}]
+from test_fuzz_strategies import drawn, examples
+from hypothesis import HealthCheck, given, settings
+
+if {after}:
+    @settings(database=None, max_examples=60, suppress_health_check=list(HealthCheck))
+    @given(examples(["bpe", "training"]))
+    def earlier(example): pass
+    earlier()
+found = repr(drawn(examples(["bpe", "training"]), 60))
+print(hashlib.sha256(found.encode("utf-8", "surrogatepass")).hexdigest())
+"""
+
+
+def test_examples_are_the_same_after_other_tests_in_the_process() -> None:
+    seen = set[str]()
+    for after in (False, True):
+        program = TWICE.format(here=str(Path(__file__).parent), after=after)
+        seen.add(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
+    assert len(seen) == 1

@@ -1,24 +1,38 @@
 """The backend by which Hypothesis draws for a first difference: its own, but the same in every process.
 
 Hypothesis draws one number in twenty from the constants of the user's modules that happen to be loaded, and so other
-examples with the same seed in another process; and it makes five of six examples by changing the one before, which
+examples with the same seed in another process, or after other tests in this one, which leave some in a cache that all
+backends share; and it makes five of six examples by changing the one before, which
 finds less. No setting turns either off; a backend of one's own does. This is all that is used of Hypothesis beside its
 public interface (``pyproject.toml`` bounds the version): where it has moved, Hypothesis's own backend is used.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 try:
-    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
+    from hypothesis.internal.cache import LRUCache
+    from hypothesis.internal.conjecture import providers
+    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, CONSTANTS_CACHE, HypothesisProvider
     from hypothesis.internal.constants_ast import Constants
 except ImportError:  # pragma: no cover
     BACKEND = "hypothesis"
 else:
     BACKEND = "tokspec"
 
+    _OURS: LRUCache[Any, Any] = LRUCache(CONSTANTS_CACHE.max_size)
+
     class SameEverywhere(HypothesisProvider):
-        """Draws as Hypothesis does, without constants of loaded modules."""
+        """Draws as Hypothesis does, without constants of loaded modules and with a cache of its own."""
 
         _local_constants = Constants()
+
+        def _maybe_draw_constant(self, *args: Any, **options: Any) -> Any:
+            theirs, providers.CONSTANTS_CACHE = providers.CONSTANTS_CACHE, _OURS
+            try:
+                return super()._maybe_draw_constant(*args, **options)
+            finally:
+                providers.CONSTANTS_CACHE = theirs
 
     AVAILABLE_PROVIDERS[BACKEND] = f"{__name__}.{SameEverywhere.__name__}"
