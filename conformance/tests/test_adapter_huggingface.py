@@ -53,7 +53,7 @@ def test_hello() -> None:
             *("sequence_ids", "overflowing"),
         ),
         other_trainers=OTHER_TRAINERS,
-        encode_options=("pair", "add_special_tokens"),
+        encode_options=("pair", "add_special_tokens", "allowed_special"),
         decode_options=("skip_special_tokens",),
         components=COMPONENTS,
         reads_file=True,

@@ -109,6 +109,8 @@ FAMILIES = [
     ("15-sentencepiece", "SP-DEC"),
     ("16-streams", "STREAM"),
     ("16-streams", "STOP"),
+    ("17-untrusted-text", "TRUST"),
+    ("17-untrusted-text", "PARTS"),
 ]
 
 #: Clauses of which no case can ask: they bind the harness, or how a program speaks, whatever it is asked.

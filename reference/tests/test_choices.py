@@ -9,7 +9,8 @@ NAMES = (
     "merge_outside_vocabulary, duplicate_token, wordpiece_length_unit, unigram_tie, unigram_score_start, "
     "unigram_unknown, unigram_unknown_score, unigram_unknown_without_token, join_without_decoder, "
     "metaspace_leading_space, unknown_id, truncation_odd, wordpiece_cleanup, final_sigma, byte_level_added_tokens, "
-    "byte_fallback_invalid, pattern_end, pattern_interval_plus, trim_offsets, bert_clean_text, pattern_posix_class"
+    "special_not_allowed, byte_fallback_invalid, pattern_end, pattern_interval_plus, trim_offsets, bert_clean_text, "
+    "pattern_posix_class"
 )
 
 

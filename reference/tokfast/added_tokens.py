@@ -59,7 +59,7 @@ class AddedTokenFinder:
             if not content:
                 continue
             token = self._contents[content]
-            if token.single_word and _is_in_word(text, start, end):  # ADDED-8, ADDED-9
+            if token.passed_over or (token.single_word and _is_in_word(text, start, end)):  # ADDED-8, ADDED-9, TRUST-3
                 continue
             if token.lstrip:  # ADDED-6
                 before = WHITE_SPACE_BEFORE.match(text, begin, start)

@@ -32,7 +32,7 @@ from tokref.ceilings import refuse_many_parts, refuse_much_padding
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.lengths import pad, truncate
-from tokref.pipeline import added_as_bytes
+from tokref.pipeline import TextPart, added_as_bytes
 from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import utf_8
 from tokref.streams import Stopped
@@ -104,6 +104,24 @@ class FastTokenizer:
         encodings = [looking._encode_input(texts, add_special_tokens) for texts in inputs]
         refuse_much_padding(encodings, self.tokenizer.padding)
         return pad(encodings, self.tokenizer.padding)
+
+    def encode_parts(self, parts: Sequence[TextPart | Sequence[int]], add_special_tokens: bool = True) -> Encoding:
+        """Encode the parts of a prompt, as :func:`tokref.encode_parts` does."""
+        untrusted, tokens, tokenizer = self._allowing(()), list[EncodedToken](), self.tokenizer
+        for part in parts:
+            if isinstance(part, TextPart):
+                tokens += (self if part.trusted else untrusted)._encode_text(part.text, 0)
+                continue
+            for id in part:
+                if id not in self._tokens:  # PARTS-3
+                    raise InputError("unknown_id", f"id {id} has no entry in a vocabulary of {len(self._tokens)}")
+                tokens.append(EncodedToken(self._tokens[id], id, 0, 0))
+        added = added_count(tokenizer.post_processor, 1) if add_special_tokens else 0
+        found = truncate([tuple(tokens)], tokenizer.truncation, added, self.choices)
+        refuse_many_parts(found)
+        encoding = Encoding(post_process([found[0][0]], tokenizer.post_processor, add_special_tokens))
+        refuse_much_padding([encoding], tokenizer.padding)
+        return pad([encoding], tokenizer.padding)[0]
 
     def encode_ids(self, text: str, allowed_special: SpecialTokens = "all") -> list[int | None]:
         """Encode a text to ids alone, which takes a fraction of the time; None stands for a token without an entry.
@@ -234,9 +252,12 @@ class FastTokenizer:
 
     def _with_allowed(self, allowed: frozenset[str]) -> FastTokenizer:
         found = copy(self)
-        found.tokenizer = keep_allowed(self.tokenizer, [*allowed])
+        found.tokenizer = keep_allowed(self.tokenizer, [*allowed], self.choices)
         for name in ("_in_raw_text", "_in_normalized_text", "_vocabulary", "_tokens", "_special_tokens"):
             found.__dict__.pop(name, None)
+        if found.tokenizer.model != self.tokenizer.model:  # TRUST-1
+            found.__dict__.pop("_encoder", None)
+            found._ids, found._pieces = Cache(found._encode_piece_to_ids), Cache(found._encode_piece)
         return found
 
     # What is read from the tokenizer once, when it is first needed

@@ -36,12 +36,14 @@ from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.normalization import normalize
 from tokref.pipeline import (
+    TextPart,
     count_words,
     decode,
     decode_tokens_bytes,
     decode_with_offsets,
     encode,
     encode_inputs,
+    encode_parts,
     tokens_of,
 )
 from tokref.pre_tokenization import pre_tokenize
@@ -79,6 +81,7 @@ __all__ = [
     "Padding",
     "Stopped",
     "Target",
+    "TextPart",
     "TextStream",
     "Token",
     "Tokenizer",
@@ -98,6 +101,7 @@ __all__ = [
     "decode_with_offsets",
     "encode",
     "encode_inputs",
+    "encode_parts",
     "from_mapping",
     "normalize",
     "pre_tokenize",

@@ -17,7 +17,7 @@ from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.normalization import normalize
-from tokref.values import AddedToken, Component, Tokenizer
+from tokref.values import AddedToken, Component, Tokenizer, reserve
 
 SpecialTokens = Literal["all"] | Sequence[str]
 """The special tokens that a request allows or disallows: all, or the contents of some."""
@@ -34,16 +34,26 @@ class Stretch(NamedTuple):
     token: AddedToken | None
 
 
-def keep_allowed(tokenizer: Tokenizer, allowed: SpecialTokens) -> Tokenizer:
+def keep_allowed(tokenizer: Tokenizer, allowed: SpecialTokens, choices: Choices) -> Tokenizer:
     """Return a tokenizer without the special tokens that are not allowed: they are text (ADDED-15, ADDED-16).
 
-    >>> keep_allowed(Tokenizer(added_tokens=(AddedToken("<a>"), AddedToken("<b>"))), ["<b>"]).special_tokens
+    >>> tokenizer = Tokenizer(added_tokens=(AddedToken("<a>"), AddedToken("<b>")))
+    >>> keep_allowed(tokenizer, ["<b>"], Choices()).special_tokens
     ('<b>',)
     """
     if allowed == "all":
         return tokenizer
-    kept = [token for token in tokenizer.added_tokens if not token.special or token.content in allowed]
-    return replace(tokenizer, added_tokens=tuple(kept))
+    kept: list[AddedToken] = []
+    hidden: list[str] = []
+    for token in tokenizer.added_tokens:
+        if not token.special or token.content in allowed:
+            kept.append(token)
+            continue
+        hidden.append(token.content)
+        if choices.special_not_allowed == "passed_over":  # TRUST-3
+            kept.append(replace(token, passed_over=True))
+    model = reserve(tokenizer.model, hidden) if tokenizer.model else None  # TRUST-1
+    return replace(tokenizer, added_tokens=tuple(kept), model=model)
 
 
 def refuse_disallowed(
@@ -103,7 +113,8 @@ def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken])
         # And not the one that is listed first, behind which a longer one would never be found.
         content = max(here, key=len)  # ADDED-2
         token, end = contents[content], place + len(content)
-        if token.single_word and _is_in_word(text, place, end):  # ADDED-8
+        # What is passed over takes no white space, and is text of the stretch around it (TRUST-2).
+        if token.passed_over or (token.single_word and _is_in_word(text, place, end)):  # ADDED-8, TRUST-3
             # Not even a shorter token that begins here is tried: the match as a whole is text.
             place = end  # ADDED-9
             continue

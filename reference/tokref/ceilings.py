@@ -20,7 +20,7 @@ from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.lengths import padded_length, truncate
 from tokref.patterns import Pattern, PatternReader
-from tokref.pipeline import encode_inputs
+from tokref.pipeline import TextPart, encode_inputs, encode_parts
 from tokref.post_processing import added_count
 from tokref.values import EncodedToken, Encoding, Padding, Tokenizer, Unigram
 
@@ -165,7 +165,9 @@ def refuse_large_encoding(
     if tokenizer.truncation is not None:
         for text in (text for texts in inputs for text in texts):
             refuse_disallowed(text, tokenizer.special_tokens, allowed_special, disallowed_special)
-        bare = replace(keep_allowed(tokenizer, allowed_special), post_processor=None, truncation=None, padding=None)
+        bare = replace(
+            keep_allowed(tokenizer, allowed_special, choices), post_processor=None, truncation=None, padding=None
+        )
         for texts in inputs:
             encoded = [encode_inputs([[text]], bare, choices)[0].tokens for text in texts]
             added = added_count(tokenizer.post_processor, len(texts)) if add_special_tokens else 0
@@ -174,6 +176,20 @@ def refuse_large_encoding(
         bare = replace(tokenizer, padding=None)
         encodings = encode_inputs(inputs, bare, choices, add_special_tokens, allowed_special, disallowed_special)
         refuse_much_padding(encodings, tokenizer.padding)
+
+
+def refuse_large_prompt(
+    parts: Sequence[TextPart | Sequence[int]], tokenizer: Tokenizer, choices: Choices, add_special_tokens: bool
+) -> None:
+    """Refuse the parts of a prompt of which very much would be cut off in parts or filled up."""
+    if tokenizer.truncation is not None:
+        bare = replace(tokenizer, post_processor=None, truncation=None, padding=None)
+        added = added_count(tokenizer.post_processor, 1) if add_special_tokens else 0
+        encoded = encode_parts(parts, bare, choices).tokens
+        refuse_many_parts(truncate([encoded], tokenizer.truncation, added, choices))
+    if tokenizer.padding is not None:
+        bare = replace(tokenizer, padding=None)
+        refuse_much_padding([encode_parts(parts, bare, choices, add_special_tokens)], tokenizer.padding)
 
 
 def refuse_many_parts(parts: Sequence[Sequence[tuple[EncodedToken, ...]]]) -> None:

@@ -43,6 +43,7 @@ class Choices:
     wordpiece_cleanup: Literal["each_token", "whole_text"] = "each_token"
     final_sigma: Literal["contextual", "plain"] = "contextual"
     byte_level_added_tokens: Literal["alphabet", "utf_8"] = "alphabet"
+    special_not_allowed: Literal["absent", "passed_over"] = "absent"
     byte_fallback_invalid: Literal["run", "byte"] = "run"
     pattern_end: Literal["text", "line"] = "text"
     pattern_interval_plus: Literal["possessive", "repeated"] = "possessive"

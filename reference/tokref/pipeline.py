@@ -93,9 +93,49 @@ def encode_inputs(
     for texts in inputs:
         for text in texts:
             refuse_disallowed(text, tokenizer.special_tokens, allowed_special, disallowed_special)
-    tokenizer = keep_allowed(tokenizer, allowed_special)
+    tokenizer = keep_allowed(tokenizer, allowed_special, choices)
     encodings = [_encode_input(texts, tokenizer, choices, add_special_tokens) for texts in inputs]
     return pad(encodings, tokenizer.padding)
+
+
+class TextPart(NamedTuple):
+    """A text of a prompt; every special token is allowed in it if it is trusted, and none if it is not (PARTS-2)."""
+
+    text: str
+    trusted: bool = False
+
+
+def encode_parts(
+    parts: Sequence[TextPart | Sequence[int]],
+    tokenizer: Tokenizer,
+    choices: Choices,
+    add_special_tokens: bool = True,
+) -> Encoding:
+    """Encode the parts of a prompt, each of which is a text or a list of ids (``spec/17-untrusted-text.md``).
+
+    The spans of tokens count in their own part.
+
+    Raises:
+        InputError: as :func:`encode`; ``unknown_id``, where an id is of no token.
+
+    >>> from tokref import Bpe
+    >>> tokenizer = Tokenizer(Bpe({"<": 0, "e": 1, ">": 2}), added_tokens=(AddedToken("<e>", 3),))
+    >>> parts = [TextPart("<e>"), [3], TextPart("<e>", trusted=True)]
+    >>> [token.id for token in encode_parts(parts, tokenizer, Choices()).tokens]
+    [0, 1, 2, 3, 3]
+    """
+    untrusted, strict = keep_allowed(tokenizer, (), choices), replace(choices, unknown_id="error")
+    tokens: list[EncodedToken] = []
+    for part in parts:  # PARTS-1
+        if isinstance(part, TextPart):
+            tokens += _encode_text(part.text, 0, tokenizer if part.trusted else untrusted, choices)  # PARTS-2
+        else:
+            names = tokens_of(part, tokenizer, strict)
+            tokens += [EncodedToken(name, id, 0, 0) for name, id in zip(names, part, strict=True)]  # PARTS-3
+    added = added_count(tokenizer.post_processor, 1) if add_special_tokens else 0
+    ((kept, *_),) = truncate([tuple(tokens)], tokenizer.truncation, added, choices)  # PARTS-5
+    whole = post_process([kept], tokenizer.post_processor, add_special_tokens)  # PARTS-4, TRUST-5
+    return pad([Encoding(whole)], tokenizer.padding)[0]
 
 
 def _encode_input(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices, add_special_tokens: bool) -> Encoding:
@@ -107,6 +147,7 @@ def _encode_input(texts: Sequence[str], tokenizer: Tokenizer, choices: Choices, 
     if len(parts) == 2:  # TRUNC-8
         a, b = parts
         chosen = [(a[0], b[0]), *product(a[1:], b), *product(a[:1], b[1:])]
+    # Whatever is allowed in the texts, and whatever they begin with (TRUST-4, TRUST-5).
     whole, *overflowing = [post_process(texts, tokenizer.post_processor, add_special_tokens) for texts in chosen]
     return Encoding(whole, tuple(map(Encoding, overflowing)))
 

@@ -6,7 +6,7 @@ plain ones and refuses those that contradict themselves, so no chapter checks a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -97,12 +97,13 @@ class Bpe:
 
 @dataclass(frozen=True)
 class WordPiece:
-    """A WordPiece model (``spec/05-wordpiece.md``). ``max_word_length`` is in code points."""
+    """A WordPiece model (``spec/05-wordpiece.md``). ``max_word_length`` is in code points, ``reserved`` as in Bpe."""
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     unknown_token: str = "[UNK]"
     continuing_prefix: str = "##"
     max_word_length: int = 100
+    reserved: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -132,10 +133,11 @@ class Unigram:
 
 @dataclass(frozen=True)
 class WordLevel:
-    """A model that knows whole pieces only (``spec/14-word-level.md``)."""
+    """A model that knows whole pieces only (``spec/14-word-level.md``). ``reserved`` is that of :class:`Bpe`."""
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     unknown_token: str = "<unk>"
+    reserved: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
 Model = Bpe | WordPiece | Unigram | WordLevel
@@ -155,6 +157,8 @@ class AddedToken:
     lstrip: bool = False
     rstrip: bool = False
     single_word: bool = False
+    passed_over: bool = False
+    """Whether a match is text, because a request does not allow it (``special_not_allowed``)."""
 
 
 @dataclass(frozen=True)
@@ -218,8 +222,34 @@ def all_tokens(model: Model) -> Mapping[str, int]:
     >>> all_tokens(Bpe({"a": 1}, reserved={"<s>": 0}))
     {'a': 1, '<s>': 0}
     """
-    reserved = model.reserved if isinstance(model, Bpe | Unigram) else {}
-    return {**model.vocabulary, **reserved} if reserved else model.vocabulary
+    return {**model.vocabulary, **model.reserved} if model.reserved else model.vocabulary
+
+
+def reserve(model: Model, tokens: Collection[str]) -> Model:
+    """Return a model that finds some of its tokens in no text; they keep their ids (SP-TYPE-2, TRUST-1).
+
+    >>> model = reserve(Bpe({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)), ["ab"])
+    >>> model.vocabulary, model.merges, model.reserved
+    ({'a': 0, 'b': 1}, (), {'ab': 2})
+    """
+    left = {token: id for token, id in model.vocabulary.items() if token not in tokens}
+    reserved = {**model.reserved, **{token: id for token, id in model.vocabulary.items() if token in tokens}}
+    if isinstance(model, WordPiece | WordLevel):
+        return replace(model, vocabulary=left, reserved=reserved)
+    symbols = tuple(token for token in model.symbols if token not in tokens)
+    if isinstance(model, Unigram):
+        weights = {token: weight for token, weight in model.weights.items() if token in left}
+        others = model.reserved_weight + sum(model.weights[token] for token in model.weights if token in tokens)
+        return replace(model, weights=weights, ids=left, symbols=symbols, reserved=reserved, reserved_weight=others)
+    prefix = model.continuing_prefix
+    merges = tuple(
+        (one, two) for one, two in model.merges if {one, two, one + two.removeprefix(prefix)}.isdisjoint(tokens)
+    )
+    scores = None if model.scores is None else {token: model.scores[token] for token in left}
+    unused = model.unused.difference(tokens)
+    return replace(
+        model, vocabulary=left, merges=merges, scores=scores, symbols=symbols, unused=unused, reserved=reserved
+    )
 
 
 def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:

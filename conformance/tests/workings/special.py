@@ -1,7 +1,8 @@
-"""Special tokens that a request allows or disallows, and bytes and offsets, by other ways than the reference goes.
+"""Special tokens that a request allows or disallows, prompts in parts, and bytes and offsets, by ways of their own.
 
-A text is cut at what is allowed by one regular expression; ids come from the program of BPE. Bytes are read off the
-table of characters, and an offset is the length of the text before it, decoded anew for each token.
+A text is cut at what is allowed by one regular expression; ids come from the program of BPE, which is given a model
+without what is not allowed. Bytes are read off the table of characters, and an offset is the length of the text before
+it, decoded anew for each token.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import bpe
 from stages import CHARACTER_OF_BYTE, Model, NotCovered, Refused
 
 CHOICES = {
-    "encode": (*bpe.CHOICES["encode"],),
-    "encode_batch": (*bpe.CHOICES["encode"],),
+    "encode": (*bpe.CHOICES["encode"], "special_not_allowed"),
+    "encode_batch": (*bpe.CHOICES["encode"], "special_not_allowed"),
+    "encode_parts": (*bpe.CHOICES["encode"], "special_not_allowed"),
     "decode_bytes": ("unknown_id", "byte_level_added_tokens"),
     "decode_with_offsets": ("unknown_id", "byte_level_added_tokens"),
 }
 
 BYTE_OF_CHARACTER = {character: byte for byte, character in CHARACTER_OF_BYTE.items()}
 OPTIONS = ("allowed_special", "disallowed_special")
+FLAGS = ("normalized", "lstrip", "rstrip", "single_word")
 
 
 def recompute(
@@ -33,6 +36,8 @@ def recompute(
     if operation == "encode_batch":
         options = {key: request[key] for key in OPTIONS if key in request}
         return [{"encodings": [encode(model, {**each, **options}, choices) for each in request["inputs"]]}]
+    if operation == "encode_parts":
+        return [{"ids": encode_parts(model, request, choices)}]
     if operation == "decode_bytes":
         return [{"bytes": b"".join(parts_of(model, request["ids"], choices)).hex()}]
     if operation == "decode_with_offsets":
@@ -51,9 +56,15 @@ def encode(model: Model, request: Mapping[str, Any], choices: Mapping[str, str])
     disallowed = special - allowed if disallowed == "all" else set(disallowed)
     if any(re.search(re.escape(token), text) for token in disallowed):
         raise Refused("invalid_input")
-    wanted = sorted(allowed | {token["content"] for token in added if not token["special"]}, key=len, reverse=True)
+    hidden, others = special - allowed, {token["content"] for token in added if not token["special"]}
+    passed = hidden if choices["special_not_allowed"] == "passed_over" else set[str]()
+    wanted = sorted(allowed | others | passed, key=len, reverse=True)
     parts = re.split(f"({'|'.join(map(re.escape, wanted))})", text) if wanted else [text]
-    ordinary = {key: value for key, value in model.items() if key not in ("special_tokens", "added_tokens")}
+    while at := next((place for place in range(1, len(parts), 2) if parts[place] in passed), 0):
+        parts[at - 1 : at + 2] = ["".join(parts[at - 1 : at + 2])]
+    ordinary = {key: value for key, value in model.items() if key in ("type", "vocabulary", "merges", "pre_tokenizer")}
+    ordinary["vocabulary"] = [token for token in model["vocabulary"] if token not in hidden]
+    ordinary["merges"] = [pair for pair in model["merges"] if hidden.isdisjoint((*pair, "".join(pair)))]
     tokens, spans, place = list[str](), list[list[int]](), 0
     for number, part in enumerate(parts):
         if number % 2:
@@ -65,6 +76,32 @@ def encode(model: Model, request: Mapping[str, Any], choices: Mapping[str, str])
             spans += [[place + start, place + end] for start, end in found["spans"]]
         place += len(part)
     return {"tokens": tokens, "ids": [ids[token] for token in tokens], "spans": spans}
+
+
+#: What a model may have whose prompts are computed.
+_PLAIN = {"about", "type", "vocabulary", "merges", "special_tokens", "added_tokens", "post_processor"}
+
+
+def encode_parts(model: Model, request: Mapping[str, Any], choices: Mapping[str, str]) -> list[int]:
+    if not model.keys() <= _PLAIN or any(token.get(key) for token in model.get("added_tokens", ()) for key in FLAGS):
+        raise NotCovered("more than tokens")
+    ids = list[int]()
+    for part in request["parts"]:
+        if "ids" in part:
+            if not set(part["ids"]) <= set(ids_of(model).values()):
+                raise Refused("unknown_id")
+            ids += part["ids"]
+        else:
+            allowed = "all" if part.get("trusted") else []
+            ids += encode(model, {"text": part["text"], "allowed_special": allowed}, choices)["ids"]
+    if "post_processor" not in model or not request.get("add_special_tokens", True):
+        return ids
+    named = {each["name"]: each["ids"] for each in model["post_processor"]["special_tokens"]}
+    return [
+        id
+        for item in model["post_processor"]["single"]
+        for id in (named[item["special"]] if "special" in item else ids)
+    ]
 
 
 def ids_of(model: Model) -> dict[str, int]:

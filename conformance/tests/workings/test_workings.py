@@ -47,12 +47,14 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "wordpiece_length_unit": ("code_point", "utf16"),
     "unknown_id": ("error", "skipped"),
     "byte_level_added_tokens": ("alphabet", "utf_8"),
+    "special_not_allowed": ("absent", "passed_over"),
 }
 #: What the programs leave to notes by hand: other stages, and words too long for naive loops.
 NOT_COVERED = {
     *("normalize", "decode", "nfd", "nfkd", "lowercase", "strip_accents", "final_sigma", "bert_clean_text"),
     *("metaspace_leading_space", "unknown_id", "join_without_decoder", "duplicate_token", "merge_outside_vocabulary"),
-    *("decode_stream", "decode_until", "encode_batch", "byte_level_added_tokens"),
+    *("decode_stream", "decode_until", "encode_batch", "encode_parts", "byte_level_added_tokens"),
+    "special_not_allowed",
     *("added_tokens", "vocabulary_ids", "post_processor", "truncation", "padding", "pair", "add_special_tokens"),
     *("ignore_merges", "fuse_unk", "byte_fallback", "continuing_prefix", "end_of_word_suffix", "dropout"),
     *("replace", "prepend", "strip", "precompiled", "sequence", "nmt", "byte_level"),

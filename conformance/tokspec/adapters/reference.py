@@ -35,7 +35,7 @@ from tokref import (
     wordpiece,
 )
 from tokref.added_tokens import SpecialTokens
-from tokref.ceilings import TimedPattern, refuse_large_encoding, refuse_many_segmentations
+from tokref.ceilings import TimedPattern, refuse_large_encoding, refuse_large_prompt, refuse_many_segmentations
 from tokref.reading import (
     read_boolean,
     read_integer,
@@ -194,6 +194,11 @@ class ReferenceRequest:
         refuse_large_encoding(inputs, self.tokenizer, self.choices, *self.encode_options)
         return tokref.encode_inputs(inputs, self.tokenizer, self.choices, *self.encode_options)
 
+    def prompt(self, parts: Sequence[tokref.TextPart | Sequence[int]], adds: bool) -> Encoding:
+        """Encode the parts of a prompt."""
+        refuse_large_prompt(parts, self.tokenizer, self.choices, adds)
+        return tokref.encode_parts(parts, self.tokenizer, self.choices, adds)
+
     def bpe_training(self, target: bpe.Target) -> bpe.BpeTraining:
         """Train BPE on the words; the special tokens come first in its vocabulary."""
         special_tokens, suffix = self.tokenizer.special_tokens, self.model.end_of_word_suffix
@@ -231,6 +236,23 @@ class ReferenceRequest:
         """Answer ``encode_batch``; every input is an object as that of ``encode``."""
         inputs = [replace(self, input=input).text_and_pair() for input in self.objects("inputs")]
         return {"encodings": [_fields(encoding, self.encode_fields) for encoding in self.encodings(inputs)]}
+
+    def encode_parts(self) -> Result:
+        """Answer ``encode_parts``: the ids of the parts of a prompt together."""
+        encoding = self.prompt(self.parts, self.boolean("add_special_tokens", default=True))
+        return {"ids": [token.id for token in encoding.tokens]}
+
+    @property
+    def parts(self) -> list[tokref.TextPart | Sequence[int]]:
+        """The parts of a prompt, each a text or ids."""
+        parts: list[tokref.TextPart | Sequence[int]] = []
+        for input in self.objects("parts"):
+            part = replace(self, input=input)
+            if ("text" in input) == ("ids" in input):
+                raise InputError("invalid_input", "a part has either text or ids")
+            trusted = part.boolean("trusted", default=False)
+            parts.append(part.numbers("ids") if "ids" in input else tokref.TextPart(part.text("text"), trusted))
+        return parts
 
     def decode(self) -> Result:
         """Answer ``decode``, of either tokens or ids."""
@@ -469,6 +491,7 @@ class ReferenceAdapter:
         "pre_tokenize": {None: "pre_tokenize"},
         "encode": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), "encode"),
         "encode_batch": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), "encode_batch"),
+        "encode_parts": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), "encode_parts"),
         "decode": {None: "decode"},
         "decode_stream": {None: "decode_stream"},
         "decode_until": {None: "decode_until"},

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import tokfast
 from tokfast import FastTokenizer
 from tokfast.streams import TextStream
-from tokref import Encoding, InputError, Target, UnigramTraining
+from tokref import Encoding, InputError, Target, TextPart, UnigramTraining
 from tokref.bpe import BpeTraining
 from tokref.values import Words
 from tokref.wordpiece import WordPieceTraining
@@ -39,6 +39,10 @@ class FastRequest(ReferenceRequest):
     def encodings(self, inputs: Sequence[Sequence[str]]) -> list[Encoding]:
         """Encode a batch of inputs, each of which is one text or two, with the options of the request."""
         return self.fast.encode_inputs(inputs, *self.encode_options)
+
+    def prompt(self, parts: Sequence[TextPart | Sequence[int]], adds: bool) -> Encoding:
+        """Encode the parts of a prompt."""
+        return self.fast.encode_parts(parts, adds)
 
     def bpe_training(self, target: Target) -> BpeTraining:
         """Train BPE on the words; the special tokens come first in its vocabulary."""
@@ -134,6 +138,7 @@ class TokfastAdapter(ReferenceAdapter):
             "pre_tokenize",
             "encode",
             "encode_batch",
+            "encode_parts",
             "decode",
             "decode_stream",
             "decode_until",

@@ -25,6 +25,7 @@ CHOICES = {
     "join_without_decoder": "nothing",
     "unknown_id": "skipped",
     "final_sigma": "plain",
+    "special_not_allowed": "passed_over",
 }
 
 #: What the library reads of a model; of what it does not know it says so.
@@ -53,11 +54,11 @@ class FastokensAdapter:
             name="fastokens",
             version=version("fastokens"),
             language="Rust",
-            operations=("encode", "encode_batch", "decode"),
+            operations=("encode", "encode_batch", "encode_parts", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,
             encode_fields=("tokens", "ids", "type_ids", "attention_mask", "special_tokens_mask"),
-            encode_options=("add_special_tokens",),
+            encode_options=("add_special_tokens", "allowed_special"),
             decode_options=("skip_special_tokens",),
             components=COMPONENTS,
             reads_file=True,
@@ -97,8 +98,16 @@ class FastokensAdapter:
             if operation == "decode":
                 return {"text": _decode(tokenizer, input)}
             adds = input.get("add_special_tokens", True)
+            if operation == "encode_parts":
+                return {"ids": _encode_parts(tokenizer, input["parts"], adds)}
+            allowed = input.get("allowed_special", "all")
+            if allowed not in ("all", []):
+                raise Unsupported("finds all special tokens in a text or none")
             if operation == "encode":
-                return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds), names)
+                options = {} if allowed == "all" else {"split_special_tokens": True}
+                return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds, **options), names)
+            if allowed == []:
+                raise Unsupported("finds all special tokens in batches")
             texts = [each["text"] for each in input["inputs"]]
             found = tokenizer.encode_batch(texts, add_special_tokens=adds)
             return {"encodings": [_encoding(each, names) for each in found]}
@@ -106,6 +115,14 @@ class FastokensAdapter:
             if "in vocabulary" in str(error):
                 raise Refusal("unknown_symbol", str(error)) from error
             raise
+
+
+def _encode_parts(tokenizer: Any, parts: list[Mapping[str, Any]], adds: bool) -> list[int]:
+    if adds:
+        raise Unsupported("puts nothing around parts")
+    if any("ids" in part for part in parts):
+        raise Unsupported("takes texts, and no ids")
+    return list(tokenizer.encode_segments([(part["text"], part.get("trusted", False)) for part in parts]).ids)
 
 
 def names_in(content: Mapping[str, Any]) -> Mapping[int, str]:

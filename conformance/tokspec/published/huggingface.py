@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 import tokenizers
@@ -38,6 +39,7 @@ CHOICES = {
     "final_sigma": "plain",
     "pattern_end": "line",
     "pattern_interval_plus": "repeated",
+    "special_not_allowed": "passed_over",
     "trim_offsets": "as_counted",
     "offset_unit": "code_point",
 }
@@ -87,6 +89,9 @@ _FIELDS = {
 #: What it loads: versions before 0.20 know merges that are one string only.
 _FORMAT = "tokenizer.json-legacy" if re.match(r"0\.1?[0-9]\.", tokenizers.__version__) else "tokenizer.json"
 
+#: Whether it can be told to find no special token; versions before 0.19 cannot.
+_HIDES = hasattr(Tokenizer, "encode_special_tokens")
+
 #: Words are fed as often as they count; more than this takes too long.
 _MOST_WORDS = 1_000_000
 
@@ -116,7 +121,7 @@ class TokenizersAdapter:
             choices=CHOICES,
             encode_fields=(*_FIELDS, "overflowing"),
             other_trainers=OTHER_TRAINERS,
-            encode_options=("pair", "add_special_tokens"),
+            encode_options=("pair", "add_special_tokens", *(("allowed_special",) if _HIDES else ())),
             decode_options=("skip_special_tokens",),
             components=COMPONENTS,
             reads_file=True,
@@ -169,16 +174,33 @@ def _pre_tokenize(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _encode(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
-    encoding = tokenizer.encode(
-        input["text"], input.get("pair"), add_special_tokens=input.get("add_special_tokens", True)
-    )
+    with _looking(tokenizer, input.get("allowed_special", "all")):
+        encoding = tokenizer.encode(
+            input["text"], input.get("pair"), add_special_tokens=input.get("add_special_tokens", True)
+        )
     return _whole(encoding)
 
 
 def _encode_batch(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
     inputs = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in input["inputs"]]
-    encodings = tokenizer.encode_batch(inputs, add_special_tokens=input.get("add_special_tokens", True))
+    with _looking(tokenizer, input.get("allowed_special", "all")):
+        encodings = tokenizer.encode_batch(inputs, add_special_tokens=input.get("add_special_tokens", True))
     return {"encodings": [_whole(encoding) for encoding in encodings]}
+
+
+@contextmanager
+def _looking(tokenizer: Tokenizer, allowed: Any) -> Iterator[None]:
+    """Have a tokenizer find all special tokens, or none, which is a property of it and no option of a call."""
+    if allowed == "all":
+        yield
+        return
+    if allowed:
+        raise Unsupported("finds all special tokens in a text or none")
+    tokenizer.encode_special_tokens = True
+    try:
+        yield
+    finally:
+        tokenizer.encode_special_tokens = False
 
 
 def _whole(encoding: Encoding) -> Result:

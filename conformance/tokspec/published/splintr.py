@@ -72,7 +72,7 @@ class SplintrAdapter:
             formats=("tokenizer.json",),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
-            encode_options=("add_special_tokens",),
+            encode_options=("add_special_tokens", "allowed_special", "disallowed_special"),
             decode_options=("skip_special_tokens", "id_steps", "end", "beside"),
             components=COMPONENTS,
             reads_file=True,
@@ -115,8 +115,9 @@ class SplintrAdapter:
                 return _decode_stream(tokenizer, input)
             adds = input.get("add_special_tokens", True)
             if operation == "encode":
-                encode = tokenizer.encode if adds else tokenizer.encode_raw
-                return _encoding(encode(input["text"]), names)
+                return _encoding(_encode(tokenizer, input, adds), names)
+            if input.get("allowed_special", "all") != "all" or input.get("disallowed_special"):
+                raise Unsupported("finds all special tokens in batches")
             if not adds:
                 raise Unsupported("encodes batches with what its post-processor adds, and not without")
             found = tokenizer.encode_batch([each["text"] for each in input["inputs"]])
@@ -127,6 +128,25 @@ class SplintrAdapter:
             if "cannot be streamed" in str(error):
                 raise Unsupported(str(error)) from error
             raise
+
+
+def _encode(tokenizer: Any, input: Mapping[str, Any], adds: bool) -> list[int]:
+    text, allowed = input["text"], input.get("allowed_special", "all")
+    refused = input.get("disallowed_special", [])
+    if allowed == "all" and not refused:
+        return list((tokenizer.encode if adds else tokenizer.encode_raw)(text))
+    if not adds:
+        raise Unsupported("adds what its post-processor adds where not all special tokens are found")
+    if allowed == [] and not refused:
+        return list(tokenizer.encode_ordinary(text))
+    if allowed == "all" or refused != "all":
+        raise Unsupported("refuses all special tokens that are not allowed, and no others")
+    try:
+        return list(tokenizer.encode_allowed_special(text, allowed))
+    except ValueError as error:
+        if "allow-list" not in str(error):
+            raise
+        raise Refusal("invalid_input", str(error)) from error
 
 
 def _decode(tokenizer: Any, vocabulary: Mapping[str, int], input: Mapping[str, Any]) -> str:

@@ -86,6 +86,9 @@ _PIECE = {
     "items": False,
     "anyOf": [{"minItems": 3}, {"minItems": 1, "maxItems": 1}],
 }
+_PART: Schema = {
+    "oneOf": [_record({"text": _TEXT}, {"trusted": _FLAG}), _record({"ids": _list(_COUNT)}, {})],
+}
 _CORPUS_FORM = {"$ref": "#/$defs/corpus"}
 _ENCODING = {"$ref": "#/$defs/encoding"}
 _SOME_SPECIAL = {"$ref": "#/$defs/some_special"}
@@ -187,6 +190,25 @@ OPERATIONS: tuple[Operation, ...] = (
             (_BYTES, {"inputs": [{"text": "bug"}]}),
             (_BERT, {"inputs": [{"text": "bug"}]}),
             (_METASPACE, {"inputs": [{"text": "hug"}]}),
+        ),
+    ),
+    Operation(
+        "encode_parts",
+        (
+            Row(
+                "bpe, wordpiece, unigram, wordlevel",
+                "`parts`: objects with `text`, and perhaps `trusted`, or with `ids`; `add_special_tokens`",
+                "`ids`",
+            ),
+        ),
+        takes={"parts": _list(_PART)},
+        may_take={"add_special_tokens": _FLAG},
+        gives={"ids": _list(_COUNT)},
+        clauses="PARTS-*",
+        questions=(
+            (_BPE, {"parts": [{"text": "b"}, {"text": "ug", "trusted": True}]}),
+            (_BYTES, {"parts": [{"text": "b"}, {"text": "ug", "trusted": True}]}),
+            (_METASPACE, {"parts": [{"text": "hug"}], "add_special_tokens": False}),
         ),
     ),
     Operation(

@@ -28,7 +28,7 @@ from tokref.reading.shapes import (
     read_tokens,
     refuse,
 )
-from tokref.values import Bpe, Model, Unigram, WordLevel, WordPiece, number_tokens
+from tokref.values import Bpe, Model, Unigram, WordLevel, WordPiece, number_tokens, reserve
 
 PIECE_TYPES = ("control", "user_defined", "unused", "byte")
 """The types that a token may have, besides the ordinary one and that of the unknown token (SP-TYPE-1)."""
@@ -129,7 +129,7 @@ def read_piece_types(value: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
-def reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
+def set_types(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
     """Take out of the vocabulary what is not found in a text by its place there (SP-TYPE-2)."""
     if not isinstance(model, Bpe | Unigram):
         refuse("piece_types are for models of the types bpe and unigram")
@@ -149,26 +149,10 @@ def reserve(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
     found = ("unused",) if isinstance(model, Bpe) else ()
     names = [token for token, kind in kinds.items() if kind not in found]
     names += [token for token in (model.unknown_token,) if token is not None and token in vocabulary]
-    reserved = {token: vocabulary[token] for token in names}
-    left = {token: id for token, id in vocabulary.items() if token not in reserved}
     symbols, unused = types.get("user_defined", ()), frozenset(types.get("unused", ()))
-    if isinstance(model, Unigram):
-        weights = {token: weight for token, weight in model.weights.items() if token in left}
-        others = sum(model.weights[token] for token in reserved)
-        return replace(
-            model,
-            weights=weights,
-            ids=left,
-            symbols=symbols,
-            unused=unused,
-            reserved=reserved,
-            reserved_weight=others,
-        )
-    merges = tuple(pair for pair in model.merges if {*pair, join_symbols(pair, model)} <= left.keys())
-    scores = None if model.scores is None else {token: model.scores[token] for token in left}
-    return replace(
-        model, vocabulary=left, merges=merges, scores=scores, symbols=symbols, unused=unused, reserved=reserved
-    )
+    found_in_texts = reserve(model, names)
+    assert isinstance(found_in_texts, Bpe | Unigram)
+    return replace(found_in_texts, symbols=symbols, unused=unused)
 
 
 MODELS: Mapping[str, Callable[[Mapping[str, Any], Choices], Model]] = {

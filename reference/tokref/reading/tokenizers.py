@@ -16,7 +16,7 @@ from tokref.reading.components import (
     read_pre_tokenizer,
     read_truncation,
 )
-from tokref.reading.models import MODELS, read_piece_types, reserve
+from tokref.reading.models import MODELS, read_piece_types, set_types
 from tokref.reading.shapes import (
     Reader,
     read_boolean,
@@ -58,7 +58,7 @@ def from_mapping(content: Mapping[str, Any], choices: Choices = Choices()) -> To
     types = read_piece_types(given.pop("piece_types", {}))
     model = MODELS[kind](given, choices)
     if has_types:  # SP-TYPE-2: the unknown token has a type, even if no other has
-        model = reserve(model, types)
+        model = set_types(model, types)
     _tell_types(stages, model, types)
     added_tokens = add_ids((*special_tokens, *stages.pop("added_tokens", ())), all_tokens(model))
     return Tokenizer(model, added_tokens=added_tokens, **stages)

@@ -111,7 +111,13 @@ fn normalize(model: &Model, input: &Value) -> Outcome<Value> {
 }
 
 fn encode(model: &Model, input: &Value) -> Outcome<Value> {
-    let ids = tokenizer(model)?.encode(text(&input["text"])?, model.control);
+    let finds = match &input["allowed_special"] {
+        Value::Null => model.control,
+        Value::String(_) if model.control => true,
+        Value::Array(some) if some.is_empty() => false,
+        _ => return Err(unsupported("finds all special tokens in a text or none")),
+    };
+    let ids = tokenizer(model)?.encode(text(&input["text"])?, finds);
     let unknown = |error: EncodeError| Refusal("unknown_symbol", error.to_string());
     Ok(json!({ "ids": ids.map_err(unknown)? }))
 }
@@ -138,6 +144,7 @@ pub fn adapter() -> Adapter<Model> {
         "formats": ["tokenizer.json", "sentencepiece.model"],
         "reads_file": true,
         "encode_fields": ["ids"],
+        "encode_options": ["allowed_special"],
         "decode_options": ["skip_special_tokens"],
         // Not among them, for the library reads and does not use them: lstrip, rstrip and single_word of added tokens,
         // ignore_merges and continuing_subword_prefix of BPE, post-processors, truncation and padding. It reads

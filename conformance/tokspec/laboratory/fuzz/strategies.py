@@ -259,6 +259,8 @@ def _encoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
             yield "encode", {"text": asked, **given}
             yield "encode", {"text": "a", "pair": asked, **given}
             yield "encode_batch", {"inputs": [{"text": asked}, {"text": "a"}], **given}
+            ids = {"ids": _ids_of(model)[-2:]}
+            yield "encode_parts", {"parts": [{"text": asked}, ids, {"text": asked, "trusted": True}]}
 
 
 #: What acts on whole encodings, which are asked in pairs, in batches and without added tokens then.
