@@ -85,13 +85,16 @@ def test_who_knows_one_pipeline_is_asked_about_it(kind: type[Picky], family: str
 
 @pytest.mark.slow
 def test_one_decoder_that_is_refused_is_left_out_and_tried_again() -> None:
-    adapter = NoStripping()
-    tally = fuzz(adapter, seed=7).tally
-    refused = [place for place, (_, is_offered) in enumerate(adapter.loaded) if not is_offered]
-    assert min(tally.families[family] / tally.asked[family] for family in tally.asked) >= 0.9
-    assert len(refused) > 2
-    assert refused[-1] > len(adapter.loaded) // 2
-    kinds = {model.get("decoder", {}).get("type") for model, is_offered in adapter.loaded if is_offered}
+    kinds, is_late = set[Any](), False
+    for seed in (2, 7):
+        adapter = NoStripping()
+        tally = fuzz(adapter, seed=seed).tally
+        refused = [place for place, (_, is_offered) in enumerate(adapter.loaded) if not is_offered]
+        assert min(tally.families[family] / tally.asked[family] for family in tally.asked) >= 0.9
+        assert len(refused) > 2
+        is_late |= refused[-1] > len(adapter.loaded) // 2
+        kinds |= {model.get("decoder", {}).get("type") for model, is_offered in adapter.loaded if is_offered}
+    assert is_late
     assert kinds >= {"byte_level", "metaspace", "wordpiece", "fuse", "replace", "sequence"}
 
 
