@@ -33,6 +33,7 @@ try:
     from tokspec.laboratory.fuzz.families import FAMILIES
     from tokspec.laboratory.fuzz.learning import Learner
     from tokspec.laboratory.fuzz.strategies import Example, corpora, examples, models, models_with_texts, texts
+    from tokspec.laboratory.fuzz.untrusted import untrusted_texts
 except ModuleNotFoundError as error:  # pragma: no cover
     raise ModuleNotFoundError("tokspec.testing needs Hypothesis: pip install hypothesis", name=error.name) from None
 
@@ -45,6 +46,7 @@ __all__ = [
     "models",
     "models_with_texts",
     "texts",
+    "untrusted_texts",
 ]
 
 #: How often models are drawn while too little of them is supported, and how far apart the seeds are.

@@ -7,7 +7,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { getLlama } from "node-llama-cpp";
+import { getLlama, LlamaText, SpecialTokensText } from "node-llama-cpp";
 import { need, serve, text } from "../javascript/protocol.mjs";
 
 const library = JSON.parse(readFileSync(new URL("node_modules/node-llama-cpp/package.json", import.meta.url)));
@@ -20,6 +20,7 @@ const hello = {
   formats: ["vocab.gguf"],
   reads_file: true,
   encode_fields: ["tokens", "ids"],
+  encode_options: ["allowed_special", "add_special_tokens"],
   choices: {
     bpe_unknown_without_token: "dropped_after_merging",
     final_sigma: "plain",
@@ -54,8 +55,18 @@ const DECODERS = { gpt2: "byte_level", llama: "metaspace", t5: "metaspace", bert
 
 const operations = {
   encode({ model, names }, input) {
-    const ids = [...model.tokenize(text(input.text), true)];
+    need(input.add_special_tokens !== true, "puts nothing around a text");
+    const allowed = input.allowed_special ?? "all";
+    need(allowed === "all" || allowed.length === 0, "finds all special tokens in a text or none");
+    const ids = [...model.tokenize(text(input.text), allowed === "all")];
     return { tokens: ids.map((id) => names[id]), ids };
+  },
+
+  encode_parts({ model }, { parts, add_special_tokens }) {
+    need(add_special_tokens === false, "puts nothing around parts");
+    need(!parts.some((part) => "ids" in part), "takes texts, and no ids");
+    const values = parts.map((part) => (part.trusted ? new SpecialTokensText(text(part.text)) : text(part.text)));
+    return { ids: [...LlamaText(values).tokenize(model.tokenizer)] };
   },
 
   decode({ model, names, kind, beside }, input) {

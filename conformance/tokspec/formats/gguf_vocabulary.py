@@ -1,7 +1,7 @@
 """``vocab.gguf``: the file of llama.cpp, with a vocabulary and no tensors, as it is loaded for the vocabulary alone.
 
 Byte-level BPE is its tokenizer ``gpt2``, other BPE ``llama``, Unigram ``t5`` and WordPiece ``bert``. Special tokens are
-user-defined tokens. The type, the unknown token, the special tokens and the decoder are told beside the file. After the
+control tokens, which are found where that is asked. The type, the unknown token, the special tokens and the decoder are told beside the file. After the
 last token of a model there may be more, which llama.cpp wants: an unknown token, and in a ``llama`` one for each byte;
 whoever meets their ids in a result has met an unknown symbol. The suite does not read the format.
 
@@ -81,7 +81,7 @@ def _gpt2(model: Mapping[str, Any]) -> _Vocabulary:
     if spaced:
         raise Unsupported(f"{FORMAT} holds a merge as one string and splits {spaced[0]!r} elsewhere")
     special = _special(model)
-    pieces = [Piece(token, 0.0, "USER_DEFINED" if token in special else "NORMAL") for token in model["vocabulary"]]
+    pieces = [Piece(token, 0.0, "CONTROL" if token in special else "NORMAL") for token in model["vocabulary"]]
     return _Vocabulary("gpt2", pieces, merges=tuple(map(" ".join, merges)), pre_tokenizer="gpt-2")
 
 
@@ -119,7 +119,7 @@ def _bert(model: Mapping[str, Any]) -> _Vocabulary:
 def _word_piece(token: str, special: set[str], unknown: str) -> Piece:
     """Write a token as llama.cpp does: the start of a word has a mark, and its continuation none."""
     if token in special:
-        return Piece(token, 0.0, "UNKNOWN" if token == unknown else "USER_DEFINED")
+        return Piece(token, 0.0, "UNKNOWN" if token == unknown else "CONTROL")
     return Piece(token.removeprefix("##") if token.startswith("##") else MARK + token, 0.0)
 
 

@@ -182,6 +182,7 @@ pub fn adapter() -> Adapter<Model> {
             "join_without_decoder": "nothing",
             "merge_outside_vocabulary": "ignored",
             "metaspace_leading_space": "removed",
+            "special_not_allowed": "passed_over",
             "unigram_tie": "earliest_start",
             "unigram_unknown": "run",
             "unigram_unknown_without_token": "dropped",

@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8, version};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use tiktoken_rs::CoreBPE;
 
@@ -59,7 +59,12 @@ fn special_tokens<Map: FromIterator<(String, u32)>>(
             id.or_else(|| ranks.get(&to_bytes(content)?).copied())?,
         ))
     });
-    special.chain(added).collect()
+    // A map of JSON has an order or not, as other crates have serde_json built; the library's own map keeps it in part.
+    special
+        .chain(added)
+        .collect::<BTreeMap<_, _>>()
+        .into_iter()
+        .collect()
 }
 
 /// The bytes that a token of the vocabulary stands for (PRE-BYTE-3).

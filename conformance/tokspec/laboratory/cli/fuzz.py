@@ -65,6 +65,11 @@ _OPTIONS = [
         "gpt2, llama3, cl100k, o200k, qwen, deepseek, tekken, kimi or gemma.",
     ),
     click.option(
+        "--untrusted",
+        is_flag=True,
+        help="Ask for texts that spell special tokens where none is allowed: none is to become one.",
+    ),
+    click.option(
         "--against", metavar="IMPLEMENTATION", help="Compare with this one, named likewise, instead of the reference."
     ),
     click.option("--replay", multiple=True, type=FILE, metavar="FOLDER", help="First ask what was saved there."),
@@ -99,6 +104,7 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
     tokspec fuzz --impl tokenizers --seed 7 --only bpe  models of one family, the same ones each time
     tokspec fuzz --impl "node adapter.mjs" --save found keep what differs, as fixtures
     tokspec fuzz --impl "./lexer" --pattern cl100k      all short texts, for one pre-tokenizer
+    tokspec fuzz --impl tokenizers --untrusted          whether a text becomes a special token
 
     What differs is shrunk and shown once. What the implementation declares as a choice, or does not support, is not a
     finding.
@@ -147,6 +153,7 @@ class _Fuzzing:
     seed: int | None
     only: str | None
     pattern: str | None
+    untrusted: bool
     against: str | None
     replay: tuple[Path, ...]
     folder: Path | None
@@ -165,6 +172,9 @@ class _Fuzzing:
         from tokspec.laboratory.fuzz.saving import read_questions
 
         refuse_blank("--against", self.against)
+        if self.untrusted and (self.pattern is not None or self.against is not None):
+            option = "--pattern" if self.against is None else "--against"
+            raise DataError(f"asks one implementation for texts that it draws; leave out {option}", key="--untrusted")
         self._refuse_beside_pattern(with_counts)
         seed = SystemRandom().randrange(2**32) if self.seed is None else self.seed
         families, causes = self._families(), known_causes(self.known_failures, self.fixtures)
@@ -216,10 +226,12 @@ class _Fuzzing:
         from tokspec.laboratory.fuzz.campaign import Campaign
         from tokspec.laboratory.fuzz.lexing import Lexing
         from tokspec.laboratory.fuzz.pattern_classes import read_lexicon
+        from tokspec.laboratory.fuzz.untrusted import Untrusted
 
         if self.pattern is None:
             kept = self._kept_in(f"{checker.hello.name} {checker.hello.version}")
-            return Campaign(checker, seed, budget, families, progress, database=kept)
+            kind = Untrusted if self.untrusted else Campaign
+            return kind(checker, seed, budget, families, progress, database=kept)
         lexicon = read_lexicon(self.pattern, checker.choices)
         campaign = Lexing(checker, lexicon, budget, progress)
         _say(lexicon.lines())
@@ -228,6 +240,8 @@ class _Fuzzing:
     def _families(self) -> tuple[str, ...]:
         from tokspec.laboratory.fuzz.families import FAMILIES
 
+        if self.untrusted:
+            return self._families_that_encode()
         if self.only is None:
             return tuple(FAMILIES)
         if self.only.partition(":")[0] in FAMILIES and ":" in self.only:
@@ -238,6 +252,15 @@ class _Fuzzing:
             question = did_you_mean(self.only, FAMILIES)
             raise DataError(f"{self.only!r} names no models; {question}there are {', '.join(FAMILIES)}", key="--only")
         return (self.only,)
+
+    def _families_that_encode(self) -> tuple[str, ...]:
+        from tokspec.laboratory.fuzz.untrusted import FAMILIES
+
+        if self.only is not None and self.only not in FAMILIES:
+            raise DataError(
+                f"{self.only!r} has no texts for --untrusted; there are {', '.join(FAMILIES)}", key="--only"
+            )
+        return FAMILIES if self.only is None else (self.only,)
 
     def _budget(self) -> Budget:
         from tokspec.laboratory.fuzz.campaign import Budget
@@ -257,11 +280,12 @@ class _Fuzzing:
         """Open all that is asked, to be closed with the sessions."""
         from tokspec.judge.verdicts import effective_choices
         from tokspec.laboratory.fuzz.checker import Checker, Rival, Side, open_side
+        from tokspec.laboratory.fuzz.untrusted import Guard
 
         overridden = parse_choices(self.choices)
         with _startable(self.target):
             judged = sessions.enter_context(closing(Side(self.target.open)))
-            checker = Checker(judged, None, overridden)
+            checker = (Guard if self.untrusted else Checker)(judged, None, overridden)
         if self.against:
             with _startable(Target.of(self.against)):
                 rival = sessions.enter_context(closing(Side(partial(open_side, self.against))))
@@ -283,6 +307,7 @@ class _Fuzzing:
         if self._database is None:
             return None
         parts = [("against", self.against), ("with", " and ".join(self.choices)), ("only", self.only)]
+        parts += [("of", "untrusted texts" if self.untrusted else None)]
         return database_folder(self._database, name + "".join(f" {word} {value}" for word, value in parts if value))
 
     def _save(self, fresh: Sequence[Finding], there: Mapping[str, Case], name: str, checker: Checker) -> None:
@@ -336,7 +361,9 @@ class _Fuzzing:
         if self.pattern is not None:
             given[-1] = "--examples", finding.examples
         words = "".join(f" {option} {shlex.quote(str(value))}" for option, value in given if value is not None)
-        return f"tokspec fuzz{self.target.arguments()}{words}{' --no-database' if self.no_database else ''}"
+        flags = {" --untrusted": self.untrusted, " --no-database": self.no_database}
+        words += "".join(flag for flag, is_given in flags.items() if is_given)
+        return f"tokspec fuzz{self.target.arguments()}{words}"
 
     def _status(self, campaign: Campaign, fresh: Sequence[Finding]) -> int:
         """Return the exit status: 0 only if something was alike, and all that differs is known."""

@@ -20,6 +20,7 @@ from unittest import SkipTest
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded
+from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 
@@ -31,7 +32,7 @@ from tokspec.laboratory.fuzz.checker import AGAIN, Asked, Checker, Comparison
 from tokspec.laboratory.fuzz.components import components_of
 from tokspec.laboratory.fuzz.families import FAMILIES
 from tokspec.laboratory.fuzz.findings import Findings, finding_of, origin_of
-from tokspec.laboratory.fuzz.learning import TRIES, Learner
+from tokspec.laboratory.fuzz.learning import TRIES, Learner, Narrowing
 from tokspec.laboratory.fuzz.strategies import Example, examples, narrowed_examples
 from tokspec.laboratory.minimize import PASSES, Question, minimize, offer
 from tokspec.suite import schema
@@ -257,6 +258,13 @@ class Campaign:
             raise DataError(self._nothing_to_ask())
         return self.findings
 
+    def _drawn(self, narrowing: Narrowing | None) -> st.SearchStrategy[Example]:
+        """Return what is drawn from."""
+        offered = self.checker.hello.operations
+        if narrowing is None:
+            return examples(self.families, offered)
+        return narrowed_examples(self.families, offered, narrowing)
+
     def _looking(self) -> tuple[Phase, ...]:
         """Return the phases of a hunt: what was changed after it was drawn is shrunk as plain values alone."""
         return (Phase.generate, Phase.shrink) if self.learner.narrowing is None else (Phase.generate,)
@@ -300,12 +308,9 @@ class Campaign:
 
     def _hunt(self, phases: tuple[Phase, ...], number: int) -> _Hunt:
         """Run Hypothesis until it has found and shrunk something."""
-        narrowing, offered = self.learner.narrowing, self.checker.hello.operations
-        is_replay = Phase.reuse in phases
+        narrowing, is_replay = self.learner.narrowing, Phase.reuse in phases
         hunt = _Hunt(is_replay, is_narrowed=narrowing is not None and not is_replay)
-        strategy = examples(self.families, offered)
-        if narrowing is not None and not is_replay:
-            strategy = narrowed_examples(self.families, offered, narrowing)
+        strategy = self._drawn(None if is_replay else narrowing)
         left = 10**9 if self.budget.examples is None else self.budget.examples - self.tally.examples
 
         @settings(

@@ -118,6 +118,9 @@ _ROWS: tuple[_Row, ...] = (
 )
 
 #: The stage that an operation shows.
+#: The kind of a difference that is a special token in what a text became which was not to have one.
+CONTROL_ID = "a control id"
+
 _SHOWN = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder", "decode_stream": "decoder"}
 
 
@@ -136,6 +139,8 @@ def _candidates(question: Question, kind: str) -> Iterator[str]:
     has |= {name.partition("/")[0] for name in has}
     if has & {"normalizer", "pre_tokenizer"} and is_recent(_texts(question.input)):
         yield "TERM-6"
+    if kind == CONTROL_ID:
+        yield "TRUST-1"
     if "disallowed_special" in question.input:
         yield from _matching("ADDED-17 ADDED-18")
     if "allowed_special" in question.input:

@@ -9,6 +9,7 @@ from tokspec.base.display import compact, terminal_width, visible
 from tokspec.judge.diagnosis import first_diverging_stage
 from tokspec.laboratory.fuzz.campaign import Campaign, Tally
 from tokspec.laboratory.fuzz.checker import Checker, Rival
+from tokspec.laboratory.fuzz.clauses import CONTROL_ID
 from tokspec.laboratory.fuzz.findings import Finding
 from tokspec.report.failure import describe
 from tokspec.sessions.in_process import InProcessSession
@@ -44,6 +45,8 @@ def finding_lines(finding: Finding, again: str, checker: Checker) -> list[str]:
 def _why(finding: Finding, who: str, is_due: bool) -> str:
     if finding.is_of_repetition:
         return "what was asked before makes no difference"
+    if finding.kind == CONTROL_ID:
+        return finding.result.detail
     return f"it differs from {who}" if is_due else "it is to answer, or to refuse"
 
 
