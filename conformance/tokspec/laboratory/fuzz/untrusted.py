@@ -167,6 +167,6 @@ def _guarded(draw: st.DrawFn, base: st.SearchStrategy[Example]) -> Example:
     contents = [*hidden_tokens(model)]
     if not contents:
         return Example(example.family, model, [])
-    texts = draw(st.lists(untrusted_texts(contents), min_size=1, max_size=_TEXTS))
+    texts = draw(st.lists(untrusted_texts(contents), min_size=_TEXTS // 3, max_size=_TEXTS))
     requests = [("encode", {"text": text, "allowed_special": []}) for text in dict.fromkeys(texts)]
     return Example(example.family, model, requests)
