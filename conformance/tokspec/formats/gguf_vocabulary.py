@@ -1,9 +1,10 @@
 """``vocab.gguf``: the file of llama.cpp, with a vocabulary and no tensors, as it is loaded for the vocabulary alone.
 
 Byte-level BPE is its tokenizer ``gpt2``, other BPE ``llama``, Unigram ``t5`` and WordPiece ``bert``. Special tokens are
-control tokens, which are found where that is asked. The type, the unknown token, the special tokens and the decoder are told beside the file. After the
-last token of a model there may be more, which llama.cpp wants: an unknown token, and in a ``llama`` one for each byte;
-whoever meets their ids in a result has met an unknown symbol. The suite does not read the format.
+control tokens, which are found where that is asked. The type, the unknown token, the special tokens and the decoder are
+told beside the file. After the last token of a model there may be more, which llama.cpp wants: an unknown token, and in
+a ``llama`` one for each byte; whoever meets their ids in a result has met an unknown symbol. The suite does not read
+the format.
 
 It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, and what came to the
 specification later but for decoders, and byte fallback in a ``llama`` with all 256 tokens (added tokens, ids,
