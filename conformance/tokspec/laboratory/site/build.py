@@ -30,6 +30,7 @@ from tokspec.laboratory.matrix.rows import MatrixRow
 from tokspec.laboratory.matrix.vocabularies import Cell as VocabularyCell
 from tokspec.laboratory.matrix.vocabularies import Column
 from tokspec.laboratory.site.badges import badge_json, badge_svg
+from tokspec.laboratory.site.features import FEATURES
 from tokspec.laboratory.site.views import (
     NOT_HELD,
     Group,
@@ -113,6 +114,7 @@ class _Site:
 
     def write(self) -> int:
         self.index()
+        self.features()
         self.choices()
         self.clauses()
         for judged in self.judged:
@@ -210,6 +212,26 @@ class _Site:
             add_page=_ADD_PAGE if _ADD_PAGE in self.documents else "",
             version=__version__,
             fixtures=self.suite.hash,
+        )
+
+    def features(self) -> None:
+        cases = [{case.id for case in self.suite.cases.values() if each.shows(case)} for each in FEATURES]
+        rows = [
+            {
+                "file": judged.file,
+                "name": judged.name,
+                "language": shown(judged.run.hello.language, 30),
+                "cells": [cell(each for each in judged.run.results if each.case.id in ids) for ids in cases],
+            }
+            for judged in self.judged
+        ]
+        self.page(
+            "features.html",
+            "features.html",
+            "Features",
+            rows=rows,
+            features=list(zip(FEATURES, map(len, cases), strict=True)),
+            languages=sorted({row["language"] for row in rows}),
         )
 
     def choices(self) -> None:

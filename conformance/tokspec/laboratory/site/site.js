@@ -55,7 +55,33 @@ document.addEventListener("DOMContentLoaded", () => {
     if (count) count.textContent = `${left.size} of ${new Set(items.map(({ values }) => values.name)).size} ${count.dataset.of}`;
     return left.size;
   };
+  // The address keeps what was looked for, so that it can be sent to somebody.
+  const kept = [...fields, ...document.querySelectorAll("#feature, #columns")];
+  const keyOf = (field) => field.dataset.filter ?? field.id;
+  const remember = () => {
+    const wanted = new URLSearchParams(kept.filter((field) => field.value !== (field.options?.[0].value ?? "")).map((field) => [keyOf(field), field.value]));
+    try {
+      history.replaceState(null, "", `${location.pathname}${wanted.size ? `?${wanted}` : ""}${location.hash}`);
+    } catch {} // a page that was opened from disk may keep its address
+  };
+  const asked = new URLSearchParams(location.search);
+  for (const field of kept) {
+    if (asked.has(keyOf(field))) field.value = asked.get(keyOf(field));
+    field.addEventListener("input", remember);
+  }
   for (const field of fields) field.addEventListener("input", filter);
+
+  // Columns of features whose name, group or synonyms have every word.
+  const feature = document.getElementById("feature");
+  const narrow = () => {
+    const words = feature.value.toLowerCase().split(/\s+/);
+    document.querySelectorAll("thead [data-feature]").forEach((head) => {
+      const hidden = !words.every((word) => head.dataset.feature.toLowerCase().includes(word));
+      for (const row of head.closest("table").rows) row.cells[head.cellIndex].hidden = hidden;
+    });
+  };
+  feature?.addEventListener("input", narrow);
+  if (feature) narrow();
   document.getElementById("open")?.addEventListener("click", () => {
     const open = groups.some((group) => !group.open);
     for (const group of groups) group.open = open;

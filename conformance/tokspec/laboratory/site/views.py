@@ -33,6 +33,9 @@ NOT_HELD = "default, not asked"
 
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 
+#: Who is asked a smaller share of the cases has a paler cell.
+_LITTLE = 0.1
+
 #: Causes that are shown of an implementation with a real vocabulary.
 _CAUSES = 6
 
@@ -59,7 +62,7 @@ def level_of(share: float) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """What an implementation came to in one chapter; ``level`` is "none", "some", "most" or "all" of what was asked."""
+    """What an implementation came to in one chapter: what passes, is a known failure and was asked, of all cases."""
 
     passed: int
     known: int
@@ -68,10 +71,10 @@ class Cell:
 
     @property
     def level(self) -> str:
-        """The class of the cell: what a colour and a word show."""
+        """The class of the cell, which is its colour: paler where so little was asked that it says little."""
         if not self.asked:
             return "unasked"
-        return level_of(self.passed / self.asked)
+        return level_of(self.passed / self.asked) + " little" * (self.asked < _LITTLE * self.total)
 
     @property
     def share(self) -> float:

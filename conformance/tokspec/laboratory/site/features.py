@@ -1,0 +1,103 @@
+"""What implementations can do, in plain words: which cases show a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tokspec.formats.user_model import UserModel
+from tokspec.suite.cases import Case
+from tokspec.suite.components import needed_components
+
+
+class Feature(NamedTuple):
+    """A feature: its group, its name, words by which it is looked for as well, and whether a case shows it."""
+
+    group: str
+    name: str
+    also: str
+    shows: Callable[[Case], bool]
+
+
+def _type(kind: str) -> Callable[[Case], bool]:
+    return lambda case: _model(case).get("type") == kind
+
+
+def _needs(*components: str) -> Callable[[Case], bool]:
+    """Say whether the model of a case needs a component, or one whose name begins so."""
+    return lambda case: any(each.startswith(components) for each in needed_components(_model(case)))
+
+
+def _has(word: str) -> Callable[[Case], bool]:
+    return lambda case: f"'{word}'" in str(_model(case))
+
+
+def _asks(operation: str) -> Callable[[Case], bool]:
+    return lambda case: case.operation == operation
+
+
+def _takes(option: str) -> Callable[[Case], bool]:
+    return lambda case: any(option in question.input for question in case.questions)
+
+
+def _about(*clauses: str) -> Callable[[Case], bool]:
+    return lambda case: any(id.startswith(clauses) for id in case.clauses)
+
+
+def _model(case: Case) -> dict[str, object]:
+    return {} if isinstance(case.model.content, UserModel) else dict(case.model.content)
+
+
+FEATURES: tuple[Feature, ...] = (
+    Feature("models", "BPE", "byte pair encoding gpt llama", _type("bpe")),
+    Feature("models", "WordPiece", "bert", _type("wordpiece")),
+    Feature("models", "Unigram", "sentencepiece t5 xlnet viterbi", _type("unigram")),
+    Feature("models", "whole words", "wordlevel", _type("wordlevel")),
+    Feature("text", "byte-level text", "gpt-2 llama 3 bytelevel", _has("byte_level")),
+    Feature(
+        "text",
+        "byte fallback",
+        "llama 2 unknown bytes",
+        _needs("model/bpe/byte_fallback", "model/unigram/byte_fallback"),
+    ),
+    Feature("text", "words with a mark (▁)", "metaspace sentencepiece t5", _has("metaspace")),
+    Feature("text", "BERT's text", "wordpiece lowercase accents ideographs", _has("bert")),
+    Feature("text", "normal forms of Unicode", "nfc nfkc nfd", _about("NORM-UNICODE")),
+    Feature("text", "regular expressions", "pattern split", _about("PATTERN", "PRE-SPLIT")),
+    Feature(
+        "text",
+        "unknown characters",
+        "unk fused",
+        _about("BPE-ENC-6", "BPE-ENC-8", "BPE-ENC-10", "UNI-UNK", "WP-ENC-3", "WL-2"),
+    ),
+    Feature(
+        "SentencePiece", "types of pieces", "control user defined unused", _about("SP-TYPE", "SP-SYMBOL", "SP-UNUSED")
+    ),
+    Feature("SentencePiece", "its normalizer", "dummy prefix extra white space", _about("SP-NORM")),
+    Feature(
+        "added tokens", "special tokens in the text", "eos bos", _about("ADDED-1", "ADDED-2", "ADDED-3", "ADDED-4")
+    ),
+    Feature(
+        "added tokens",
+        "flags of added tokens",
+        "lstrip rstrip single_word normalized",
+        _about("ADDED-5", "ADDED-6", "ADDED-7", "ADDED-8", "ADDED-9"),
+    ),
+    Feature(
+        "added tokens",
+        "untrusted text",
+        "allowed_special injection encode_ordinary split_special_tokens",
+        _about("TRUST", "ADDED-15", "ADDED-16", "ADDED-17", "ADDED-18"),
+    ),
+    Feature("added tokens", "prompts in parts", "chat messages segments", _asks("encode_parts")),
+    Feature("around the text", "special tokens put in", "post-processor template cls sep bos", _about("POST")),
+    Feature("around the text", "pairs of texts", "type ids", _takes("pair")),
+    Feature("around the text", "truncation and padding", "max_length stride overflowing", _about("TRUNC", "PAD")),
+    Feature("around the text", "batches", "encode_batch", _asks("encode_batch")),
+    Feature("around the text", "places in the text", "spans offsets", _about("ENC-3", "ENC-5", "ENC-6")),
+    Feature("back to text", "decoding", "decode ids text", _asks("decode")),
+    Feature("back to text", "streaming", "incremental detokenizer", _asks("decode_stream")),
+    Feature("back to text", "stop strings", "stop sequences", _asks("decode_until")),
+    Feature("training", "training", "learn vocabulary merges", _asks("train")),
+)
+"""The features, in the order in which they are shown."""
