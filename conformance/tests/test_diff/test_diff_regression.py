@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,29 @@ def test_words(tokenizer_regression):
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["E *not compared: * times: decode: B: is not offered"])
+
+
+@pytest.mark.long
+def test_a_token_that_no_text_has_is_asked_too(pytester: pytest.Pytester) -> None:
+    def write(vocabulary: Mapping[str, int]) -> None:
+        model = {"type": "WordLevel", "vocab": vocabulary, "unk_token": "?"}
+        content = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}, "added_tokens": []}
+        Path(pytester.path / "tokenizer.json").write_text(json.dumps(content))
+
+    write({"?": 0, "qqxqq": 1, "xqqx": 2})
+    pytester.makepyfile(
+        test_mine="""
+        def test_installed(tokenizer_regression):
+            tokenizer_regression.check(impl="tokenizers", model="tokenizer.json")
+        """
+    )
+    pytester.runpytest()
+    pytester.runpytest().assert_outcomes(passed=1)
+    write({"?": 0, "qqxqq": 2, "xqqx": 1, "qxxxq": 3})
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *encode: the same tokens, other ids", "E *A and B differ in *"])
+    result.stdout.no_fnmatch_line("*texts of ? alone*")
 
 
 @pytest.mark.long

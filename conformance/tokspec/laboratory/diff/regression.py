@@ -56,11 +56,13 @@ class TokenizerRegression:
         command: str | None = None,
         model: Path | str | None = None,
         inputs: Iterable[Path | str] = (),
-        vocabulary: bool = False,
+        vocabulary: bool = True,
         basename: str | None = None,
         compressed: bool = False,
     ) -> None:
         """Compare what a tokenizer answers with the recording beside the test, or write that recording.
+
+        Texts that were made for the recording are asked again, whatever would be made today.
 
         Args:
             tokenizer: an object that encodes, and perhaps decodes; or a function from a text to ids or tokens.
@@ -69,7 +71,8 @@ class TokenizerRegression:
             command: or a program that speaks the protocol.
             model: the file that ``impl`` or ``command`` is given.
             inputs: files of texts.
-            vocabulary: whether texts are made of the model's vocabulary too.
+            vocabulary: whether texts are made of the model's vocabulary too, where there is one: without them a change
+                of a token that no text has is not noticed.
             basename: of the recording; that of the test unless given.
             compressed: whether the recording is written as ``.ndjson.gz``.
         """
@@ -85,7 +88,7 @@ class TokenizerRegression:
             files = [str(file) for file in inputs]
 
             def write(file: Path) -> None:  # again where the file is written anew
-                made = default_inputs(asker, MADE, vocabulary=vocabulary)
+                made = _recorded(file) or default_inputs(asker, MADE, vocabulary=vocabulary)
                 _write(file, asker, chain(made, file_inputs(files, Reading(), Tally()), own))
 
             perform_regression_check(
@@ -97,6 +100,15 @@ class TokenizerRegression:
                 extension=".ndjson.gz" if compressed else ".ndjson",
                 basename=basename,
             )
+
+
+def _recorded(obtained: Path) -> list[Input]:
+    """Return the texts that were made for the recording with which a file will be compared; none for that itself."""
+    expected = obtained.with_name(obtained.name.replace(".obtained.", "."))
+    if expected == obtained or not expected.is_file():
+        return []
+    records = read_recording(expected, expected.name).records()
+    return [record.input for record in records if not record.input.section.startswith("inputs/")]
 
 
 def _items(given: Iterable[_Item], key: str, kinds: tuple[type, ...]) -> list[_Item]:
