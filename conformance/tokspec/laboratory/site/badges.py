@@ -20,7 +20,12 @@ def badge_json(label: str, message: str, level: str) -> dict[str, Any]:
     '623/648 asked'
     """
     shown = shorten(visible(message), 60)
-    return {"schemaVersion": 1, "label": shorten(visible(label), 60), "message": shown, "color": _COLOURS[level.partition(" ")[0]]}
+    return {
+        "schemaVersion": 1,
+        "label": shorten(visible(label), 60),
+        "message": shown,
+        "color": _COLOURS[level.partition(" ")[0]],
+    }
 
 
 def badge_svg(label: str, message: str, level: str) -> str:
