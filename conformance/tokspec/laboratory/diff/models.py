@@ -156,7 +156,8 @@ def compare_summaries(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
     """Say what two summaries say otherwise; nothing if they are of the same file."""
     if a["sha256"] == b["sha256"]:
         return []
-    lines = [f"another file: {a['file']} in A, {b['file']} in B"]
+    name, other = a["file"], b["file"]
+    lines = [f"the content of {name} changed" if name == other else f"another file: {name} in A, {other} in B"]
     for part in ("vocabulary", "merges"):
         sizes = [side[part]["size"] for side in (a, b)]
         if a[part]["sha256"] == b[part]["sha256"]:
