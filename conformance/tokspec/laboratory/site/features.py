@@ -73,7 +73,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "SentencePiece", "types of pieces", "control user defined unused", _about("SP-TYPE", "SP-SYMBOL", "SP-UNUSED")
     ),
-    Feature("SentencePiece", "its normalizer", "dummy prefix extra white space", _about("SP-NORM")),
+    Feature("SentencePiece", "normalizer of SentencePiece", "dummy prefix extra white space", _about("SP-NORM")),
     Feature(
         "added tokens", "special tokens in the text", "eos bos", _about("ADDED-1", "ADDED-2", "ADDED-3", "ADDED-4")
     ),
