@@ -62,7 +62,7 @@ WHERE = {
 RARE = {
     *("bpe_merge_places", "truncation_odd", "pattern_end", "pattern_interval_plus", "wordpiece_cleanup"),
     *("byte_fallback_invalid", "trim_offsets", "byte_level_added_tokens", "pattern_posix_class"),
-    "unigram_unknown_score",
+    *("unigram_unknown_score", "special_not_allowed"),
 }
 
 

@@ -29,7 +29,7 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("NORM", "PRE", "ADDED", "SPECIAL", "ENC"), ("encode",)),
     **dict.fromkeys(("BPE", "WP", "UNI", "WL", "SP"), ("encode",)),
     **dict.fromkeys(("BPE-TRAIN", "WP-TRAIN", "UNI-INIT", "UNI-LOSS", "UNI-PRUNE", "ERROR-3"), ("train",)),
-    **dict.fromkeys(("POST", "BATCH", "TRUNC", "PAD"), ("encode",)),
+    **dict.fromkeys(("POST", "BATCH", "TRUNC", "PAD", "TRUST"), ("encode",)),
     "DEC": ("decode", "decode_stream"),
     **{
         pattern.removesuffix("-*"): (operation.name,)
