@@ -34,6 +34,7 @@ RIGHT = {
     "formats": "tokspec",
     "choices": f"0 declared; of {len(CHOICES)} others the defaults stand, and tokspec probe finds yours",
     "encode": '{"text": "bug"} → {"tokens": ["b", "ug"]}',
+    "beyond ASCII": '{"text": "😀"} → {"tokens": ["😀"]}',
     "unknown": '{"text": "x"} → an answer or a refusal of every model',
     "twice": "the same question gets the same answer",
     "contradiction": f"{IMPOSSIBLE} is refused as invalid_model",
@@ -43,6 +44,8 @@ RIGHT = {
 def answer_of(model: Mapping[str, Any]) -> dict[str, Any]:
     """Answer with the unknown token, or with two tokens where the vocabulary has none."""
     known = model.get("vocabulary") or [token for token, _ in model["tokens"]]
+    if "😀" in known:
+        return {"tokens": ["😀"]}
     return {"tokens": [model["unknown_token"]] if model.get("unknown_token") in known else ["b", "ug"]}
 
 
@@ -83,7 +86,9 @@ def test_an_adapter_that_is_right() -> None:
 def test_the_reference_is_right_in_every_step() -> None:
     found = tried(ReferenceAdapter())
     offered = ReferenceAdapter().hello().operations
-    about = [name for operation in offered for name in (operation, *["unknown"] * (operation == "encode"))]
+    about = [
+        name for operation in offered for name in (operation, *["beyond ASCII", "unknown"] * (operation == "encode"))
+    ]
     assert [step.name for step in found] == ["hello", "operations", "formats", "choices", *about, "twice", "contradiction"]  # fmt: skip
     assert [step for step in found if not step.right] == []
 
@@ -103,7 +108,7 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
     nothing = expected(
         operations='none yet; offer encode next: {"op": "encode"} → {"tokens": […]}', twice="nothing to ask yet"
     )
-    assert tried(Scripted(replace(HELLO, operations=()))) == [step for step in nothing if step.name not in ("encode", "unknown", "contradiction")]  # fmt: skip
+    assert tried(Scripted(replace(HELLO, operations=()))) == [step for step in nothing if step.name not in ("encode", "beyond ASCII", "unknown", "contradiction")]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -211,7 +216,8 @@ def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
     kinds = ("bpe", "wordpiece", "unigram", "bpe of bytes without a pattern", "wordpiece as BERT has it")
     others = ", ".join(f"{kind} (knows bytes only)" for kind in (*kinds, "unigram behind ▁"))
     answer = f'{{"text": "bug"}} → {{"tokens": ["b", "ug"]}}; unsupported: {others}'
-    assert tried(Scripted(run=run)) == expected(encode=answer)
+    plain = [step for step in expected(encode=answer) if step.name != "beyond ASCII"]
+    assert tried(Scripted(run=run)) == plain
 
 
 @pytest.mark.parametrize(
@@ -260,8 +266,29 @@ def test_an_adapter_that_answers_nothing_is_not_right() -> None:
     wrong = {"twice": "nothing was answered; answer one of the questions above"}
     found = expected(wrong, encode='{"text": "bug"} → refused as unsupported: not yet')
     assert tried(Scripted(run=refuses("unsupported", "not yet"))) == [
-        step for step in found if step.name not in ("unknown", "contradiction")
+        step for step in found if step.name not in ("beyond ASCII", "unknown", "contradiction")
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "seen"),
+    [
+        (lambda: {"tokens": ["😀"], "ids": [9]}, '{"tokens": ["😀"], "ids": [9]}'),
+        (lambda: {"tokens": ["Ã"]}, '{"tokens": ["Ã"]}'),
+        (lambda: refuses("unknown_symbol")("encode", None, {}), "refused as unknown_symbol"),
+        (lambda: {}["Ã"], "crash: KeyError: "),
+    ],
+    ids=["another id", "bytes as characters", "refused", "crash"],
+)
+def test_an_adapter_that_reads_lines_in_another_encoding(answer: Callable[[], Any], seen: str) -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        return answer() if input["text"] == "😀" else answer_of(model)
+
+    (wrong,) = [step for step in tried(Scripted(run=run)) if not step.right]
+    assert wrong.name == "beyond ASCII"
+    note, remedy = wrong.note.split("; ")
+    assert note.startswith(f'{{"text": "😀"}} → {seen}')
+    assert remedy == "it is a token of the model: read and write lines as UTF-8"
 
 
 def test_an_adapter_that_counts_its_requests() -> None:
@@ -269,7 +296,7 @@ def test_an_adapter_that_counts_its_requests() -> None:
 
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         asked.append(operation)
-        return {"tokens": answer_of(model)["tokens"] * len(asked)}
+        return answer_of(model) if input["text"] == "😀" else {"tokens": answer_of(model)["tokens"] * len(asked)}
 
     wrong = {
         "twice": "encode gives a different answer the second time; keep no state between requests",
@@ -289,14 +316,14 @@ class Mixing(Scripted):
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         return (
             answer_of(self.model)
-            if "ug" in self.model.get("vocabulary", ["ug"]) or self.model["type"] != "bpe"
+            if {"ug", "😀"}.intersection(self.model.get("vocabulary", ["ug"])) or self.model["type"] != "bpe"
             else {"tokens": ["b", "u", "g"]}
         )
 
 
 def test_an_adapter_that_mixes_models_up() -> None:
     wrong = {"contradiction": "encode gives a different answer after an invalid model; keep models apart"}
-    note = f'{{"text": "x"}} → wordpiece as BERT has it: the token "<unk>" is not in the vocabulary; {UNLESS}'
+    note = f'{{"text": "x"}} → wordpiece as BERT has it: the token "😀" is not in the vocabulary; {UNLESS}'
     assert tried(Mixing()) == expected(wrong, unknown=note)
 
 
@@ -391,8 +418,8 @@ class Right:
     def load(self, format, content):
         return content
     def run(self, operation, model, input):
-        special = {"[UNK]", "<unk>"} & {*model.get("vocabulary", ()), *(token for token, _ in model.get("tokens", ()))}
-        return {"tokens": [*special] or ["b", "ug"]}
+        special = {"[UNK]", "<unk>", "😀"} & {*model.get("vocabulary", ()), *(token for token, _ in model.get("tokens", ()))}
+        return {"tokens": ["😀"] if "😀" in special else [*special] or ["b", "ug"]}
 
 class Wrong(Right):
     def hello(self):

@@ -41,6 +41,7 @@ def try_adapter(session: Session) -> Iterator[Step]:
             step = _operation(hello, asked)
             yield step
             if operation == "encode" and step.right:
+                yield from _beyond_ascii(session, asked)
                 yield from _unknown(session, asked)
     yield _twice(session, list(answered.values()))
     if "encode" in answered:
@@ -183,6 +184,30 @@ def _strangers(model: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[
 def _vocabulary(model: Mapping[str, Any]) -> Sequence[Any]:
     return model.get("vocabulary") or [token for token, _ in model["tokens"]]
 
+
+def _beyond_ascii(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
+    """Ask a model that was answered, with a token beyond ASCII added, for that token: lines are UTF-8 both ways."""
+    plain = (each.request for each in asked if isinstance(each.reply, Answer))
+    request = next((each for each in plain if "pre_tokenizer" not in each.model), None)
+    if request is None:
+        return
+    scored, known = "tokens" in request.model, _vocabulary(request.model)
+    key, added = ("tokens", [_EMOJI, -1.0]) if scored else ("vocabulary", _EMOJI)
+    model = {**request.model, key: [*request.model[key], added]}
+    reply = _ask(session, Request("encode", "smoke-beyond-ascii", model, {"text": _EMOJI}))
+    right, seen = isinstance(reply, Refused) and reply.reason == "unsupported", "refused"
+    if isinstance(reply, Answer):
+        right = all(reply.result.get(key, [own]) == [own] for key, own in (("tokens", _EMOJI), ("ids", len(known))))
+        seen = shorten(compact(reply.result), 80)
+    elif isinstance(reply, Fault):
+        seen = f"{reply.kind}: {reply.message}"
+    elif reply.reason:
+        seen = f"refused as {reply.reason}"
+    remedy = "" if right else "; it is a token of the model: read and write lines as UTF-8"
+    yield Step("beyond ASCII", right, f"{compact({'text': _EMOJI})} → {seen}{remedy}")
+
+
+_EMOJI = "😀"
 
 _BETTER_REFUSE = "better refuse it as unknown_symbol, unless it is the tokenizer that crashes"
 _BETTER_GIVE = "better give the unknown token, unless the tokenizer does not"
