@@ -144,7 +144,7 @@ def test_reasons_are_not_to_be_trusted() -> None:
 def test_what_passes_without_its_spans_is_told() -> None:
     passed = [result(Verdict.PASS), *[result(Verdict.PASS, detail="gives no spans of this text")] * 2]
     lines = list(map(click.unstyle, text(ended(passed), [])))
-    assert lines[:2] == ["2 passed by the rest of the answer: gives no spans of this text", ""]
+    assert lines[:2] == ["2 counted as passed without a field that is not given: gives no spans of this text", ""]
     assert lines[-1] == "mine 1.0 conforms: 3 cases = 3 pass"
 
 

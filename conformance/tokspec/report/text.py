@@ -160,7 +160,7 @@ def _notes(run: Run) -> Iterator[str]:
     """Say what passes in part only, and what an implementation declares that nothing is asked about."""
     in_part = Counter(result.detail for result in run.results if result.verdict is Verdict.PASS and result.detail)
     for detail, count in in_part.most_common():
-        yield visible(f"{count} passed by the rest of the answer: {shorten(detail)}")
+        yield visible(f"{count} counted as passed without a field that is not given: {shorten(detail)}")
     for name, count in all_pass(run.results, run.hello):
         cases = "the case that needs it passes" if count == 1 else f"all {count} cases that need it pass"
         yield f"hello does not declare {name}, and {cases}: declare it"
