@@ -271,13 +271,22 @@ def small_site(suite: Suite, runs: list[Run], tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("small")
     listed = Listed(impl="x", command=None, built=None, build="", known=KnownFailures(), engine="x")
     cases = {result.case.id: result.case for result in runs[0].results}
-    build_site([MatrixRow(listed, run) for run in runs], Suite(cases), folder)
+    rows = [MatrixRow(replace(listed, release="ours" if run is runs[0] else ""), run) for run in runs]
+    build_site(rows, Suite(cases), folder)
     return folder
 
 
 def _words(file: Path) -> str:
     """Return the text of a page, its elements apart."""
     return " ".join(unescape(re.sub("<[^>]*>", " ", file.read_text("utf-8"))).split())
+
+
+def test_what_has_a_release_is_repeated_by_its_version(small_site: Path, runs: list[Run]) -> None:
+    pages = [(small_site / "implementation" / f"{name}-1.html").read_text("utf-8") for name in ("one", "two")]
+    assert [re.search(r"to repeat it</dt><dd><code>(.*?)</code>", page)[1] for page in pages] == [  # type: ignore[index]
+        "tokspec run --impl ours==1",
+        "tokspec run --impl x",
+    ]
 
 
 def test_answers_are_apart_by_the_option_of_a_choice(small_site: Path) -> None:

@@ -25,7 +25,10 @@ from tokspec.suite.strict_yaml import Document, read_yaml
 
 @dataclass(frozen=True)
 class Listed:
-    """An implementation of the list: an installed one or a command, and the file that must have been built."""
+    """An implementation of the list: an installed one or a command, and the file that must have been built.
+
+    ``release`` is the name by which ``NAME==VERSION`` takes a release of it; empty if there is none.
+    """
 
     impl: str | None
     command: str | None
@@ -33,6 +36,7 @@ class Listed:
     build: str
     known: KnownFailures
     engine: str = ""
+    release: str = ""
 
     @property
     def name(self) -> str:
@@ -92,6 +96,7 @@ def _listed(document: Document, index: int, here: Path) -> Listed:
         build=f"in {here}: {raw['build']}" if "build" in raw else "",
         known=read_known_failures(known) if known else KnownFailures(),
         engine=raw.get("engine", raw.get("impl", "")),
+        release=raw.get("release", {}).get("name", ""),
     )
 
 

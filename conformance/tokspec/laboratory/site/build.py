@@ -279,8 +279,10 @@ class _Site:
         self.page("clauses.html", "clauses.html", "Clauses and cases", chapters=chapters)
 
     def implementation(self, judged: _Judged) -> None:
-        command = f"tokspec run --impl {_quoted(_public(judged.row.listed.name))}"
-        view = _run_view(judged.run, command, judged.row.listed.known, judged.row.listed.engine)
+        listed = judged.row.listed
+        name = f"{listed.release}=={judged.run.hello.version}" if listed.release else _public(listed.name)
+        command = f"tokspec run --impl {_quoted(name)}"
+        view = _run_view(judged.run, command, listed.known, listed.engine)
         view["badges"] = list(self.badges(judged))
         view["file"] = judged.file
         view["vocabularies"] = judged in self.with_vocabularies
