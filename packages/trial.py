@@ -184,7 +184,8 @@ def _write_index(folder: Path, crate: Path) -> None:
 def _others() -> str:
     """Return the index from which the dependencies of the crate come, as its lock file names it."""
     lock = tomllib.loads((PACKAGES / "crate/Cargo.lock").read_text("utf-8"))
-    return next(one["source"] for one in lock["package"] if "source" in one).removeprefix("registry+")
+    source: str = next(one["source"] for one in lock["package"] if "source" in one)
+    return source.removeprefix("registry+")
 
 
 def _call(*words: str | Path, cwd: Path | None = None, fails: bool = False) -> list[str]:
