@@ -295,7 +295,7 @@ class ReferenceRequest:
 
     @property
     def stop_options(self) -> dict[str, Any]:
-        """What else ``decode_until`` is given: ids that stop, the prompt, and what is left out."""
+        """The options of ``decode_until`` beside its stop strings."""
         return {
             "stop_ids": self.some_numbers("stop_ids"),
             "keep_stop": self.boolean("keep_stop", default=False),

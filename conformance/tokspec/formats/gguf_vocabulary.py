@@ -3,7 +3,7 @@
 Byte-level BPE is its tokenizer ``gpt2``, other BPE ``llama``, Unigram ``t5`` and WordPiece ``bert``. Special tokens are
 control tokens, which are found where that is asked. The type, the unknown token, the special tokens and the decoder are
 told beside the file. After the last token of a model there may be more, which llama.cpp wants: an unknown token, and in
-a ``llama`` one for each byte; whoever meets their ids in a result has met an unknown symbol. The suite does not read
+a ``llama`` one for each byte; if one of these ids comes out, the text had an unknown symbol. The suite does not read
 the format.
 
 It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, and what came to the

@@ -195,19 +195,17 @@ def _beyond_ascii(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
     key, added = ("tokens", [_EMOJI, -1.0]) if scored else ("vocabulary", _EMOJI)
     model = {**request.model, key: [*request.model[key], added]}
     reply = _ask(session, Request("encode", "smoke-beyond-ascii", model, {"text": _EMOJI}))
-    right, seen = isinstance(reply, Refused) and reply.reason == "unsupported", "refused"
+    due = {"tokens": [_EMOJI], "ids": [len(known)]}
     if isinstance(reply, Answer):
-        right = all(reply.result.get(key, [own]) == [own] for key, own in (("tokens", _EMOJI), ("ids", len(known))))
+        right = all(reply.result.get(name, own) == own for name, own in due.items())
         seen = shorten(compact(reply.result), 80)
-    elif isinstance(reply, Fault):
-        seen = f"{reply.kind}: {reply.message}"
-    elif reply.reason:
-        seen = f"refused as {reply.reason}"
+    elif isinstance(reply, Refused):
+        right, seen = reply.reason == "unsupported", f"refused as {reply.reason}"
+    else:
+        right, seen = False, f"{reply.kind}: {reply.message}"
     remedy = "" if right else "; it is a token of the model: read and write lines as UTF-8"
     yield Step("beyond ASCII", right, f"{compact({'text': _EMOJI})} → {seen}{remedy}")
 
-
-_EMOJI = "😀"
 
 _BETTER_REFUSE = "better refuse it as unknown_symbol, unless it is the tokenizer that crashes"
 _BETTER_GIVE = "better give the unknown token, unless the tokenizer does not"
@@ -269,6 +267,9 @@ def _ask(session: Session, request: Request) -> Reply:
 
 #: A text that has no character of the vocabulary of any question.
 _UNKNOWN: Mapping[str, Any] = {"text": "x"}
+
+#: Four bytes in UTF-8, two units in UTF-16, and no letter that a normalizer would change.
+_EMOJI = "😀"
 
 _QUESTIONS = {operation.name: operation.questions for operation in OPERATIONS}
 

@@ -117,10 +117,10 @@ _ROWS: tuple[_Row, ...] = (
     _Row("*", "ERROR-1 TERM-*"),
 )
 
-#: The stage that an operation shows.
-#: The kind of a difference that is a special token in what a text became which was not to have one.
+#: The kind of a difference that is a special token, not allowed, in what a text became.
 CONTROL_ID = "a control id"
 
+#: The stage that an operation shows.
 _SHOWN = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder", "decode_stream": "decoder"}
 
 

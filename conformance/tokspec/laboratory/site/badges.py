@@ -24,7 +24,7 @@ def badge_json(label: str, message: str, level: str) -> dict[str, Any]:
         "schemaVersion": 1,
         "label": shorten(visible(label), 60),
         "message": shown,
-        "color": _COLOURS[level.partition(" ")[0]],
+        "color": _colour(level),
     }
 
 
@@ -38,8 +38,13 @@ def badge_svg(label: str, message: str, level: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="20" role="img" aria-label="{name}">'
         f"<title>{name}</title>"
         f'<rect width="{total}" height="20" rx="3" fill="#333a44"/>'
-        f'<rect x="{widths[0]}" width="{widths[1]}" height="20" rx="3" fill="{_COLOURS[level.partition(" ")[0]]}"/>'
+        f'<rect x="{widths[0]}" width="{widths[1]}" height="20" rx="3" fill="{_colour(level)}"/>'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
         f'<text x="{widths[0] / 2}" y="14">{escape(left)}</text>'
         f'<text x="{widths[0] + widths[1] / 2}" y="14">{escape(right)}</text></g></svg>\n'
     )
+
+
+def _colour(level: str) -> str:
+    """Return the colour of a level; a badge is no paler where little was asked."""
+    return _COLOURS[level.removesuffix(" little")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from tokspec.formats.user_model import UserModel
@@ -28,8 +28,20 @@ def _needs(*components: str) -> Callable[[Case], bool]:
     return lambda case: any(each.startswith(components) for each in needed_components(_model(case)))
 
 
-def _has(word: str) -> Callable[[Case], bool]:
-    return lambda case: f"'{word}'" in str(_model(case))
+def _has(kind: str) -> Callable[[Case], bool]:
+    """Say whether a normalizer, pre-tokenizer or decoder of a case, or one in a sequence of them, is of a type."""
+    return lambda case: any(
+        kind in _kinds(_model(case).get(stage)) for stage in ("normalizer", "pre_tokenizer", "decoder")
+    )
+
+
+def _kinds(component: object) -> Iterator[object]:
+    if isinstance(component, Mapping):
+        yield component.get("type")
+        component = [*component.values()]
+    if isinstance(component, list | tuple):
+        for each in component:
+            yield from _kinds(each)
 
 
 def _asks(operation: str) -> Callable[[Case], bool]:
