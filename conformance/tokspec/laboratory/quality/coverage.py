@@ -49,7 +49,6 @@ REASONS: Mapping[tuple[str, str], str] = {
     ("UNI-SEG-4", "encode"): "only viterbi gives the table",
     ("UNI-UNK-2", "encode"): "encoding has rules of its own, UNI-UNK-3 and UNI-UNK-4",
     ("DEC-STREAM-4", "decode_stream"): "it says what is not specified",
-    ("STREAM-9", "decode_stream"): "it says what is not specified",
     ("PATTERN-17", "decode"): "what replaces a match of no character is not specified",
 }
 
