@@ -130,6 +130,7 @@ pub fn adapter() -> Adapter<Model> {
         ],
         "choices": {
             "unknown_id": "skipped",
+            "metaspace_leading_space": "removed_from_first_token",
         },
     });
     let operations = &[
