@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from tokspec import __version__
 from tokspec.base.display import visible
-from tokspec.base.files import fixtures_folder, refuse_links, specification_folder, write_whole
+from tokspec.base.files import fixtures_folder, refuse_links, write_whole
 from tokspec.judge.compare import resolve
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
@@ -30,29 +28,24 @@ from tokspec.laboratory.matrix.rows import MatrixRow
 from tokspec.laboratory.matrix.vocabularies import Cell as VocabularyCell
 from tokspec.laboratory.matrix.vocabularies import Column
 from tokspec.laboratory.site.badges import badge_json, badge_svg
+from tokspec.laboratory.site.documents import documents, inline, page_body, title_of
 from tokspec.laboratory.site.features import FEATURES
+from tokspec.laboratory.site.runs import chapters_of, name_of, run_view
 from tokspec.laboratory.site.views import (
     NOT_HELD,
-    Group,
     cell,
     chapter_of,
     chapter_title,
     choice_marks,
     describe_reply,
-    difference_text,
-    groups,
     model_text,
     options_taken,
     shown,
     token_rows,
     vocabulary_view,
 )
-from tokspec.report.text import headline
 from tokspec.suite.cases import Case, Suite
-from tokspec.suite.specification import Specification, load_specification
-
-#: Cases of a group that are shown whole; the others are named.
-_SHOWN = 3
+from tokspec.suite.specification import load_specification
 
 _HERE = Path(__file__).parent
 
@@ -83,7 +76,7 @@ def build_site(rows: Sequence[MatrixRow], suite: Suite, folder: Path, columns: S
 
 def run_page(run: Run, title: str, command: str) -> str:
     """Return one page for a run, with its style in it."""
-    view = _run_view(run, command, KnownFailures(), "")
+    view = run_view(run, command, KnownFailures(), "")
     css = (_HERE / "style.css").read_text("utf-8")
     return _render("implementation.html", title=title, view=view, root="", linked=False, inline=True, css=css)
 
@@ -108,8 +101,8 @@ class _Site:
             judged.file: {result.case.id: result for result in judged.run.results} for judged in self.judged
         }
         counted = set(map(chapter_of, suite.cases.values()))
-        self.chapters = [chapter for chapter in _chapters(self.specification) if chapter in counted]
-        self.documents = _documents()
+        self.chapters = [chapter for chapter in chapters_of(self.specification) if chapter in counted]
+        self.documents = documents()
         self.pages = 0
 
     def write(self) -> int:
@@ -129,7 +122,7 @@ class _Site:
         for clause in self.specification.clauses.values():
             self.clause(clause.id)
         for file, source in self.documents.items():
-            self.page(file, "page.html", _title(source), body=_markdown(source, file))
+            self.page(file, "page.html", title_of(source), body=page_body(source, file))
         for name in ("style.css", "site.js"):
             write_whole(self.folder / name, (_HERE / name).read_text("utf-8"))
         return self.pages
@@ -239,11 +232,11 @@ class _Site:
         choices = [
             {
                 "name": choice.name,
-                "question": _inline(choice.question, "08-choices", "choices.html"),
+                "question": inline(choice.question, "08-choices", "choices.html"),
                 "options": [
                     {
                         "name": option,
-                        "rule": _inline(rule, "08-choices", "choices.html"),
+                        "rule": inline(rule, "08-choices", "choices.html"),
                         "default": option == choice.default,
                         "who": [
                             (judged.name, judged.file, marks[judged.file][choice.name])
@@ -269,12 +262,12 @@ class _Site:
                 name,
                 chapter_title(name),
                 [
-                    (clause, _inline(clause.text, name, "clauses.html"), counts[clause.id])
+                    (clause, inline(clause.text, name, "clauses.html"), counts[clause.id])
                     for clause in self.specification.clauses.values()
                     if clause.chapter == name and clause.level != "RETIRED"
                 ],
             )
-            for name in _chapters(self.specification)
+            for name in chapters_of(self.specification)
         ]
         self.page("clauses.html", "clauses.html", "Clauses and cases", chapters=chapters)
 
@@ -282,7 +275,7 @@ class _Site:
         listed = judged.row.listed
         name = f"{listed.release}=={judged.run.hello.version}" if listed.release else _public(listed.name)
         command = f"tokspec run --impl {_quoted(name)}"
-        view = _run_view(judged.run, command, listed.known, listed.engine)
+        view = run_view(judged.run, command, listed.known, listed.engine)
         view["badges"] = list(self.badges(judged))
         view["file"] = judged.file
         view["vocabularies"] = judged in self.with_vocabularies
@@ -380,7 +373,7 @@ class _Site:
             elif asked:
                 passing.append((judged.name, judged.file))
         clause = self.specification.clauses[id]
-        text = _inline(clause.text, clause.chapter, f"clause/{id}.html")
+        text = inline(clause.text, clause.chapter, f"clause/{id}.html")
         self.page(
             f"clause/{id}.html",
             "clause.html",
@@ -393,96 +386,10 @@ class _Site:
         )
 
 
-def _run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[str, Any]:
-    """Return what a page about a run shows."""
-    hello, specification = run.hello, load_specification()
-    links = {case: _thread(entry.link or _thread_in(entry.reason)) for case, entry in known.entries.items()}
-    failed, listed, unsupported = groups(run, links)
-    counted = {chapter_of(result.case) for result in run.results if result.case.clauses}
-    chapters = [chapter for chapter in _chapters(specification) if chapter in counted]
-    counts, marks = run.counts, choice_marks(run)
-    wrong = len(run.failed)
-    state = f"fails {wrong} case{'' if wrong == 1 else 's'}" if wrong else "passes what it is asked"
-    if not wrong and counts[Verdict.KNOWN_FAILURE]:
-        state = f"fails {counts[Verdict.KNOWN_FAILURE]} cases, all of them known"
-    return {
-        "name": _name(run),
-        "language": shown(hello.language, 60),
-        "engine": shown(engine, 60),
-        "operations": shown(", ".join(hello.operations)),
-        "formats": shown(", ".join(hello.formats)),
-        "fields": shown(", ".join(hello.encode_fields)),
-        "command": shown(command),
-        "good": run.conforms and not counts[Verdict.KNOWN_FAILURE],
-        "state": f"{state}.",
-        "headline": shown(headline(run)).rpartition(": ")[2],
-        "problems": [shown(problem) for problem in run.complaints],
-        "faults": [shown(fault) for fault in run.faults],
-        "chapters": [
-            (
-                chapter,
-                chapter_title(chapter),
-                cell(result for result in run.results if chapter_of(result.case) == chapter),
-            )
-            for chapter in chapters
-        ],
-        "profiles": [(name, cell(in_profile(run.results, name))) for name in specification.profiles],
-        "failed": [_group(group, specification) for group in failed],
-        "known": [_group(group, specification) for group in listed],
-        "unsupported": [{"count": len(group.results), "name": shown(group.name)} for group in unsupported],
-        "choices": [
-            {
-                "name": name,
-                "option": shown(option),
-                "mark": marks[name],
-                "rule": _plain(specification.choices[name].options.get(option, "")),
-            }
-            for name, option in run.choices.items()
-            if name in specification.choices
-        ],
-        "dissents": [(clause, text) for who, clause, text in _dissents() if f"{hello.name} {hello.version}" in who],
-        "badges": [],
-        "file": "",
-        "vocabularies": False,
-    }
-
-
-def _chapters(specification: Specification) -> list[str]:
-    return list(dict.fromkeys(clause.chapter for clause in specification.clauses.values()))
-
-
 def _question_lines(question: Case) -> Iterator[str]:
     """Return the lines of what is expected; those of a row of a table say what it asks."""
     asked = f"{question.row}. {shown(question.input, 200)}: " if question.row else ""
     yield from (f"{asked}{line}" for line in _outcomes(question.outcome))
-
-
-def _group(group: Group, specification: Specification) -> dict[str, Any]:
-    clause = specification.clauses.get(group.name)
-    return {
-        "name": shown(group.name),
-        "text": clause.text if clause else "",
-        "count": len(group.results),
-        "link": group.link,
-        "first": [_item(result) for result in group.results[:_SHOWN]],
-        "others": [(result.case.id, chapter_of(result.case)) for result in group.results[_SHOWN:]],
-    }
-
-
-def _item(result: Result) -> dict[str, Any]:
-    case = result.case
-    place = result.difference.path if result.difference else ()
-    return {
-        "id": case.id,
-        "chapter": chapter_of(case),
-        "verdict": result.verdict.value,
-        "clauses": ", ".join(case.clauses),
-        "why": shown(case.why),
-        "operation": case.operation,
-        "input": shown(result.question.input, 200),
-        "rows": token_rows(result.question, result.expected, result.reply, place),
-        "difference": difference_text(result) if result.difference else describe_reply(result),
-    }
 
 
 def _with_files(rows: Iterable[MatrixRow]) -> Iterator[_Judged]:
@@ -491,15 +398,11 @@ def _with_files(rows: Iterable[MatrixRow]) -> Iterator[_Judged]:
     for row in rows:
         if row.run is None:
             continue
-        name = _name(row.run)
+        name = name_of(row.run)
         base = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.")[:80] or "unnamed"
         file = next(each for each in (base, *(f"{base}-{number}" for number in range(2, 1000))) if each not in taken)
         taken.add(file)
         yield _Judged(file, name, row, row.run)
-
-
-def _name(run: Run) -> str:
-    return shown(f"{run.hello.name} {run.hello.version}".strip(), 80) or "unnamed"
 
 
 def _public(command: str) -> str:
@@ -521,119 +424,6 @@ def _outcomes(outcome: Mapping[str, Any], before: str = "") -> Iterator[str]:
     for choice, options in outcome["by_choice"].items():
         for option, inner in options.items():
             yield from _outcomes(inner, f"{before}{choice}={option}: ")
-
-
-_THREAD = re.compile(r"\b([\w.-]+/[\w.-]+)#(\d+)\b")
-
-
-def _thread_in(reason: str) -> str:
-    match = _THREAD.search(reason)
-    return match[0] if match else ""
-
-
-def _thread(link: str) -> str:
-    """Return an address that a page may link to; nothing for what is none."""
-    match = _THREAD.fullmatch(link)
-    if match:
-        return f"https://github.com/{match[1]}/issues/{match[2]}"
-    return link if link.startswith("https://") else ""
-
-
-@cache
-def _dissents() -> tuple[tuple[str, str, str], ...]:
-    text = (specification_folder() / "08-choices.md").read_text("utf-8")
-    rows = [
-        line.strip("| ").split(" | ") for line in text.partition("## Dissents")[2].splitlines() if line.startswith("|")
-    ]
-    return tuple((row[0], row[1], _plain(row[2])) for row in rows[2:] if len(row) == 3)
-
-
-def _plain(text: str) -> str:
-    """Return a text of the specification without its marks."""
-    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text).replace("`", "")
-
-
-def _documents() -> dict[str, Path]:
-    """Return the chapters, and where the checkout is at hand the pages of docs/, by the file of each in the site."""
-    chapters = sorted(specification_folder().glob("*.md"))
-    found = {f"spec/{file.stem}.html": file for file in chapters}
-    found["spec/index.html"] = chapters[0]
-    docs = fixtures_folder().parent / "docs"
-    found |= {f"docs/{file.stem}.html": file for file in sorted(docs.glob("*.md"))}
-    if (docs / "README.md").is_file():
-        found["docs/index.html"] = docs / "README.md"
-    return found
-
-
-def _title(file: Path) -> str:
-    first = next((line for line in file.read_text("utf-8").splitlines() if line.startswith("# ")), file.stem)
-    return first.removeprefix("# ")
-
-
-def _markdown(source: Path, file: str) -> str:
-    """Render a page: headings have anchors, links lead to the pages of the site."""
-    tokens = _renderer().parse(source.read_text("utf-8"))
-    level = 1
-    for index, token in enumerate(tokens):
-        if token.type == "heading_open":
-            token.attrSet("id", _anchor(tokens[index + 1].content))
-            level = min(int(token.tag[1]), level + 1)  # no level is left out, for those who listen to the page
-            token.tag = f"h{level}"
-        elif token.type == "heading_close":
-            token.tag = f"h{level}"
-        elif token.type == "inline" and token.children and token.content.startswith("[ ] "):
-            token.children[0].content = token.children[0].content.replace("[ ]", "☐", 1)  # an entry of a checklist
-        _lead_links(token.children or (), source, file)
-    body: str = _renderer().renderer.render(tokens, _renderer().options, {})
-    if file == "spec/index.html":
-        listed = "".join(
-            f'<li><a href="{chapter.stem}.html">{_title(chapter)}</a></li>'
-            for chapter in sorted(specification_folder().glob("*.md"))
-        )
-        return f"<h1>Specification</h1><ol>{listed}</ol>{body}"
-    return body
-
-
-def _inline(text: str, chapter: str, file: str) -> str:
-    """Render a line of a chapter for a page of the site."""
-    tokens = _renderer().parseInline(text)
-    for token in tokens:
-        _lead_links(token.children or (), specification_folder() / f"{chapter}.md", file)
-    rendered: str = _renderer().renderer.render(tokens, _renderer().options, {})
-    return rendered
-
-
-def _lead_links(tokens: Sequence[Token], source: Path, file: str) -> None:
-    """Lead links to pages of the site; what else the repository has is named and no link."""
-    opened: list[str] = []
-    for token in tokens:
-        href = token.attrGet("href")
-        if token.type == "link_open" and isinstance(href, str):
-            address = _address(href, source, file)
-            opened.append("a" if address else "span")
-            token.tag, token.attrs = opened[-1], {"href": address} if address else {"title": href}
-        elif token.type == "link_close":
-            token.tag = opened.pop()
-
-
-def _anchor(heading: str) -> str:
-    clause = re.match(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+)(?: |$)", heading)
-    return (clause[1] if clause else re.sub(r"[^\w-]+", "-", heading.strip("`"))).strip("-").lower()
-
-
-def _address(href: str, source: Path, file: str) -> str:
-    """Return where a link of a page leads; nothing if that is no page of the site."""
-    if href.startswith(("https://", "http://", "#")):
-        return href
-    path, mark, anchor = href.partition("#")
-    target = (source.parent / path).resolve()
-    pages = {page.resolve(): name for name, page in _documents().items() if not name.endswith("index.html")}
-    return "../" * file.count("/") + pages[target] + mark + anchor.lower() if target in pages else ""
-
-
-@cache
-def _renderer() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @cache

@@ -1,0 +1,96 @@
+"""The pages of the specification and the manual, as the site shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from tokspec.base.files import fixtures_folder, specification_folder
+
+
+def documents() -> dict[str, Path]:
+    """Return the chapters, and where the checkout is at hand the pages of docs/, by the file of each in the site."""
+    chapters = sorted(specification_folder().glob("*.md"))
+    found = {f"spec/{file.stem}.html": file for file in chapters}
+    found["spec/index.html"] = chapters[0]
+    docs = fixtures_folder().parent / "docs"
+    found |= {f"docs/{file.stem}.html": file for file in sorted(docs.glob("*.md"))}
+    if (docs / "README.md").is_file():
+        found["docs/index.html"] = docs / "README.md"
+    return found
+
+
+def title_of(file: Path) -> str:
+    first = next((line for line in file.read_text("utf-8").splitlines() if line.startswith("# ")), file.stem)
+    return first.removeprefix("# ")
+
+
+def page_body(source: Path, file: str) -> str:
+    """Render a page: headings have anchors, links lead to the pages of the site."""
+    tokens = _renderer().parse(source.read_text("utf-8"))
+    level = 1
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", _anchor(tokens[index + 1].content))
+            level = min(int(token.tag[1]), level + 1)  # no level is left out, for those who listen to the page
+            token.tag = f"h{level}"
+        elif token.type == "heading_close":
+            token.tag = f"h{level}"
+        elif token.type == "inline" and token.children and token.content.startswith("[ ] "):
+            token.children[0].content = token.children[0].content.replace("[ ]", "☐", 1)  # an entry of a checklist
+        _lead_links(token.children or (), source, file)
+    body: str = _renderer().renderer.render(tokens, _renderer().options, {})
+    if file == "spec/index.html":
+        listed = "".join(
+            f'<li><a href="{chapter.stem}.html">{title_of(chapter)}</a></li>'
+            for chapter in sorted(specification_folder().glob("*.md"))
+        )
+        return f"<h1>Specification</h1><ol>{listed}</ol>{body}"
+    return body
+
+
+def inline(text: str, chapter: str, file: str) -> str:
+    """Render a line of a chapter for a page of the site."""
+    tokens = _renderer().parseInline(text)
+    for token in tokens:
+        _lead_links(token.children or (), specification_folder() / f"{chapter}.md", file)
+    rendered: str = _renderer().renderer.render(tokens, _renderer().options, {})
+    return rendered
+
+
+def _lead_links(tokens: Sequence[Token], source: Path, file: str) -> None:
+    """Lead links to pages of the site; what else the repository has is named and no link."""
+    opened: list[str] = []
+    for token in tokens:
+        href = token.attrGet("href")
+        if token.type == "link_open" and isinstance(href, str):
+            address = _address(href, source, file)
+            opened.append("a" if address else "span")
+            token.tag, token.attrs = opened[-1], {"href": address} if address else {"title": href}
+        elif token.type == "link_close":
+            token.tag = opened.pop()
+
+
+def _anchor(heading: str) -> str:
+    clause = re.match(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+)(?: |$)", heading)
+    return (clause[1] if clause else re.sub(r"[^\w-]+", "-", heading.strip("`"))).strip("-").lower()
+
+
+def _address(href: str, source: Path, file: str) -> str:
+    """Return where a link of a page leads; nothing if that is no page of the site."""
+    if href.startswith(("https://", "http://", "#")):
+        return href
+    path, mark, anchor = href.partition("#")
+    target = (source.parent / path).resolve()
+    pages = {page.resolve(): name for name, page in documents().items() if not name.endswith("index.html")}
+    return "../" * file.count("/") + pages[target] + mark + anchor.lower() if target in pages else ""
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
