@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,17 @@ pytestmark = pytest.mark.browser
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
 #: One page of each kind, and those of the implementation that does harm.
-KINDS = ["index", "choices", "clauses", "case/bpe-toy-encode-mug", "clause/BPE-ENC-6", "spec/08-choices", "spec/errata"]
+KINDS = [
+    "index",
+    "choices",
+    "clauses",
+    "compare",
+    "features",
+    "case/bpe-toy-encode-mug",
+    "clause/BPE-ENC-6",
+    "spec/08-choices",
+    "spec/errata",
+]
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +58,7 @@ def address(site: Path, name: str) -> str:
 
 
 def kinds(site: Path) -> list[str]:
-    return [*KINDS, *(f"implementation/{file.stem}" for file in site.glob("implementation/*.html"))]
+    return [*KINDS, *(f"impl/{file.parent.name}/index" for file in site.glob("impl/*/index.html"))]
 
 
 def test_every_page_opens_without_an_error_or_a_foreign_request(site: Path, page: Any) -> None:
@@ -125,8 +136,8 @@ def test_the_heads_of_a_table_stay_in_sight(site: Path, page: Any, table: str, w
 
 
 def hostile_page(site: Path) -> str:
-    (file,) = site.glob("implementation/script*.html")
-    return f"implementation/{file.stem}"
+    (file,) = site.glob("impl/script*/index.html")
+    return f"impl/{file.parent.name}/index"
 
 
 def test_the_failures_of_an_implementation_are_filtered(site: Path, page: Any) -> None:
@@ -140,7 +151,7 @@ def test_the_failures_of_an_implementation_are_filtered(site: Path, page: Any) -
     assert {"bpe-toy-encode-mug", "metaspace-bpe-toy-encode-mug"} >= set(left) > set()
     assert page.inner_text("#count") == f"{len(left)} of {total} failing cases"
     assert causes.locator("visible=true").count() <= len(left)
-    page.fill("[data-filter=text]", "no such words")
+    page.fill("[data-filter=text]", "nosuchword")
     assert page.inner_text("#count") == f"0 of {total} failing cases"
 
 
@@ -157,8 +168,8 @@ def test_causes_open_and_close_together_by_key(site: Path, page: Any) -> None:
 
 def test_a_cell_of_the_front_shows_the_failures_of_its_chapter(site: Path, page: Any) -> None:
     page.goto(address(site, "index"))
-    page.click(f"{SUITE} tbody a[href^='implementation/script'][href$='#04-bpe']")
-    page.wait_for_url("**/implementation/script*")
+    page.click(f"{SUITE} tbody a[href^='impl/script'][href$='#04-bpe']")
+    page.wait_for_url("**/impl/script*/**")
     page.wait_for_function("document.querySelector('[data-filter=chapter]').value === '04-bpe'")
     chapters = page.locator("[data-name]:visible").evaluate_all("all => all.map(each => each.dataset.chapter)")
     assert set(chapters) == {"04-bpe"}
@@ -169,17 +180,75 @@ def test_a_cell_of_the_front_shows_the_failures_of_its_chapter(site: Path, page:
 
 def test_clauses_are_filtered_by_what_they_say(site: Path, page: Any) -> None:
     page.goto(address(site, "clauses"))
-    page.fill("[data-filter=text]", "takes part in no merge")
+    page.fill("[data-filter=text]", "takes part in no merge unless the model has scores")
     assert page.locator("tr[data-name]:visible td:first-child a").all_inner_texts() == ["BPE-ENC-6"]
     assert page.locator("h2:visible").all_inner_texts() == ["bpe"]
     assert page.inner_text("#count").startswith("1 of ")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("llama 2 prompt", "prompt-llama-2"),
+        ("unk fused", "bpe_unknown_run"),
+        ("streaming ctc", "ctc-stream"),
+        ("lstrip", "flags of added tokens"),
+        ("tokf", "tokfast 0.2.0"),
+        ("toy", "toy"),
+    ],
+)
+def test_whatever_has_the_words_is_found_from_each_page(site: Path, page: Any, words: str, found: str) -> None:
+    page.goto(address(site, "case/bpe-toy-encode-mug"))
+    page.fill("[role=search] input", words)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/clauses.html?text=*")
+    assert page.input_value("[data-filter=text]") == words
+    assert found in page.locator("[data-name]:visible a").all_inner_texts()
+
+
+def test_a_word_is_found_from_its_beginning(site: Path, page: Any) -> None:
+    page.goto(f"{address(site, 'clauses')}?text=fused")
+    texts = page.locator("[data-name]:visible").all_text_contents()
+    assert texts
+    assert all("fused" in text.lower().replace("refused", "") for text in texts)
+
+
+def test_two_are_set_beside_each_other(site: Path, page: Any) -> None:
+    page.goto(f"{address(site, 'compare')}?a=tokref&b=tokfast")
+    assert page.locator("#both tbody tr:visible").count() == 0
+    sum = page.inner_text("#sum")
+    asked, right = [int(number) for number in re.findall(r"[0-9]+", sum)[:2]]
+    assert (
+        sum
+        == f"Both are asked {asked} cases: {right} both right, 0 only tokref 0.2.0, 0 only tokfast 0.2.0, 0 both wrong."
+    )
+    assert asked == right > 2000
+    page.select_option("#show", "asked")
+    assert page.locator("#both tbody tr:visible").count() == asked
+    assert page.url.endswith("compare.html?a=tokref&b=tokfast&show=asked") or page.url.endswith(
+        "compare.html?b=tokfast&show=asked"
+    )
+    hostile = hostile_page(site).split("/")[1]
+    page.goto(f"{address(site, 'compare')}?a=tokref&b={hostile}")
+    row = page.locator("#both tbody tr:visible").first
+    assert row.locator("td").all_inner_texts()[1:] == ["pass", "wrong"]
+
+
+def test_a_model_leaves_its_columns(site: Path, page: Any) -> None:
+    page.goto(address(site, "index"))
+    heads = page.locator(f"{VOCABULARIES} thead th.up:visible")
+    assert heads.count() == 2
+    page.fill("#model", "oth")
+    assert heads.all_inner_texts() == ["other"]
+    page.reload()
+    assert (page.input_value("#model"), heads.all_inner_texts()) == ("oth", ["other"])
 
 
 def test_the_keyboard_reaches_a_case_from_the_front(site: Path, page: Any) -> None:
     page.goto(address(site, "index"))
     page.focus(f"{SUITE} tbody tr:nth-child(2) a")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/implementation/*")
+    page.wait_for_url("**/impl/**")
     page.click("header a:has-text('clauses and cases')")
     page.click("a:text-is('BPE-ENC-6')")
     page.click("a:text-is('bpe-toy-encode-mug')")

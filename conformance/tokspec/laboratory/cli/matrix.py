@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,7 +22,6 @@ from tokspec.laboratory.matrix.rows import Listed, MatrixRow, announced, markdow
 from tokspec.laboratory.matrix.vocabularies import Column, Vocabularies
 from tokspec.laboratory.matrix.vocabularies_table import markdown_vocabularies, text_vocabularies
 from tokspec.report.ndjson import ndjson, origin
-from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
@@ -31,6 +32,8 @@ _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularie
 @fixtures_option
 @click.option("--list", "file", type=FILE, metavar="FILE.yaml", help="The implementations.")
 @click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
+@click.option("--history", type=FILE, metavar="FILE.json", help="With --html, of releases: tokspec history --json.")
+@click.option("--address", default="", metavar="URL", help="With --html, where the site will be, for its badges.")
 @click.option("--reports", type=FILE, metavar="FOLDER", help="Write a report of each there.")
 @click.option("--html", type=FILE, metavar="FOLDER", help="Write a site of the results there.")
 @click.option(
@@ -47,6 +50,8 @@ def matrix_command(
     form: str,
     reports: Path | None,
     html: Path | None,
+    history: Path | None,
+    address: str,
     vocabularies: Path | None,
     jobs: int | None,
     every: bool,
@@ -65,6 +70,9 @@ def matrix_command(
     """
     site = _site() if html else None
     file = file or _list_of_checkout()
+    if not html and (history or address):
+        raise click.UsageError("--history and --address are of a site; give --html too")
+    histories = _histories(history) if history else ()
     listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
     columns: Sequence[Column] = ()
     if vocabularies:
@@ -79,7 +87,7 @@ def matrix_command(
     if reports:
         _write(rows, reports, suite.hash)
     if site and html:
-        pages = site(rows, suite, html, columns)
+        pages = site(rows, suite, html, columns, histories, address)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
     if not any(row.run for row in rows):
@@ -114,7 +122,18 @@ def _compare_vocabularies(
     return columns, [*lines, f"\n{cells} computed and {len(computed) - sum(computed)} kept, in {minutes:.1f} minutes"]
 
 
-def _site() -> Callable[[Sequence[MatrixRow], Suite, Path, Sequence[Column]], int]:
+def _histories(file: Path) -> Sequence[Mapping[str, Any]]:
+    try:
+        found = json.loads(file.read_text("utf-8"))
+        histories: Sequence[Mapping[str, Any]] = found["implementations"]
+        if found["tokspec_history"] != 1:
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError("is no history; write one with tokspec history --json", str(file)) from None
+    return histories
+
+
+def _site() -> Callable[..., int]:
     try:
         from tokspec.laboratory.site.build import build_site  # here, because it needs packages that judging does not
     except ImportError as error:

@@ -27,7 +27,8 @@ from tokspec.suite.strict_yaml import Document, read_yaml
 class Listed:
     """An implementation of the list: an installed one or a command, and the file that must have been built.
 
-    ``release`` is the name by which ``NAME==VERSION`` takes a release of it; empty if there is none.
+    ``release`` is the name by which ``NAME==VERSION`` takes a release of it, ``home`` the address of its project; empty
+    if there is none.
     """
 
     impl: str | None
@@ -37,6 +38,7 @@ class Listed:
     known: KnownFailures
     engine: str = ""
     release: str = ""
+    home: str = ""
 
     @property
     def name(self) -> str:
@@ -97,6 +99,7 @@ def _listed(document: Document, index: int, here: Path) -> Listed:
         known=read_known_failures(known) if known else KnownFailures(),
         engine=raw.get("engine", raw.get("impl", "")),
         release=raw.get("release", {}).get("name", ""),
+        home=raw.get("home", ""),
     )
 
 

@@ -7,9 +7,11 @@ it passes through :func:`tokspec.base.display.visible`, is cut to a size, and is
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,8 +31,8 @@ from tokspec.laboratory.matrix.vocabularies import Cell as VocabularyCell
 from tokspec.laboratory.matrix.vocabularies import Column
 from tokspec.laboratory.site.badges import badge_json, badge_svg
 from tokspec.laboratory.site.documents import documents, inline, page_body, title_of
-from tokspec.laboratory.site.features import FEATURES
-from tokspec.laboratory.site.runs import chapters_of, name_of, run_view
+from tokspec.laboratory.site.features import FEATURES, SYNONYMS
+from tokspec.laboratory.site.runs import chapters_of, name_of, plain, release_view, run_view
 from tokspec.laboratory.site.views import (
     NOT_HELD,
     cell,
@@ -64,14 +66,35 @@ _FORMATS = {
 }
 
 
-def build_site(rows: Sequence[MatrixRow], suite: Suite, folder: Path, columns: Sequence[Column] = ()) -> int:
+#: The letter of a verdict, by which two implementations are compared; any other is wrong.
+_LETTERS = {Verdict.PASS: "p", Verdict.KNOWN_FAILURE: "f", Verdict.UNSUPPORTED: "u", Verdict.NOT_RUN: "u"}
+
+
+def build_site(
+    rows: Sequence[MatrixRow],
+    suite: Suite,
+    folder: Path,
+    columns: Sequence[Column] = (),
+    histories: Sequence[Mapping[str, Any]] = (),
+    address: str = "",
+) -> int:
     """Write the pages of a matrix, and of that of real vocabularies, into a folder, and return how many there are.
+
+    Pages of other releases that are in the folder stay, and are linked.
+
+    Args:
+        rows: what each implementation came to.
+        suite: the cases.
+        folder: where the pages go.
+        columns: what each came to with real vocabularies.
+        histories: what the releases of implementations changed, as ``tokspec history --json`` writes it.
+        address: where the site will be; badges are shown from there.
 
     Raises:
         DataError: a page cannot be written, or there is a link in the folder.
     """
     refuse_links(folder)
-    return _Site(rows, suite, folder, columns).write()
+    return _Site(rows, suite, folder, columns, histories, address).write()
 
 
 def run_page(run: Run, title: str, command: str) -> str:
@@ -83,17 +106,29 @@ def run_page(run: Run, title: str, command: str) -> str:
 
 @dataclass(frozen=True)
 class _Judged:
-    """An implementation with the name of its page."""
+    """An implementation with its place: ``impl/<file>/``, and of this release ``impl/<file>/<version>/``."""
 
     file: str
+    version: str
     name: str
     row: MatrixRow
     run: Run
 
 
 class _Site:
-    def __init__(self, rows: Sequence[MatrixRow], suite: Suite, folder: Path, columns: Sequence[Column]) -> None:
-        self.columns = columns
+    def __init__(
+        self,
+        rows: Sequence[MatrixRow],
+        suite: Suite,
+        folder: Path,
+        columns: Sequence[Column],
+        histories: Sequence[Mapping[str, Any]],
+        address: str,
+    ) -> None:
+        self.columns, self.histories = columns, {history["name"]: history["releases"] for history in histories}
+        self.address = f"{address.rstrip('/')}/" if address else ""
+        seconds = os.environ.get("SOURCE_DATE_EPOCH")
+        self.date = datetime.fromtimestamp(int(seconds), UTC).date() if seconds else datetime.now(UTC).date()
         self.suite, self.folder, self.specification = suite, folder, load_specification()
         self.judged = list(_with_files(rows))
         self.absent = [(shown(row.listed.name), shown(row.missing)) for row in rows if not row.run]
@@ -110,11 +145,14 @@ class _Site:
         self.features()
         self.choices()
         self.clauses()
+        self.compared()
         for judged in self.judged:
             self.implementation(judged)
         for judged in self.with_vocabularies:
             cells = [view for view in map(vocabulary_view, self.cells_of(judged)) if view]
-            self.page(f"vocabularies/{judged.file}.html", "vocabularies.html", judged.name, judged=judged, cells=cells)
+            file = f"impl/{judged.file}/vocabularies.html"
+            self.page(file, "vocabularies.html", judged.name, judged=judged, cells=cells)
+        write_whole(self.folder / "results.json", json.dumps(self.everything()))
         if self.columns:
             write_whole(self.folder / "vocabularies.json", json.dumps([asdict(column) for column in self.columns]))
         for case in self.suite.cases.values():
@@ -134,7 +172,9 @@ class _Site:
         site_pages = [("spec/index.html", "specification"), ("spec/errata.html", "errata")]
         site_pages += [("docs/index.html", "manual")] if "docs/index.html" in self.documents else []
         site_pages += [(_ADD_PAGE, "add your own")] if _ADD_PAGE in self.documents else []
-        content = _render(template, title=title, root=root, linked=True, inline=False, site_pages=site_pages, **values)
+        content = _render(
+            template, title=title, root=root, linked=True, site_pages=site_pages, date=self.date, **values
+        )
         write_whole(target, content)
         self.pages += 1
 
@@ -269,7 +309,57 @@ class _Site:
             )
             for name in chapters_of(self.specification)
         ]
-        self.page("clauses.html", "clauses.html", "Clauses and cases", chapters=chapters)
+        cases = {
+            name: [case for case in self.suite.cases.values() if chapter_of(case) == name] for name, *_ in chapters
+        }
+        choices = [(choice, plain(choice.question)) for choice in self.specification.choices.values()]
+        self.page(
+            "clauses.html",
+            "clauses.html",
+            "Clauses and cases",
+            chapters=chapters,
+            cases=cases,
+            choices=choices,
+            features=FEATURES,
+            judged=self.judged,
+            columns=[shown(column.vocabulary, 40) for column in self.columns],
+            words=json.dumps(SYNONYMS),
+        )
+
+    def compared(self) -> None:
+        """Write the page that sets two implementations beside each other: of each case a letter for everybody."""
+        rows = [
+            (case, "".join(_LETTERS.get(self.verdict(judged, case), "f") for judged in self.judged))
+            for case in self.suite.cases.values()
+        ]
+        values = {"rows": rows, "judged": self.judged, "title_of": lambda case: chapter_title(chapter_of(case))}
+        self.page("compare.html", "compare.html", "Two beside each other", **values)
+
+    def verdict(self, judged: _Judged, case: Case) -> Verdict:
+        result = self.results[judged.file].get(case.id)
+        return result.verdict if result else Verdict.NOT_RUN
+
+    def everything(self) -> dict[str, Any]:
+        """Return all results as one value: the verdicts of each implementation in the order of the cases."""
+        told = [
+            {
+                "impl": judged.file,
+                "name": judged.run.hello.name,
+                "version": judged.run.hello.version,
+                "language": judged.run.hello.language,
+                "engine": judged.row.listed.engine,
+                "verdicts": [self.verdict(judged, case).value for case in self.suite.cases.values()],
+            }
+            for judged in self.judged
+        ]
+        return {
+            "tokspec_results": 1,
+            "tokspec": __version__,
+            "date": str(self.date),
+            "fixtures": self.suite.hash,
+            "cases": [*self.suite.cases],
+            "implementations": told,
+        }
 
     def implementation(self, judged: _Judged) -> None:
         listed = judged.row.listed
@@ -279,7 +369,21 @@ class _Site:
         view["badges"] = list(self.badges(judged))
         view["file"] = judged.file
         view["vocabularies"] = judged in self.with_vocabularies
-        self.page(f"implementation/{judged.file}.html", "implementation.html", judged.name, view=view)
+        place = f"impl/{judged.file}"
+        view["versions"], view["home"] = self.versions(judged), listed.home
+        letter = f"docs/letters/{judged.file}.html"
+        view["letter"] = letter if letter in self.documents else ""
+        names = (listed.name, listed.release, judged.run.hello.name)
+        view["releases"] = [
+            *map(release_view, next((self.histories[each] for each in names if each in self.histories), ()))
+        ]
+        for file in (f"{place}/index.html", f"{place}/{judged.version}/index.html"):
+            self.page(file, "implementation.html", judged.name, view=view)
+
+    def versions(self, judged: _Judged) -> list[str]:
+        """Return the releases that have a page in the folder: this one, and those of sites that were written before."""
+        place = self.folder / "impl" / judged.file
+        return sorted({judged.version, *(file.parent.name for file in place.glob("*/index.html"))})
 
     def badges(self, judged: _Judged) -> Iterator[dict[str, str]]:
         kinds = [("", "tokspec", cell(judged.run.results))]
@@ -290,15 +394,15 @@ class _Site:
         for suffix, label, counted in kinds:
             file = f"{judged.file}{suffix}"
             message = f"{counted.passed}/{counted.asked} asked" if counted.asked else "nothing asked"
-            path = self.folder / "badge"
+            path, page = self.folder / "badge", f"{self.address}impl/{judged.file}/"
             path.mkdir(parents=True, exist_ok=True)
             write_whole(path / f"{file}.svg", badge_svg(label, message, counted.level))
             write_whole(path / f"{file}.json", json.dumps(badge_json(label, message, counted.level)) + "\n")
             yield {
-                "file": f"../badge/{file}",
+                "file": f"badge/{file}",
                 "label": label,
                 "text": f"{label}: {message}",
-                "markdown": f"![{label}: {message}](badge/{file}.svg)",
+                "markdown": f"[![{label}: {message}]({self.address}badge/{file}.svg)]({page})",
             }
 
     def case(self, case: Case) -> None:
@@ -398,11 +502,19 @@ def _with_files(rows: Iterable[MatrixRow]) -> Iterator[_Judged]:
     for row in rows:
         if row.run is None:
             continue
-        name = name_of(row.run)
-        base = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.")[:80] or "unnamed"
+        base = _slug(shown(row.run.hello.name, 80))
         file = next(each for each in (base, *(f"{base}-{number}" for number in range(2, 1000))) if each not in taken)
         taken.add(file)
-        yield _Judged(file, name, row, row.run)
+        yield _Judged(file, _slug(row.run.hello.version), name_of(row.run), row, row.run)
+
+
+def _slug(text: str) -> str:
+    """Return what may be a part of an address.
+
+    >>> _slug("@huggingface/tokenizers")
+    'huggingface-tokenizers'
+    """
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text[:400]).strip("-.")[:80] or "unnamed"
 
 
 def _public(command: str) -> str:
@@ -433,5 +545,5 @@ def _environment() -> jinja2.Environment:
 
 
 def _render(template: str, **values: Any) -> str:
-    values = {"css": "", "site_pages": [], **values}
+    values = {"css": "", "site_pages": [], "inline": False, "date": "", **values}
     return _environment().get_template(template).render(values)

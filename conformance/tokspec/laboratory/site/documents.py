@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tokspec.base.files import fixtures_folder, specification_folder
+
+#: A page with no more headings has no contents.
+_FEW = 4
+
+_CLAUSE = re.compile(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+)(?: |$)")
 
 
 def documents() -> dict[str, Path]:
@@ -20,6 +26,7 @@ def documents() -> dict[str, Path]:
     found["spec/index.html"] = chapters[0]
     docs = fixtures_folder().parent / "docs"
     found |= {f"docs/{file.stem}.html": file for file in sorted(docs.glob("*.md"))}
+    found |= {f"docs/letters/{file.stem}.html": file for file in sorted(docs.glob("letters/*.md"))}
     if (docs / "README.md").is_file():
         found["docs/index.html"] = docs / "README.md"
     return found
@@ -33,18 +40,24 @@ def title_of(file: Path) -> str:
 def page_body(source: Path, file: str) -> str:
     """Render a page: headings have anchors, links lead to the pages of the site."""
     tokens = _renderer().parse(source.read_text("utf-8"))
-    level = 1
+    depths = list[int]()
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", _anchor(tokens[index + 1].content))
-            level = min(int(token.tag[1]), level + 1)  # no level is left out, for those who listen to the page
-            token.tag = f"h{level}"
+            depth = int(token.tag[1])
+            depths = [*(each for each in depths if each < depth), depth]
+            token.tag = f"h{len(depths)}"  # no level is left out, for those who listen to the page
         elif token.type == "heading_close":
-            token.tag = f"h{level}"
+            token.tag = f"h{len(depths)}"
         elif token.type == "inline" and token.children and token.content.startswith("[ ] "):
             token.children[0].content = token.children[0].content.replace("[ ]", "☐", 1)  # an entry of a checklist
         _lead_links(token.children or (), source, file)
     body: str = _renderer().renderer.render(tokens, _renderer().options, {})
+    heads = [(tokens[index + 1].content, token) for index, token in enumerate(tokens) if token.type == "heading_open"]
+    if len(heads) > _FEW:
+        listed = "".join(f'<li><a href="#{head.attrGet("id")}">{_plain(text)}</a></li>' for text, head in heads[1:])
+        contents = f'<nav aria-label="On this page"><ul class="flat">{listed}</ul></nav>'
+        body = body.replace("</h1>", f"</h1>\n{contents}", 1)
     if file == "spec/index.html":
         listed = "".join(
             f'<li><a href="{chapter.stem}.html">{title_of(chapter)}</a></li>'
@@ -76,8 +89,14 @@ def _lead_links(tokens: Sequence[Token], source: Path, file: str) -> None:
             token.tag = opened.pop()
 
 
+def _plain(heading: str) -> str:
+    """Return the words of a heading for a list of contents: of a clause its id."""
+    clause = _CLAUSE.match(heading)
+    return escape(clause[1] if clause else re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", heading).replace("`", ""))
+
+
 def _anchor(heading: str) -> str:
-    clause = re.match(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+)(?: |$)", heading)
+    clause = _CLAUSE.match(heading)
     return (clause[1] if clause else re.sub(r"[^\w-]+", "-", heading.strip("`"))).strip("-").lower()
 
 

@@ -113,3 +113,24 @@ FEATURES: tuple[Feature, ...] = (
     Feature("training", "training", "learn vocabulary merges", _asks("train")),
 )
 """The features, in the order in which they are shown."""
+
+#: Words that mean the same to who looks for something.
+SYNONYMS: tuple[tuple[str, ...], ...] = (
+    ("unk", "unknown"),
+    ("spm", "sentencepiece"),
+    ("hf", "huggingface", "tokenizers"),
+    ("spans", "offsets", "spans"),
+    ("streaming", "stream", "incremental"),
+    ("vocab", "vocabulary"),
+    ("pretokenizer", "pre tokenization", "pre tokenizer"),
+    ("bos", "special token"),
+    ("eos", "special token"),
+    ("regex", "pattern", "regular expression"),
+    ("emoji", "four bytes", "utf 8"),
+    ("bytes", "byte"),
+    ("injection", "untrusted"),
+    ("chat", "prompt", "parts"),
+    ("chinese", "ideograph"),
+    ("cjk", "ideograph"),
+    ("oov", "unknown"),
+)

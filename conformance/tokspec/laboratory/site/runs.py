@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -28,6 +29,8 @@ from tokspec.suite.specification import Specification, load_specification
 
 #: Cases of a group that are shown whole; the others are named.
 _SHOWN = 3
+
+_NOT_ASKED = (Verdict.UNSUPPORTED.value, Verdict.NOT_RUN.value)
 
 
 def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[str, Any]:
@@ -79,8 +82,26 @@ def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[
         ],
         "dissents": [(clause, text) for who, clause, text in _dissents() if f"{hello.name} {hello.version}" in who],
         "badges": [],
+        "versions": [],
+        "releases": [],
+        "home": "",
+        "letter": "",
         "file": "",
         "vocabularies": False,
+    }
+
+
+def release_view(release: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is shown of a release in a history that ``tokspec history --json`` wrote."""
+    counts = release.get("counts", {})
+    asked = sum(count for verdict, count in counts.items() if verdict not in _NOT_ASKED)
+    lines = [
+        f"{change['change']} {len(change['cases'])}: {shown(change['cause'])}" for change in release.get("changes", ())
+    ]
+    return {
+        "version": shown(release["version"], 40),
+        "passed": "" if "fault" in release else f"{counts.get(Verdict.PASS.value, 0)} of {asked}",
+        "lines": [f"not judged: {shown(release['fault'])}"] if "fault" in release else lines,
     }
 
 

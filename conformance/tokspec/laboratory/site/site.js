@@ -28,19 +28,30 @@ document.addEventListener("DOMContentLoaded", () => {
     );
   }
 
-  // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one, or of all
-  // that it and the head of its group say. A group is shown if something in it is, and opened if it was looked for.
+  // Words are looked for from their beginnings, in any order; what stands together, such as llama-3, as one phrase. A word
+  // with another name, such as unk, fits by that too.
+  const plain = (text) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}+]+/gu, " ").trim()}`;
+  const others = JSON.parse(document.querySelector("[data-words]")?.dataset.words ?? "[]");
+  const has = (text, wanted) =>
+    wanted.toLowerCase().trim().split(/\s+/).every((word) => {
+      const same = others.find((names) => names[0] === word) ?? [word];
+      return same.some((name) => text.includes(plain(name)));
+    });
+
+  // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one, or words of
+  // all that it and the head of its group say. A group is shown if something in it is, and opened if it was looked for.
   const fields = [...document.querySelectorAll("[data-filter]")];
   const groups = [...document.querySelectorAll("[data-group]")];
   const items = [...document.querySelectorAll("[data-name]")].map((element) => {
     const head = element.closest("[data-group]")?.querySelector("h2, h3, summary")?.textContent ?? "";
-    return { element, values: { ...element.dataset, text: `${head} ${element.textContent}` } };
+    return { element, values: { ...element.dataset, text: plain(`${head} ${element.textContent}`) } };
   });
   const count = document.getElementById("count");
   const filter = () => {
     const left = new Set();
     for (const { element, values } of items) {
       const fits = fields.every(({ value, tagName, dataset }) => {
+        if (dataset.filter === "text") return !value.trim() || has(values.text, value);
         const [wanted, own] = [value.trim().toLowerCase(), (values[dataset.filter] ?? "").toLowerCase()];
         return !wanted || (tagName === "SELECT" ? own === wanted : own.includes(wanted));
       });
@@ -50,13 +61,14 @@ document.addEventListener("DOMContentLoaded", () => {
     const isWanted = fields.some((field) => field.value);
     for (const group of groups) {
       group.hidden = !group.querySelector("[data-name]:not([hidden])");
-      if (isWanted && group.tagName === "DETAILS") group.open = !group.hidden;
+      for (const each of group.tagName === "DETAILS" ? [group] : group.querySelectorAll("details"))
+        if (isWanted) each.open = !group.hidden;
     }
     if (count) count.textContent = `${left.size} of ${new Set(items.map(({ values }) => values.name)).size} ${count.dataset.of}`;
     return left.size;
   };
   // The address keeps what was looked for, so that it can be sent to somebody.
-  const kept = [...fields, ...document.querySelectorAll("#feature, #columns")];
+  const kept = [...fields, ...document.querySelectorAll("#feature, #model, #columns, #a, #b, #show")];
   const keyOf = (field) => field.dataset.filter ?? field.id;
   const remember = () => {
     const wanted = new URLSearchParams(kept.filter((field) => field.value !== (field.options?.[0].value ?? "")).map((field) => [keyOf(field), field.value]));
@@ -71,17 +83,64 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   for (const field of fields) field.addEventListener("input", filter);
 
-  // Columns of features whose name, group or synonyms have every word.
-  const feature = document.getElementById("feature");
+  // Columns of features or vocabularies whose name, group or synonyms have every word.
+  const feature = document.querySelector("#feature, #model");
   const narrow = () => {
-    const words = feature.value.toLowerCase().split(/\s+/);
     document.querySelectorAll("thead [data-feature]").forEach((head) => {
-      const hidden = !words.every((word) => head.dataset.feature.toLowerCase().includes(word));
+      const hidden = feature.value.trim() !== "" && !has(plain(head.dataset.feature), feature.value);
       for (const row of head.closest("table").rows) row.cells[head.cellIndex].hidden = hidden;
     });
   };
   feature?.addEventListener("input", narrow);
   if (feature) narrow();
+
+  // A field that stands beside two tables is one field.
+  for (const field of document.querySelectorAll("[data-same]")) {
+    const first = document.querySelector(`[data-filter=${field.dataset.same}]`);
+    field.value = first.value;
+    for (const [from, to] of [[field, first], [first, field]])
+      from.addEventListener("input", () => {
+        if (to.value === from.value) return;
+        to.value = from.value;
+        to.dispatchEvent(new Event("input"));
+      });
+  }
+
+  // Two implementations beside each other: of each case there is a letter for every one.
+  const [one, another, which] = ["a", "b", "show"].map((id) => document.getElementById(id));
+  if (one && another) {
+    if (!asked.has("b")) another.selectedIndex = one.selectedIndex ? 0 : Math.min(1, another.length - 1);
+    const told = { p: "pass", f: "wrong", u: "not asked" };
+    const beside = () => {
+      const [left, right] = [one.selectedIndex, another.selectedIndex];
+      const names = [one, another].map((field) => field.selectedOptions[0].textContent);
+      const counts = { pp: 0, pf: 0, fp: 0, ff: 0 };
+      for (const row of document.querySelectorAll("#both tbody tr")) {
+        const pair = row.dataset.v[left] + row.dataset.v[right];
+        if (pair in counts) counts[pair] += 1;
+        row.hidden = !(which.value === "differs" ? ["pf", "fp"] : which.value === "wrong" ? ["ff"] : Object.keys(counts)).includes(pair);
+        for (const [place, letter] of [[2, pair[0]], [3, pair[1]]]) {
+          row.cells[place].textContent = told[letter];
+          row.cells[place].className = letter === "p" ? "all" : "few";
+        }
+      }
+      document.getElementById("a-head").textContent = names[0];
+      document.getElementById("b-head").textContent = names[1];
+      document.getElementById("sum").textContent =
+        `Both are asked ${counts.pp + counts.pf + counts.fp + counts.ff} cases: ${counts.pp} both right, ${counts.pf} only ${names[0]}, ` +
+        `${counts.fp} only ${names[1]}, ${counts.ff} both wrong.`;
+    };
+    for (const field of [one, another, which]) field.addEventListener("input", beside);
+    document.querySelector(".without-script").hidden = true;
+    beside();
+  }
+
+  // A frame that goes on to the right says so.
+  for (const frame of document.querySelectorAll(".scroll")) {
+    const tell = () => frame.classList.toggle("more", frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 2);
+    frame.addEventListener("scroll", tell, { passive: true });
+    new ResizeObserver(tell).observe(frame);
+  }
   document.getElementById("open")?.addEventListener("click", () => {
     const open = groups.some((group) => !group.open);
     for (const group of groups) group.open = open;
