@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -27,6 +28,7 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
 
+ROOT = Path(__file__).parents[2]
 SUITE = load_suite().cases
 PROFILES = ("documents", "tokenizer.json", "sentencepiece", "tiktoken")
 
@@ -208,6 +210,7 @@ def test_the_headline_says_how_much_was_asked() -> None:
         (("04-bpe",), ["--require 04-bpe: 1 of 2 cases pass (1 unsupported): train"]),
         (("bpe",), ["--require bpe: 1 of 2 cases pass (1 unsupported): train"]),
         (("sentencepiece", "BPE-TRAIN-7", "tiktoken"), ["--require BPE-TRAIN-7: 0 of 1 cases pass (1 unsupported): train", "--require tiktoken: 1 of 2 cases pass (1 fail): bytes"]),
+        (("core:bpe",), ["--require core:bpe: 0 of 0 cases pass (it has no cases)"]),
         (("UNI-SEG-2",), ["--require UNI-SEG-2: 0 of 0 cases pass (it has no cases)"]),
     ],
 )  # fmt: skip
@@ -235,13 +238,18 @@ def test_many_missing_cases_are_counted() -> None:
         ("tokenizer.jsn", "did you mean tokenizer.json?"),
         ("unigramm", "did you mean unigram?"),
         ("bpe-enc-3", "did you mean BPE-ENC-3?"),
+        ("core:bp", "did you mean core:bpe?"),
+        (
+            "core",
+            "cores are core:bpe, core:wordpiece, core:unigram, core:documents, core:tokenizer.json, core:sentencepiece, core:tiktoken",
+        ),
         ("?", "profiles are documents, tokenizer.json, sentencepiece, tiktoken"),
     ],
 )
 def test_an_unknown_name_is_told(name: str, advice: str) -> None:
     with pytest.raises(DataError) as error:
         check_names(["documents", name])
-    assert str(error.value) == f"--require: {name!r} is not a profile, a chapter or a clause; {advice}"
+    assert str(error.value) == f"--require: {name!r} is not a core, a profile, a chapter or a clause; {advice}"
 
 
 def test_cases_are_selected_by_profile() -> None:
@@ -252,9 +260,43 @@ def test_cases_are_selected_by_profile() -> None:
     assert 0 < len(chosen) < len(SUITE)
 
 
+def test_cases_are_selected_by_core_and_by_its_whole_name_alone() -> None:
+    chosen = select(SUITE.values(), ["core:bpe"])
+    assert {each.id for each in chosen} == {*load_specification().cores["bpe"]}
+    with pytest.raises(DataError):
+        select(SUITE.values(), ["bpe"])
+
+
 def invoke(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(tokspec, ["run", "--in-process", *arguments], standalone_mode=False)
     return result.return_value or result.exit_code, result.output
+
+
+PASSES: dict[str, Any] = json.loads((ROOT / "conformance" / "adapters" / "passes.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("core", load_specification().cores)
+def test_a_core_is_of_cases_without_choices_that_three_engines_pass(core: str) -> None:
+    engines = {name: each["family"] for name, each in PASSES["implementations"].items()}
+    wrong = []
+    for id in load_specification().cores[core]:
+        case = SUITE[id]
+        who = {engines[name] for name in PASSES["cases"].get(id, ()) if name in engines}
+        is_of = core not in PROFILES or load_specification().is_of(core, case.clauses)
+        if len(who) < 3 or not is_of or any("by_choice" in question.outcome for question in case.questions):
+            wrong.append(f"{id}: {sorted(who)}, {is_of}")
+    assert wrong == []
+
+
+def test_the_gate_holds_a_core() -> None:
+    status, printed = invoke("--require", "core:bpe", "--select", "bpe-toy-encode-bug", "--select", "bpe-encode-chain")
+    assert (status, [line for line in printed.splitlines() if "--require" in line]) == (
+        1,
+        [
+            "--require core:bpe: 2 of 15 cases pass (13 not selected): "
+            "bpe-encode-merge-beyond-bmp, bpe-encode-decomposed, bpe-encode-rank-before-place and 10 more"
+        ],
+    )
 
 
 @pytest.mark.slow

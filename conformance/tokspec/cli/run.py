@@ -51,7 +51,7 @@ from tokspec.suite.selection import cases_of_version, select
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
 
 
-_REQUIRE = "Fail unless every case of this profile, chapter or clause passes; may be given several times."
+_REQUIRE = "Fail unless every case of this core, profile, chapter or clause passes; may be given several times."
 
 
 @click.command("run", short_help="Judge an implementation.")

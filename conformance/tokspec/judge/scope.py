@@ -1,6 +1,7 @@
-"""How much of the suite a run holds: of each profile, chapter or clause all of its cases, some or none.
+"""How much of the suite a run holds: of each core, profile, chapter or clause all of its cases, some or none.
 
-A case belongs to a profile if all of its clauses do, to the chapter of its first clause, and to each of its clauses.
+A case belongs to a core that names it, to a profile if all of its clauses do, to the chapter of its first clause, and to
+each of its clauses.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def in_profile(results: Iterable[Result], profile: str) -> list[Result]:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check that each name is that of a profile, a chapter or a clause.
+    """Check that each name is that of a core, a profile, a chapter or a clause.
 
     Raises:
         DataError: one is not; the nearest names are said.
@@ -46,7 +47,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def shortfalls(run: Run, cases: Iterable[Case], names: Iterable[str]) -> Iterator[str]:
-    """Say of each profile, chapter or clause of which a case did not pass what is missing.
+    """Say of each core, profile, chapter or clause of which a case did not pass what is missing.
 
     Args:
         run: of these cases, or of some of them; a case that was not asked did not pass.
@@ -74,10 +75,13 @@ def _list(missing: Sequence[str]) -> str:
 
 
 def _membership(name: str) -> Callable[[Case], bool]:
-    """Return what tells whether a case belongs to a profile, a chapter (with or without its number) or a clause."""
+    """Return what tells whether a case belongs to a core, profile, chapter (with or without its number) or clause."""
     specification = load_specification()
     chapters = {clause.chapter for clause in specification.clauses.values()}
     chapters_by_title = {chapter.partition("-")[2]: chapter for chapter in chapters}
+    cores = {f"core:{core}": cases for core, cases in specification.cores.items()}
+    if name in cores:
+        return lambda case: case.id in cores[name]
     if name in specification.profiles:
         return lambda case: specification.is_of(name, case.clauses)
     if name in chapters or name in chapters_by_title:
@@ -85,7 +89,7 @@ def _membership(name: str) -> Callable[[Case], bool]:
         return lambda case: specification.clauses[case.clauses[0]].chapter == chapter
     if name in specification.clauses:
         return lambda case: name in case.clauses
-    known = [*specification.profiles, *sorted(chapters), *sorted(chapters_by_title), *specification.clauses]
+    known = [*cores, *specification.profiles, *sorted(chapters), *sorted(chapters_by_title), *specification.clauses]
     close = get_close_matches(name, known, 1) or get_close_matches(name.upper(), known, 1)
     advice = f"did you mean {close[0]}?" if close else f"profiles are {', '.join(specification.profiles)}"
-    raise DataError(f"{name!r} is not a profile, a chapter or a clause; {advice}", key="--require")
+    raise DataError(f"{name!r} is not a core, a profile, a chapter or a clause; {advice}", key="--require")

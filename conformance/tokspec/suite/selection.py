@@ -1,4 +1,4 @@
-"""Selecting cases by id, clause, operation, tag, file or profile, with wildcards, and by version."""
+"""Selecting cases by id, clause, operation, tag, file, profile or core, with wildcards, and by version."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
     "tag": lambda case: case.tags,
     "file": lambda case: (case.file,),
     "profile": lambda case: _profiles(case),
+    "core": lambda case: [core for core, cases in load_specification().cores.items() if case.id in cases],
 }
 
 
@@ -72,7 +73,9 @@ def _matches(case: Case, pattern: str) -> bool:
 def _parsed(pattern: str) -> tuple[str, Iterable[Callable[[Case], Iterable[str]]], str]:
     """Cut a pattern into the prefix that names a kind, if it has one, what it is compared with, and the rest."""
     kind, colon, rest = pattern.partition(":")
-    return (f"{kind}:", [_KINDS[kind]], rest) if colon and kind in _KINDS else ("", _KINDS.values(), pattern)
+    if colon and kind in _KINDS:
+        return f"{kind}:", [_KINDS[kind]], rest
+    return "", [names for kind, names in _KINDS.items() if kind != "core"], pattern  # bpe alone is too much a word
 
 
 def _nearest(cases: Iterable[Case], pattern: str) -> str:
@@ -81,4 +84,4 @@ def _nearest(cases: Iterable[Case], pattern: str) -> str:
     prefix, kinds, rest = _parsed(pattern)
     known = {name for case in cases for names in kinds for name in names(case)}
     close = [prefix + name for name in difflib.get_close_matches(rest, sorted(known), n=3, cutoff=0.5)]
-    return f"; did you mean {', '.join(close)}?" if close else "; `tokspec cases` lists what there is"
+    return f"; did you mean {' or '.join(close)}?" if close else "; `tokspec cases` lists what there is"

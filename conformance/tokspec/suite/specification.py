@@ -67,6 +67,8 @@ class Erratum:
 class Specification:
     """Everything that the chapters define, in their order; ``titles`` says what each file of ``documents`` is.
 
+    ``cores`` are the cases that an implementation passes first, by the kind of model or the profile.
+
     >>> specification = load_specification()
     >>> specification.clauses["BPE-TRAIN-7"].text
     'The pair with the highest count is merged next.'
@@ -83,6 +85,7 @@ class Specification:
     errata: Mapping[str, Erratum]
     profiles: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    cores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_of(self, profile: str, clauses: Iterable[str]) -> bool:
         """Whether a case with these clauses belongs to a profile: all of them do.
@@ -169,7 +172,10 @@ def load_specification() -> Specification:
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
     documents = {row[0]: row[1].strip("`") for row in _table(terms)}
     titles = {row[1].strip("`"): row[2] for row in _table(terms)}
-    return Specification(clauses, choices, reasons, documents, errata, profiles, titles)
+    cores = {
+        row[0].strip("`"): tuple(re.findall("`([^`]+)`", row[1])) for row in _table(terms.partition("## Cores")[2])
+    }
+    return Specification(clauses, choices, reasons, documents, errata, profiles, titles, cores)
 
 
 def _sections(file: Path) -> Iterator[_Section]:
