@@ -239,10 +239,6 @@ def test_many_missing_cases_are_counted() -> None:
         ("unigramm", "did you mean unigram?"),
         ("bpe-enc-3", "did you mean BPE-ENC-3?"),
         ("core:bp", "did you mean core:bpe?"),
-        (
-            "core",
-            "cores are core:bpe, core:wordpiece, core:unigram, core:documents, core:tokenizer.json, core:sentencepiece, core:tiktoken",
-        ),
         ("?", "profiles are documents, tokenizer.json, sentencepiece, tiktoken"),
     ],
 )

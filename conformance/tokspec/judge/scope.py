@@ -1,7 +1,7 @@
 """How much of the suite a run holds: of each core, profile, chapter or clause all of its cases, some or none.
 
-A case belongs to a core that names it, to a profile if all of its clauses do, to the chapter of its first clause, and to
-each of its clauses.
+A case belongs to a core that names it, to a profile if all of its clauses do, to the chapter of its first clause, and
+to each of its clauses.
 """
 
 from __future__ import annotations
