@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from tokref.choices import Choices
-from tokref.decoding import BYTE_TOKEN, is_character, join_tokens, token_bytes
+from tokref.decoding import BYTE_TOKEN, decode_in_order, is_character, join_tokens, token_bytes
 from tokref.errors import InputError
 from tokref.pipeline import decode, prepare_decoding, tokens_of
 from tokref.values import Component, Tokenizer
@@ -157,20 +157,21 @@ def settle(tokens: Sequence[str], decoder: Component | None, choices: Choices) -
     if decoder.type == "byte_level":
         size = open_end(b"".join(map(token_bytes, tokens)))
         return text, text[:-1] if size else text  # DEC-BYTE-2: it is one U+FFFD
-    run = _last_run(tokens, decoder)
+    run = _last_run(tokens, decoder, choices)
     size = open_end(run)
     if size and choices.byte_fallback_invalid == "run" and not _is_text(run[:-size]):
         size = 0  # DEC-FALLBACK-2: what follows cannot make it valid
     return text, join_tokens(tokens[: len(tokens) - size], decoder, choices) if size else text
 
 
-def _last_run(tokens: Sequence[str], decoder: Component) -> bytes:
+def _last_run(tokens: Sequence[str], decoder: Component, choices: Choices) -> bytes:
     """Return the bytes of the byte tokens at the end, if the decoder takes them so."""
     if decoder.type == "sentencepiece":
         known = decoder.parameters["byte"]
     else:
         decoders = decoder.parameters["decoders"] if decoder.type == "sequence" else (decoder,)
-        known = tokens if any(each.type == "byte_fallback" for each in decoders) else ()
+        before = tuple(takewhile(lambda each: each.type != "byte_fallback", decoders))
+        known = tokens = decode_in_order(tokens, choices, decoders=before) if before != decoders else ()
     found = takewhile(lambda token: token in known and BYTE_TOKEN.fullmatch(token), reversed(tokens))
     return bytes(int(token[3:5], 16) for token in found)[::-1]
 

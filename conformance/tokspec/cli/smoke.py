@@ -32,7 +32,8 @@ def smoke_command(target: Target) -> int:
         wrong = [Step("hello", False, f"{fault}; {_FIRST_LINE if target.program else _FIRST_CALL}")]
         _shown(wrong[0])
     if wrong:
-        first = next((step for step in wrong if step.name == "process"), wrong[0])  # its end may be why others are wrong
+        # Where the program ends by itself, that may be why other steps are wrong.
+        first = next((step for step in wrong if step.name == "process"), wrong[0])
         click.echo(f"\nnot yet: mend {first.name} first")
         return 1
     click.echo(f"\nthe adapter works; judge the tokenizer behind it: tokspec run{target.arguments()}")
