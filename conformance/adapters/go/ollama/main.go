@@ -141,6 +141,11 @@ func run(m model, input protocol.Input) (protocol.Result, error) {
 			}
 		}
 	}
+	for _, id := range input.StopIDs {
+		if int(int32(id)) != id {
+			return nil, protocol.Unsupported("has ids of 32 bits")
+		}
+	}
 	processor := m.tokenizer(input.StopIDs)
 	seq, other := &sequence{stop: input.Stops}, &sequence{}
 	parts := []string{}
