@@ -109,12 +109,12 @@ def test_case_counts() -> None:
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
-        ("bpe-toy-encode-bgu", "'bpe-toy-encode-bgu' matches no case; did you mean bpe-toy-encode-bug, unigram-toy-encode, bpe-toy-train?"),
-        ("BPE-ENC-2", "'BPE-ENC-2' matches no case; did you mean BPE-ENC-3, BPE-ENC-1, BPE-TRAIN-7?"),
-        ("clause:BPE-TRAIN-70", "'clause:BPE-TRAIN-70' matches no case; did you mean clause:BPE-TRAIN-7, clause:BPE-ENC-3, clause:BPE-ENC-1?"),
+        ("bpe-toy-encode-bgu", "'bpe-toy-encode-bgu' matches no case; did you mean bpe-toy-encode-bug or unigram-toy-encode or bpe-toy-train?"),
+        ("BPE-ENC-2", "'BPE-ENC-2' matches no case; did you mean BPE-ENC-3 or BPE-ENC-1 or BPE-TRAIN-7?"),
+        ("clause:BPE-TRAIN-70", "'clause:BPE-TRAIN-70' matches no case; did you mean clause:BPE-TRAIN-7 or clause:BPE-ENC-3 or clause:BPE-ENC-1?"),
         ("operation:trian", "'operation:trian' matches no case; did you mean operation:train?"),
         ("tag:bpe-toy-train", "'tag:bpe-toy-train' matches no case; `tokspec cases` lists what there is"),
-        ("kind:encode", "'kind:encode' matches no case; did you mean encode, decode?"),
+        ("kind:encode", "'kind:encode' matches no case; did you mean encode or decode?"),
         ("xyz", "'xyz' matches no case; `tokspec cases` lists what there is"),
         ("", "'' matches no case; `tokspec cases` lists what there is"),
     ],

@@ -33,6 +33,7 @@ def documents() -> dict[str, Path]:
 
 
 def title_of(file: Path) -> str:
+    """Return the title of a page."""
     first = next((line for line in file.read_text("utf-8").splitlines() if line.startswith("# ")), file.stem)
     return first.removeprefix("# ")
 

@@ -106,6 +106,7 @@ def release_view(release: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chapters_of(specification: Specification) -> list[str]:
+    """Return the chapters in their order."""
     return list(dict.fromkeys(clause.chapter for clause in specification.clauses.values()))
 
 
@@ -138,6 +139,7 @@ def _item(result: Result) -> dict[str, Any]:
 
 
 def name_of(run: Run) -> str:
+    """Return the name and version of what was run, as it is shown."""
     return shown(f"{run.hello.name} {run.hello.version}".strip(), 80) or "unnamed"
 
 
