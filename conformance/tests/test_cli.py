@@ -133,7 +133,7 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
             0,
             "  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word",
         ),
-        (("smoke", "--cmd", "false"), 1, "not yet: mend hello first"),
+        (("smoke", "--cmd", "false"), 1, "not yet: fix hello first"),
         (("--version",), 0, "tokspec, version 0.2.0"),
     ],
     ids=["conforms", "one case", "does not conform", "cases", "cases but one", "one of the cases", "smoke", "version"],
@@ -691,7 +691,7 @@ def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder
         [
             "WRONG  bye: crash: after bye: exit status 7; end with status 0 when bye is answered",
             "",
-            "not yet: mend bye first",
+            "not yet: fix bye first",
         ],
     )
 

@@ -219,7 +219,7 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
         ),
         (
             ["--save", "mine"],
-            "mine: holds what is not a fixture: mine.yaml:1: lacks the key about; mend it, or give another folder\n",
+            "mine: holds what is not a fixture: mine.yaml:1: lacks the key about; correct it, or give another folder\n",
         ),
         (["--save", "lossy.py/found"], "lossy.py: is not a folder; give another one for what is found\n"),
         (["--database", "lossy.py"], "lossy.py: is not a folder; give another one for what is found\n"),

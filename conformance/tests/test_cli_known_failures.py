@@ -138,14 +138,14 @@ def test_nothing_is_listed_of_a_run_in_which_everything_crashed_and_the_report_i
     for options in ([], ["--list-crashes"]):
         status, lines, errors = judged(tmp_path, "Dying", "--update-known-failures", "--report", "a.ndjson", *options)
         assert (status, lines[-1]) == (2, "letters 1 does not conform: 2 cases = 2 crash")
-        assert errors == f"tokspec: {FILE}: is not updated: no case was answered; mend that\n"
+        assert errors == f"tokspec: {FILE}: is not updated: no case was answered; fix that first\n"
         assert not (tmp_path / FILE).exists()
         assert (tmp_path / "a.ndjson").read_text("utf-8").count('"verdict":"crash"') == 2
 
 
 def test_a_crash_is_listed_where_that_is_asked_for_as_a_crash(tmp_path: Path) -> None:
     status, lines, _ = judged(tmp_path, "DyingOnce", "--update-known-failures")
-    advice = "not listed, because they crash, hang or break the protocol: 1; mend them, or list them as what they are: "
+    advice = "not listed, because they crash, hang or break the protocol: 1; fix them, or list them as what they are: "
     again = AGAIN.replace("Letters", "DyingOnce")
     assert (status, lines[-2:]) == (
         1,

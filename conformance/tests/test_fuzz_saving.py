@@ -158,7 +158,7 @@ def test_what_else_a_folder_holds_is_not_read_for_each_finding(tmp_path: Path) -
     assert file.exists()
     with pytest.raises(DataError) as raised:
         read_cases(tmp_path)
-    said = "holds what is not a fixture: mine.yaml:1: lacks the key about; mend it, or give another folder"
+    said = "holds what is not a fixture: mine.yaml:1: lacks the key about; correct it, or give another folder"
     assert str(raised.value) == f"{tmp_path}: {said}"
 
 

@@ -466,7 +466,7 @@ def test_the_command_names_the_first_step_to_mend_and_shows_it_safely(
         f"ok     hello: m\\u001b[2J{'e' * 295} … {'e' * 287} 1.0 (Python)",
         "WRONG  operations: fly: not in spec/10-protocol.md; name only what stands there",
     ]
-    assert lines[-2:] == ["", "not yet: mend operations first"]
+    assert lines[-2:] == ["", "not yet: fix operations first"]
 
 
 @pytest.mark.parametrize(
@@ -483,4 +483,4 @@ def test_the_command_names_the_first_step_to_mend_and_shows_it_safely(
 def test_the_command_says_why_there_is_no_hello(
     smoke: Callable[..., tuple[int, list[str]]], arguments: list[str], problem: str
 ) -> None:
-    assert smoke(*arguments) == (1, [f"WRONG  hello: {problem}", "", "not yet: mend hello first"])
+    assert smoke(*arguments) == (1, [f"WRONG  hello: {problem}", "", "not yet: fix hello first"])

@@ -94,7 +94,7 @@ def test_who_ends_after_every_answer_is_no_success(program: Callable[[str], str]
     said = "crash: exit status 0; answer all requests, whatever their number, and end after bye alone (PROTO-3)"
     assert (status, printed.splitlines()[-3:]) == (
         1,
-        [f"WRONG  process: {said}", "", "not yet: mend process first"],
+        [f"WRONG  process: {said}", "", "not yet: fix process first"],
     )
     status, printed, _ = run("probe", "--impl", program("ENDS"), "--select", "bpe-encode-late-merge*")
     assert (status, printed.splitlines()[-1]) == (1, "not well: crash: exit status 0; no question is to blame")

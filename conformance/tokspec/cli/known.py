@@ -66,7 +66,7 @@ class Ratchet:
         from tokspec.judge.known_failures_update import CRASHES  # here, because few runs need it
 
         crashed = sum(result.verdict in CRASHES for result in run.results)
-        how = f"mend them, or list them as what they are: {again} --update-known-failures --list-crashes"
+        how = f"fix them, or list them as what they are: {again} --update-known-failures --list-crashes"
         return f"not listed, because they crash, hang or break the protocol: {crashed}; {how}" if crashed else ""
 
     def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, DataError | None]:

@@ -34,7 +34,7 @@ def smoke_command(target: Target) -> int:
     if wrong:
         # Where the program ends by itself, that may be why other steps are wrong.
         first = next((step for step in wrong if step.name == "process"), wrong[0])
-        click.echo(f"\nnot yet: mend {first.name} first")
+        click.echo(f"\nnot yet: fix {first.name} first")
         return 1
     click.echo(f"\nthe adapter works; judge the tokenizer behind it: tokspec run{target.arguments()}")
     return 0

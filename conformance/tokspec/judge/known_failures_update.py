@@ -25,7 +25,7 @@ CRASHES = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)
 
 #: Verdicts after which nothing can be learned from a run, and what to do about them.
 _INCONCLUSIVE = {
-    Verdict.STATE_LEAK: "mend that",
+    Verdict.STATE_LEAK: "fix that first",
     Verdict.NOT_RUN: "run all cases that are selected",
 }
 
@@ -71,7 +71,7 @@ def _refuse_inconclusive(run: Run, known: KnownFailures) -> None:
             what = f"{result.case.id} came to {result.verdict.value!r}; {_INCONCLUSIVE[result.verdict]}"
             raise DataError(f"is not updated: {what}", known.file)
     if run.results and all(result.verdict in CRASHES for result in run.results):
-        raise DataError("is not updated: no case was answered; mend that", known.file)
+        raise DataError("is not updated: no case was answered; fix that first", known.file)
 
 
 def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:
