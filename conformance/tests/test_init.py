@@ -246,8 +246,8 @@ def test_an_unknown_language_is_said_in_one_line(tmp_path: Path) -> None:
     assert run("tokspec init --lang cobol", tmp_path) == (
         2,
         "",
-        "tokspec: Invalid value for '--lang': 'cobol' is not one of 'c', 'go', 'java', 'javascript', 'python', 'rust';"
-        " see tokspec init --help\n",
+        "tokspec: --lang: 'cobol' has no template; there are c, go, java, javascript, python, rust. In another language a "
+        "program answers four messages (spec/10-protocol.md); that of javascript is a short example\n",
     )
     assert under(tmp_path) == []
 

@@ -117,6 +117,15 @@ def test_who_refuses_the_model_without_its_components_too_refuses_something_else
     assert verdicts(asked(Elsewhere(), *DIGITS)) == [("unsupported", "there is no vocabulary here")]
 
 
+def test_an_operation_of_which_nothing_is_answered_is_told() -> None:
+    class Elsewhere(Reader):
+        components = ("pre_tokenizer",)
+        refuses = ("vocabulary",)
+
+    said = "hello offers encode, and all 2 cases of it are unsupported, the first: there is no vocabulary here"
+    assert said in list(text(asked(Elsewhere(), "bpe-toy-encode-bug", "bpe-toy-encode-mug"), ()))
+
+
 def test_a_component_of_which_everything_passes_is_to_be_declared() -> None:
     found = asked(Reader(), *DIGITS)
     assert verdicts(found) == [("pass", "")]

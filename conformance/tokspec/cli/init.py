@@ -14,15 +14,25 @@ from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.templates import TEMPLATES, Template
 
+#: What to do in a language without a template.
+_WITHOUT = (
+    "In another language a program answers four messages (spec/10-protocol.md); that of javascript is a short example"
+)
+
 
 @click.command("init", short_help="Begin an adapter in one of six languages.")
-@click.option("--lang", required=True, type=click.Choice(sorted(TEMPLATES)), help="The language of the adapter.")
+@click.option(
+    "--lang", required=True, metavar="LANGUAGE", help=f"The language of the adapter: {', '.join(sorted(TEMPLATES))}."
+)
 @click.argument("folder", default="tokspec-adapter")
 def init_command(lang: str, folder: str) -> int:
     """Begin an adapter in FOLDER (tokspec-adapter unless given): files that work as they are, and what to do next.
 
     Exit status: 0 if the files are written, 2 if they are not. No file is ever replaced.
     """
+    if lang not in TEMPLATES:
+        message = f"{lang!r} has no template; there are {', '.join(sorted(TEMPLATES))}. {_WITHOUT}"
+        raise DataError(message, key="--lang")
     template = TEMPLATES[lang]
     if not folder.strip():
         raise DataError("needs a name; . is this folder", key="FOLDER")

@@ -164,6 +164,11 @@ def _notes(run: Run) -> Iterator[str]:
     for name, count in all_pass(run.results, run.hello):
         cases = "the case that needs it passes" if count == 1 else f"all {count} cases that need it pass"
         yield f"hello does not declare {name}, and {cases}: declare it"
+    for name in run.hello.operations:
+        own = [result for result in run.results if result.case.operation == name]
+        if len(own) > 1 and all(result.verdict is Verdict.UNSUPPORTED for result in own):
+            said = shorten(own[0].detail, 120)
+            yield visible(f"hello offers {name}, and all {len(own)} cases of it are unsupported, the first: {said}")
     unknown = [name for name in run.hello.operations if name not in schema.operations()]
     for name in unknown[:UNKNOWN]:
         near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"

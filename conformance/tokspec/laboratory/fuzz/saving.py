@@ -82,7 +82,9 @@ def read_cases(folder: Path) -> Mapping[str, Case]:
     try:
         return load_suite(folder).cases
     except DataError as error:
-        raise DataError(f"holds what is not a fixture: {error}; correct it, or give another folder", str(folder)) from None
+        raise DataError(
+            f"holds what is not a fixture: {error}; correct it, or give another folder", str(folder)
+        ) from None
 
 
 def case_id(finding: Finding) -> str:
