@@ -256,7 +256,7 @@ def test_the_keyboard_reaches_a_case_from_the_front(site: Path, page: Any) -> No
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("width", [1280, 400])
 def test_pages_are_accessible_and_fit(site: Path, browser: Any, scheme: str, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     opened = context.new_page()
@@ -279,3 +279,60 @@ def test_without_scripts_the_table_is_there(site: Path, browser: Any) -> None:
     assert opened.locator(f"{SUITE} tbody tr").count() == 3
     assert opened.locator(".filters:visible").count() == 0
     context.close()
+
+
+#: What is asked, the clicks from the front page that answer it, at most three, and where the answer stands.
+QUESTIONS = {
+    "What can the library do?": (
+        ["main a:text-is('what each can do')"],
+        "[aria-label='Features of all libraries'] tbody tr",
+    ),
+    "What is wrong in its BPE?": (
+        [f"{SUITE} tbody a[href^='impl/script'][href$='#04-bpe']"],
+        "details[data-group]:not([hidden]) summary",
+    ),
+    "Does it read my model, and what differs?": (
+        [f"{VOCABULARIES} tbody a[href^='impl/script'][href$='#toy']"],
+        "h2[id='toy']",
+    ),
+    "What differs between two libraries?": (["main a:text-is('two beside each other')"], "#sum"),
+    "Which rule is about merges, and who breaks it?": (
+        ["header a:text-is('clauses and cases')", "a:text-is('BPE-ENC-3')"],
+        "h2:text-is('Who fails it')",
+    ),
+    "What does everybody answer to a case?": (
+        ["header a:text-is('clauses and cases')", "a:text-is('BPE-ENC-6')", "a:text-is('bpe-toy-encode-mug')"],
+        "h2:text-is('What everybody answers')",
+    ),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_in_three_clicks_and_has_an_address(site: Path, browser: Any, question: str) -> None:
+    clicks, answer = QUESTIONS[question]
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    opened.goto(address(site, "index"))
+    for click in clicks:
+        opened.locator(click).first.click()
+        opened.wait_for_load_state()
+    opened.locator(answer).first.wait_for(state="visible")
+    said = opened.locator(answer).first.inner_text()
+    again = context.new_page()
+    again.goto(opened.url)
+    again.locator(answer).first.wait_for(state="visible")
+    assert again.locator(answer).first.inner_text() == said
+    assert len(clicks) <= 3
+    context.close()
+
+
+def test_paper_has_the_tables_and_no_controls(site: Path, page: Any) -> None:
+    page.goto(address(site, "index"))
+    page.emulate_media(media="print")
+    assert page.locator(f"{SUITE} tbody tr:visible").count() == 3
+    assert page.locator(".filters:visible, [role=search]:visible").count() == 0
+    frame = page.locator(SUITE)
+    assert frame.evaluate("frame => [getComputedStyle(frame).maxHeight, getComputedStyle(frame).maskImage]") == [
+        "none",
+        "none",
+    ]
