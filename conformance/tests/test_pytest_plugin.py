@@ -338,7 +338,7 @@ def test_a_program_that_cannot_be_asked_ends_pytest_with_a_line(
         (
             ["--tokspec", "reference", "--tokspec-select", "bpe-toy-encode-bog"],
             "--tokspec-select: 'bpe-toy-encode-bog' matches no case; "
-            "did you mean bpe-toy-encode-bug, bpe-toy-encode-mug, bpe-toy-encode-thug?",
+            "did you mean bpe-toy-encode-bug or bpe-toy-encode-mug or bpe-toy-encode-thug?",
         ),
         (
             ["--tokspec", "reference", "--tokspec-choice", "unknown_id=x"],
