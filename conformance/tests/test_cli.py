@@ -256,7 +256,7 @@ def test_what_is_wrong_with_hello_is_told(status_and_message: Call, folder: Path
     (folder / "more.py").write_text(LETTERS.replace('("encode",)', more), "utf-8")
     status, output, said = status_and_message("run", *ONE, "--impl", "more:Letters", "--show", "0")
     lines = output.splitlines()
-    assert (status, [*lines[4:6], *lines[9:10]], said) == (
+    assert (status, [*lines[6:8], *lines[11:12]], said) == (
         1,
         [
             "hello offers 'detrain', which is no operation; did you mean train?",

@@ -223,6 +223,9 @@ def test_verify_finds_what_leaks(tmp_path: Path) -> None:
     status, lines, _ = tokspec(tmp_path, *command, "--select", "bpe-toy-encode-*", "--seed", "7")
     assert (status, lines[-1].startswith("letters 1 does not conform: ")) == (1, True)
     assert "state leak" in lines[-1]
+    assert {line for line in lines if line.startswith("  again ")} == {
+        "  again     tokspec run --impl wrong:Leaking --in-process --verify"
+    }
     assert " of seed 7" in (tmp_path / "a.ndjson").read_text("ascii")
 
 

@@ -218,7 +218,10 @@ class Judging:
             return finished, [
                 describe(
                     result,
-                    f"{self.again()} --select {result.case.id}",
+                    # Alone it would pass: what it takes is from other cases.
+                    f"{self.again()} --verify"
+                    if result.verdict is Verdict.STATE_LEAK
+                    else f"{self.again()} --select {result.case.id}",
                     first_diverging_stage(result.question, session, reference, finished.choices["offset_unit"])
                     if result.verdict is Verdict.FAIL
                     else "",

@@ -32,6 +32,9 @@ _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 #: How many causes that are not shown have a line.
 CAUSES = 20
 
+#: What to do about a failure that cannot be repeated.
+_ALONE = "a case that fails here and passes alone takes something from another: --verify finds which"
+
 #: How many unknown operations have a line.
 UNKNOWN = 5
 
@@ -132,6 +135,8 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
         yield from (*lines, "")
     if rest := list(_rest(group_failures(run.failed), len(shown))):
         yield from (*rest, "")
+    if run.failed and len(run.results) > 1 and not run.counts[Verdict.STATE_LEAK]:
+        yield from (_ALONE, "")
     if unsupported := reasons(run, REASONS):
         yield from ("unsupported, and why:", *unsupported, "")
     if run.faults:
