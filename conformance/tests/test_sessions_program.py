@@ -382,10 +382,11 @@ FRAMES = "".join(f"frame {number}\n\tat line {number}\n" for number in range(200
         ('Exception in thread "main" java.lang.ArrayIndexOutOfBoundsException: Index 5', None),
         ("Unhandled exception. System.IndexOutOfRangeException: Index was outside", None),
         ("terminate called after throwing an instance of 'std::out_of_range'\n  what():  at", None),
+        ("Can't locate Tiny.pm in @INC (you may need to install the Tiny module)", None),
         ("file:///a.mjs:1\nf(n, s)\n   ^\n\nTypeError: s is undefined", "TypeError: s is undefined"),
         ("Traceback (most recent call last):", ""),  # whose last line is the telling one
     ],
-    ids=["Go", "Go, overflow", "Rust", "Java", ".NET", "C++", "Node.js", "Python"],
+    ids=["Go", "Go, overflow", "Rust", "Java", ".NET", "C++", "Perl", "Node.js", "Python"],
 )
 def test_a_long_trace_keeps_its_head(tmp_path: Path, head: str, shown: str | None) -> None:
     trace = tmp_path / "trace"

@@ -208,7 +208,7 @@ _ADDRESS = r"0[xX][0-9a-fA-F]+|(?<!\w)(?=[0-9a-fA-F-]*\d)(?!\d+(?!\w))[0-9a-fA-F
 _OF_A_RUN = re.compile(f"{_TEMPORARY}|{_ADDRESS}")
 
 #: What differs between two messages of the same fault.
-_OF_A_MESSAGE = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
+_OF_A_MESSAGE = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`|(?<!UTF-)(?<!\d)\d+")
 
 
 def without_addresses(message: str) -> str:
@@ -227,6 +227,8 @@ def without_particulars(message: str) -> str:
 
     >>> without_particulars("index 17 out of range for 'bug' at 0x7f3a")
     'index N out of range for … at N'
+    >>> without_particulars("a line is not UTF-8 at byte 35")
+    'a line is not UTF-8 at byte N'
     """
     return _OF_A_MESSAGE.sub(lambda match: "N" if match[0].isdecimal() else "…", without_addresses(message))
 

@@ -43,6 +43,7 @@ STDERR_SHOWN = 400
 #: The line with which a trace begins, or that says what happened: of Go, Rust, C++, Java, Node.js and .NET.
 _HEAD = re.compile(
     r"(?i:panic:|(# a )?fatal error|exception in thread|unhandled exception|terminate called|thread .* panicked)"
+    r"|Can't locate "  # Perl, before a long list of folders
     r"|(Uncaught )?[\w.$]*(Error|Exception)(:|$)"
 )
 
