@@ -318,6 +318,14 @@ def test_a_page_of_each_release_stays_and_says_what_it_changed(suite: Suite, run
     )
 
 
+@pytest.mark.slow
+def test_threads_are_links(site: Path, pages: dict[Path, Page]) -> None:
+    thread = "https://github.com/vllm-project/vllm/issues/984"
+    assert thread in pages[site / "clause" / "STREAM-1.html"].links
+    sources = {link for file, page in pages.items() if file.parent.name == "case" for link in page.links}
+    assert len([link for link in sources if link.startswith("https://github.com/") and "/issues/" in link]) > 50
+
+
 def test_all_verdicts_are_in_one_file(small_site: Path, runs: list[Run]) -> None:
     told = json.loads((small_site / "results.json").read_text("utf-8"))
     assert (told["tokspec_results"], told["cases"]) == (1, [result.case.id for result in runs[0].results])

@@ -32,7 +32,7 @@ from tokspec.laboratory.matrix.vocabularies import Column
 from tokspec.laboratory.site.badges import badge_json, badge_svg
 from tokspec.laboratory.site.documents import documents, inline, page_body, title_of
 from tokspec.laboratory.site.features import FEATURES, SYNONYMS
-from tokspec.laboratory.site.runs import chapters_of, name_of, plain, release_view, run_view
+from tokspec.laboratory.site.runs import chapters_of, name_of, plain, release_view, run_view, with_threads
 from tokspec.laboratory.site.views import (
     NOT_HELD,
     cell,
@@ -541,7 +541,9 @@ def _outcomes(outcome: Mapping[str, Any], before: str = "") -> Iterator[str]:
 @cache
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(_HERE / "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters["threads"] = with_threads
+    return environment
 
 
 def _render(template: str, **values: Any) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from markupsafe import Markup
+
 from tokspec.base.files import specification_folder
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
@@ -149,6 +151,20 @@ _THREAD = re.compile(r"\b([\w.-]+/[\w.-]+)#(\d+)\b")
 def _thread_in(reason: str) -> str:
     match = _THREAD.search(reason)
     return match[0] if match else ""
+
+
+def with_threads(text: str) -> Markup:
+    """Return a text with links to the threads that it names.
+
+    >>> with_threads("<a>; a/b#1")
+    Markup('&lt;a&gt;; <a href="https://github.com/a/b/issues/1" rel="noreferrer">a/b#1</a>')
+    """
+    link = Markup('<a href="https://github.com/{}/issues/{}" rel="noreferrer">{}</a>')
+    found, end = Markup(), 0
+    for match in _THREAD.finditer(text):
+        found += Markup.escape(text[end : match.start()]) + link.format(match[1], match[2], match[0])
+        end = match.end()
+    return found + Markup.escape(text[end:])
 
 
 def _thread(link: str) -> str:
