@@ -324,6 +324,8 @@ VERDICTS = """\
 … and 1 more cause; --show 1 shows them all
     1  encode: cuts where the case does not, at letters (latin): bpe-toy-encode-bug
 
+a case that fails here and passes alone takes something from another: --verify finds which
+
 unsupported, and why:
     1  does not offer decode
 

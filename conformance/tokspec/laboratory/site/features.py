@@ -117,6 +117,7 @@ FEATURES: tuple[Feature, ...] = (
 #: Words that mean the same to who looks for something.
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("unk", "unknown"),
+    ("fused", "fused", "fuse"),
     ("spm", "sentencepiece"),
     ("hf", "huggingface", "tokenizers"),
     ("spans", "offsets", "spans"),

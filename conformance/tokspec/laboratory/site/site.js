@@ -34,8 +34,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const others = JSON.parse(document.querySelector("[data-words]")?.dataset.words ?? "[]");
   const has = (text, wanted) =>
     wanted.toLowerCase().trim().split(/\s+/).every((word) => {
-      const same = others.find((names) => names[0] === word) ?? [word];
-      return same.some((name) => text.includes(plain(name)));
+      const one = word.replace(/(?<=\w{3})s$/, ""); // of one thing and of several
+      const same = others.find(([name]) => name === word || name === one) ?? [];
+      return [word, one, ...same].some((name) => text.includes(plain(name)));
     });
 
   // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one, or words of
