@@ -235,6 +235,22 @@ def test_two_are_set_beside_each_other(site: Path, page: Any) -> None:
     assert row.locator("td").all_inner_texts()[1:] == ["pass", "wrong"]
 
 
+def test_a_cell_of_a_feature_shows_what_fails_of_it(site: Path, page: Any) -> None:
+    page.goto(address(site, "features"))
+    page.fill("#feature", "byte fallback")
+    page.click(
+        "[aria-label='Features of all libraries'] tbody a[href^='impl/script'][href*='?feature=byte%20fallback']"
+    )
+    page.wait_for_url("**/impl/script*/**")
+    assert page.input_value("[data-filter=feature]") == "byte fallback"
+    shown = page.locator("[data-name]:not([hidden])").evaluate_all("all => all.map(each => each.dataset.feature)")
+    assert shown
+    assert all("byte fallback" in features.split("|") for features in shown)
+    counts = page.locator("details[data-group]:not([hidden]) summary .soft").all_text_contents()
+    assert sum(int(text.split()[0]) for text in counts) == len(shown)
+    assert all(re.fullmatch("[0-9]+ of [0-9]+ cases?", text) for text in counts)
+
+
 def test_a_model_leaves_its_columns(site: Path, page: Any) -> None:
     page.goto(address(site, "index"))
     heads = page.locator(f"{VOCABULARIES} thead th.up:visible")

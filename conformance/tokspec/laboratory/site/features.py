@@ -135,3 +135,8 @@ SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("cjk", "ideograph"),
     ("oov", "unknown"),
 )
+
+
+def features_of(case: Case) -> str:
+    """Return the names of the features that a case shows, with a bar between them."""
+    return "|".join(each.name for each in FEATURES if each.shows(case))

@@ -14,6 +14,7 @@ from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Result, Verdict
+from tokspec.laboratory.site.features import FEATURES, features_of
 from tokspec.laboratory.site.views import (
     Group,
     cell,
@@ -83,6 +84,7 @@ def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[
             if name in specification.choices
         ],
         "dissents": [(clause, text) for who, clause, text in _dissents() if f"{hello.name} {hello.version}" in who],
+        "features": [each.name for each in FEATURES],
         "badges": [],
         "versions": [],
         "releases": [],
@@ -120,7 +122,9 @@ def _group(group: Group, specification: Specification) -> dict[str, Any]:
         "count": len(group.results),
         "link": group.link,
         "first": [_item(result) for result in group.results[:_SHOWN]],
-        "others": [(result.case.id, chapter_of(result.case)) for result in group.results[_SHOWN:]],
+        "others": [
+            (result.case.id, chapter_of(result.case), features_of(result.case)) for result in group.results[_SHOWN:]
+        ],
     }
 
 
@@ -130,6 +134,7 @@ def _item(result: Result) -> dict[str, Any]:
     return {
         "id": case.id,
         "chapter": chapter_of(case),
+        "features": features_of(case),
         "verdict": result.verdict.value,
         "clauses": ", ".join(case.clauses),
         "why": shown(case.why),

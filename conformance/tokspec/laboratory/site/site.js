@@ -54,14 +54,17 @@ document.addEventListener("DOMContentLoaded", () => {
       const fits = fields.every(({ value, tagName, dataset }) => {
         if (dataset.filter === "text") return !value.trim() || has(values.text, value);
         const [wanted, own] = [value.trim().toLowerCase(), (values[dataset.filter] ?? "").toLowerCase()];
-        return !wanted || (tagName === "SELECT" ? own === wanted : own.includes(wanted));
+        return !wanted || (tagName === "SELECT" ? own.split("|").includes(wanted) : own.includes(wanted));
       });
       element.hidden = !fits;
       if (fits) left.add(values.name);
     }
     const isWanted = fields.some((field) => field.value);
     for (const group of groups) {
-      group.hidden = !group.querySelector("[data-name]:not([hidden])");
+      const shown = group.querySelectorAll("[data-name]:not([hidden])").length;
+      group.hidden = !shown;
+      const total = group.querySelector("summary .soft");
+      if (total) total.textContent = (isWanted ? `${shown} of ` : "") + total.textContent.replace(/^\d+ of /, "");
       for (const each of group.tagName === "DETAILS" ? [group] : group.querySelectorAll("details"))
         if (isWanted) each.open = !group.hidden;
     }
