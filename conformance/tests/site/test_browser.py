@@ -233,6 +233,9 @@ def test_two_are_set_beside_each_other(site: Path, page: Any) -> None:
     page.goto(f"{address(site, 'compare')}?a=tokref&b={hostile}")
     row = page.locator("#both tbody tr:visible").first
     assert row.locator("td").all_inner_texts()[1:] == ["pass", "wrong"]
+    row.locator("td a").last.click()
+    page.wait_for_url("**/case/*.html#answers")
+    assert page.inner_text("h2#answers") == "What everybody answers"
 
 
 def test_a_cell_of_a_feature_shows_what_fails_of_it(site: Path, page: Any) -> None:

@@ -455,7 +455,10 @@ class _Site:
                     else "; ".join(_outcomes(result.expected))
                     if options and not case.rows
                     else "",
-                    "why": " / ".join(reasons),
+                    "why": " / ".join(reason for reason in reasons if reason != text),
+                    "row": f"row {result.question.row}: {shown(result.question.input, 120)}"
+                    if is_wrong and result.question.row
+                    else "",
                     "rows": token_rows(result.question, result.expected, result.reply, place) if is_wrong else [],
                 }
             )

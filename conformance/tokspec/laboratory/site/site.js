@@ -124,7 +124,10 @@ document.addEventListener("DOMContentLoaded", () => {
         if (pair in counts) counts[pair] += 1;
         row.hidden = !(which.value === "differs" ? ["pf", "fp"] : which.value === "wrong" ? ["ff"] : Object.keys(counts)).includes(pair);
         for (const [place, letter] of [[2, pair[0]], [3, pair[1]]]) {
-          row.cells[place].textContent = told[letter];
+          const link = document.createElement("a");
+          link.href = `${row.querySelector("a").getAttribute("href")}#answers`;
+          link.textContent = told[letter];
+          row.cells[place].replaceChildren(link);
           row.cells[place].className = letter === "p" ? "all" : "few";
         }
       }
