@@ -324,7 +324,7 @@ VERDICTS = """\
 … and 1 more cause; --show 1 shows them all
     1  encode: cuts where the case does not, at letters (latin): bpe-toy-encode-bug
 
-a case that fails here and passes alone takes something from another: --verify finds which
+a case that fails here but passes alone depends on another one: --verify finds such cases
 
 unsupported, and why:
     1  does not offer decode

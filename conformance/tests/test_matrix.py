@@ -182,3 +182,29 @@ def test_without_a_list_it_is_what_packages_announce() -> None:
     known = listed["tokenizers"].known
     assert known.entries == read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")[1].known.entries
     assert (listed["tokfast"].known.entries, listed["tokfast"].command, listed["tokfast"].missing()) == ({}, None, "")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "no JSON",
+        "{}",
+        "[]",
+        '{"tokspec_history": 2, "implementations": []}',
+        '{"tokspec_history": 1, "implementations": [{"name": "x"}]}',
+        '{"tokspec_history": 1, "implementations": [{"name": "x", "releases": [{"counts": {}}]}]}',
+        '{"tokspec_history": 1, "implementations": [{"name": "x", "releases": [{"version": "1", "changes": [{}]}]}]}',
+    ],
+)
+def test_a_file_that_is_no_history_is_refused(
+    run: Callable[..., tuple[int, str, str]], folder: Path, content: str
+) -> None:
+    (folder / "history.json").write_text(content, "utf-8")
+    message = f"tokspec: {folder / 'history.json'}: is not a history; write one with tokspec history --json\n"
+    assert run("matrix", "--html", folder / "site", "--history", folder / "history.json") == (2, "", message)
+
+
+def test_a_history_and_an_address_are_of_a_site(run: Callable[..., tuple[int, str, str]], folder: Path) -> None:
+    message = "tokspec: --history and --address are of a site; give --html too; see tokspec matrix --help\n"
+    assert run("matrix", "--history", folder / "history.json") == (2, "", message)
+    assert run("matrix", "--address", "https://example.com") == (2, "", message)

@@ -33,7 +33,7 @@ _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 CAUSES = 20
 
 #: What to do about a failure that cannot be repeated.
-_ALONE = "a case that fails here and passes alone takes something from another: --verify finds which"
+_ALONE = "a case that fails here but passes alone depends on another one: --verify finds such cases"
 
 #: How many unknown operations have a line.
 UNKNOWN = 5

@@ -75,7 +75,7 @@ def _parsed(pattern: str) -> tuple[str, Iterable[Callable[[Case], Iterable[str]]
     kind, colon, rest = pattern.partition(":")
     if colon and kind in _KINDS:
         return f"{kind}:", [_KINDS[kind]], rest
-    return "", [names for kind, names in _KINDS.items() if kind != "core"], pattern  # bpe alone is too much a word
+    return "", [names for kind, names in _KINDS.items() if kind != "core"], pattern  # a core by its whole name
 
 
 def _nearest(cases: Iterable[Case], pattern: str) -> str:

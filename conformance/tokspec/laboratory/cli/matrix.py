@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
@@ -22,7 +22,11 @@ from tokspec.laboratory.matrix.rows import Listed, MatrixRow, announced, markdow
 from tokspec.laboratory.matrix.vocabularies import Column, Vocabularies
 from tokspec.laboratory.matrix.vocabularies_table import markdown_vocabularies, text_vocabularies
 from tokspec.report.ndjson import ndjson, origin
+from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
+
+#: What writes a site; its packages are not needed for judging.
+_Site: TypeAlias = Callable[[Sequence[MatrixRow], Suite, Path, Sequence[Column], Sequence[Mapping[str, Any]], str], int]
 
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
 _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularies}
@@ -123,17 +127,25 @@ def _compare_vocabularies(
 
 
 def _histories(file: Path) -> Sequence[Mapping[str, Any]]:
+    """Read what ``tokspec history --json`` wrote.
+
+    Raises:
+        DataError: the file is something else.
+    """
     try:
         found = json.loads(file.read_text("utf-8"))
         histories: Sequence[Mapping[str, Any]] = found["implementations"]
-        if found["tokspec_history"] != 1:
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError):
-        raise DataError("is no history; write one with tokspec history --json", str(file)) from None
+        told = [release for history in histories for release in history["name"] and history["releases"]]
+        changes = [change for release in told for change in release["version"] and release.get("changes", ())]
+        is_whole = all({"change", "cause", "cases"} <= change.keys() for change in changes)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        is_whole = False
+    if not is_whole or found.get("tokspec_history") != 1:
+        raise DataError("is not a history; write one with tokspec history --json", str(file))
     return histories
 
 
-def _site() -> Callable[..., int]:
+def _site() -> _Site:
     try:
         from tokspec.laboratory.site.build import build_site  # here, because it needs packages that judging does not
     except ImportError as error:
