@@ -114,7 +114,7 @@ FEATURES: tuple[Feature, ...] = (
 )
 """The features, in the order in which they are shown."""
 
-#: Words that mean the same to who looks for something.
+#: Words that somebody may look for, each followed by the words that are found for it.
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("unk", "unknown"),
     ("fused", "fused", "fuse"),
