@@ -527,7 +527,7 @@ def test_the_defaults_find_merges_from_left_to_right_in_a_port_of_bpe_alone(seed
 def test_a_port_that_answers_next_to_nothing_is_told_how_little() -> None:
     said = r"^tokspec: only \d+ of \d+ requests were answered, and 100 models were to be asked about$"
     with pytest.warns(UserWarning, match=said):
-        assert differences(NearlyNothing, seed=2) == []
+        assert differences(NearlyNothing, seed=7) == []
 
 
 def test_a_test_without_an_adapter_is_told() -> None:

@@ -181,6 +181,12 @@ def test_only_the_operations_that_are_wanted_are_asked() -> None:
     assert asked == {"decode", "encode"}
 
 
+def test_decoders_alone_are_asked_of_some_tokens() -> None:
+    asked = [input for example in made("stages") for operation, input in example.requests if operation == "decode"]
+    assert len(asked) > 20
+    assert {"tokens": []} not in asked
+
+
 def test_odd_parts_have_characters_of_every_general_category() -> None:
     everything = {
         unicodedata.category(character)

@@ -287,7 +287,7 @@ def _decoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     own += [part for text in _parameters(model.get("decoder", {})) for part in (text, f"{text}a", f"a{text}") * 3]
     plain = weighted((100, listed), (100, own), (56, _ANY_DECODED)) if listed or own else [*_ANY_DECODED]
     decoded = [*plain * 2, *_ANY_DECODED, *_SINGLE_BYTES]
-    for parts in pick_lists(draw, decoded, 4, 0, 5):
+    for parts in pick_lists(draw, decoded, 4, 0 if listed else 1, 5):  # without a model, no tokens ask nothing
         tokens = [token for each in parts for token in ((each,) if isinstance(each, str) else each)]
         yield "decode", {"tokens": tokens}
     if not listed:
