@@ -103,13 +103,11 @@ class FastokensAdapter:
             allowed = input.get("allowed_special", "all")
             if allowed not in ("all", []):
                 raise Unsupported("finds all special tokens in a text or none")
+            options = {} if allowed == "all" else {"split_special_tokens": True}
             if operation == "encode":
-                options = {} if allowed == "all" else {"split_special_tokens": True}
                 return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds, **options), names)
-            if allowed == []:
-                raise Unsupported("finds all special tokens in batches")
             texts = [each["text"] for each in input["inputs"]]
-            found = tokenizer.encode_batch(texts, add_special_tokens=adds)
+            found = tokenizer.encode_batch(texts, add_special_tokens=adds, **options)
             return {"encodings": [_encoding(each, names) for each in found]}
         except ValueError as error:
             if "in vocabulary" in str(error):

@@ -133,7 +133,7 @@ class SplintrAdapter:
 def _encode(tokenizer: Any, input: Mapping[str, Any], adds: bool) -> list[int]:
     text, allowed = input["text"], input.get("allowed_special", "all")
     refused = input.get("disallowed_special", [])
-    if allowed == "all" and not refused:
+    if allowed == "all" and refused in ([], "all"):  # all that are not allowed: none
         return list((tokenizer.encode if adds else tokenizer.encode_raw)(text))
     if not adds:
         raise Unsupported("adds what its post-processor adds where not all special tokens are found")
