@@ -123,6 +123,7 @@ LIMITS: Mapping[str, Sequence[str]] = {
         "takes ids of 32 bits, as its library in Rust has them",
     ),
     "fastokens": ("takes ids of 32 bits, as its library in Rust has them",),
+    "splintr": ("has streams that are ended, and holds text back until then",),
     "BertTokenizerLegacy": ("decodes the tokens of WordPiece models, with the prefix ##",),
     "llama-tokenizer-js": (
         "has the unknown token at the id 0",

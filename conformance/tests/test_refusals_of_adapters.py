@@ -40,6 +40,9 @@ FORMS = re.compile(
     r"|reserves memory for its target at once"
     r"|does not know the option \w+ of \w+$"
     r"|allows no special token, and disallows all or none$"
+    r"|finds all special tokens in a text or none$"
+    r"|refuses all special tokens that are not allowed, and no others$"
+    r"|adds what its post-processor adds where not all special tokens are found$"
 )
 
 PLAIN: Mapping[str, Any] = {

@@ -573,7 +573,12 @@ def splintr_decode(made: Any, given: Json) -> Json:
 def splintr_stream(made: Any, given: Json) -> Json:
     skip = given.get("skip_special_tokens", False)
     stream = made.streaming_decoder() if skip else made.streaming_decoder_with_special()
-    return {"parts": [stream.add_token(one) or "" for one in given["ids"]]}  # what flush() gives belongs to no id
+    need("prompt" not in given, "no prompt")
+    if "id_steps" in given:
+        parts = [stream.add_tokens(step) or "" for step in given["id_steps"]]
+    else:
+        parts = [stream.add_token(one) or "" for one in given["ids"]]
+    return {"parts": parts, "end": stream.flush()} if given.get("end") else {"parts": parts}
 
 
 # tokie
