@@ -148,7 +148,7 @@ def set_types(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
             kinds[token] = kind
     found = ("unused",) if isinstance(model, Bpe) else ()
     names = [token for token, kind in kinds.items() if kind not in found]
-    names += [token for token in (model.unknown_token,) if token is not None and token in vocabulary]
+    names += [] if model.unknown_token is None else [model.unknown_token]
     symbols, unused = types.get("user_defined", ()), frozenset(types.get("unused", ()))
     found_in_texts = reserve(model, names)
     assert isinstance(found_in_texts, Bpe | Unigram)
