@@ -270,7 +270,7 @@ def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pyt
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_example_asks_something(folder: Path, family: str) -> None:
     status, out, _ = fuzz(folder, "--examples", "1", "--only", family, "--no-database")
-    asked = "1 request = 1" if family in ("stages", "training") else "2 requests = 2"
+    asked = "1 request = 1" if family in ("stages", "training", "broken") else "2 requests = 2"
     assert (status, out) == (0, f"tokref 0.2.0: 0 findings in 1 example, {asked} alike + 0 differ\n")
 
 
@@ -527,7 +527,7 @@ def test_the_defaults_find_merges_from_left_to_right_in_a_port_of_bpe_alone(seed
 def test_a_port_that_answers_next_to_nothing_is_told_how_little() -> None:
     said = r"^tokspec: only \d+ of \d+ requests were answered, and 100 models were to be asked about$"
     with pytest.warns(UserWarning, match=said):
-        assert differences(NearlyNothing, seed=7) == []
+        assert differences(NearlyNothing, seed=1) == []
 
 
 def test_a_test_without_an_adapter_is_told() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tokspec.base.errors import Unsupported
 from tokspec.laboratory.fuzz.campaign import Budget, Campaign
 from tokspec.laboratory.fuzz.checker import Checker, Side
 from tokspec.laboratory.fuzz.display import total
+from tokspec.laboratory.fuzz.families import BROKEN
 from tokspec.laboratory.fuzz.learning import Narrowing
 from tokspec.laboratory.fuzz.pipelines import PIPELINES, starts
 from tokspec.laboratory.fuzz.traits import Traits
@@ -96,6 +98,44 @@ def test_one_decoder_that_is_refused_is_left_out_and_tried_again() -> None:
         kinds |= {model.get("decoder", {}).get("type") for model, is_offered in adapter.loaded if is_offered}
     assert is_late
     assert kinds >= {"byte_level", "metaspace", "wordpiece", "fuse", "replace", "sequence"}
+
+
+class FewFlaws(Picky):
+    """Refuses most models that are broken on purpose as unsupported."""
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        return model not in BROKEN or model in BROKEN[::9]
+
+
+@pytest.mark.slow
+def test_a_broken_model_that_is_refused_as_unsupported_is_not_asked_again() -> None:
+    adapter = FewFlaws()
+    tally = fuzz(adapter, 400).tally
+    refused = Counter(str(model) for model, is_offered in adapter.loaded if not is_offered)
+    assert len(refused) > 2
+    assert {*refused.values()} == {1}
+    assert tally.families["broken"] >= 0.9 * tally.asked["broken"]
+
+
+class NoStagesAlone(Picky):
+    """Offers models, fails at some stages without one, and refuses the others."""
+
+    def load(self, format: str, content: Any) -> Any:
+        if "type" not in content and "normalizer" in content:
+            raise RuntimeError("no model")
+        return super().load(format, content)
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        return "type" in model
+
+
+@pytest.mark.slow
+def test_errors_alone_do_not_say_that_a_family_is_offered() -> None:
+    made = Campaign(Checker(Side(lambda: InProcessSession(NoStagesAlone()))), 1, Budget(examples=200))
+    made.run()
+    assert len(made.findings) > 0
+    assert made.tally.asked["stages"] > 3
+    assert made.tally.families["stages"] == 0
 
 
 @pytest.mark.slow

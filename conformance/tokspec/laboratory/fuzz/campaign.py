@@ -422,15 +422,19 @@ class Campaign:
         return [compared[place] for place in sorted(compared)]
 
     def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> bool:
-        """Count what was asked, and say whether it teaches something."""
+        """Count what was asked, and say whether it teaches something.
+
+        As long as nothing of a family was answered, errors do not say that it is offered.
+        """
         self.tally.examples += 1
         for (operation, _), comparison in compared:
             self._count(operation, comparison)
-        supported = sum(comparison.state != "unsupported" for _, comparison in compared)
-        self.tally.families[example.family] += supported
-        self.tally.asked[example.family] += len(compared)
-        self.progress(self)
+        if not self.tally.families[example.family] and all(each.lacks_answer for _, each in compared):
+            compared = [(asked, each) for asked, each in compared if each.state == "unsupported"]
         replies = [(asked, comparison.state != "unsupported") for asked, comparison in compared]
+        self.tally.families[example.family] += sum(is_answered for _, is_answered in replies)
+        self.tally.asked[example.family] += len(replies)
+        self.progress(self)
         return self.learner.learn(example.family, example.model, replies)
 
     def _fresh(

@@ -61,6 +61,13 @@ class Comparison:
         reply = self.result.reply if self.result else None
         return isinstance(reply, Fault) and (reply.kind == "timeout" or reply.message.startswith(("killed", "exit")))
 
+    @property
+    def lacks_answer(self) -> bool:
+        """Whether there is no answer, where the oracle has one or a refusal as unsupported stands in its place."""
+        result = self.result
+        is_error = result is not None and "error" not in result.expected and not isinstance(result.reply, Answer)
+        return is_error or self.state == "unsupported"
+
 
 _SAME, _UNSUPPORTED, _OPEN = Comparison("same"), Comparison("unsupported"), Comparison("open")
 

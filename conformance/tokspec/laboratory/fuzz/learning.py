@@ -70,6 +70,7 @@ class Narrowing:
     is rare where ``is_picky`` says that an implementation refuses much of what is new, and in families that are
     ``low``: too little was answered of them until now. ``is_early`` says that models that are broken on purpose wait,
     because it is not clear what their refusals are of. Of ``ruled_out`` families nothing that was drawn could be sent.
+    ``refused`` are starts, and models that are broken on purpose, of which nothing was answered: others are tried.
     """
 
     hello: Hello
@@ -81,6 +82,7 @@ class Narrowing:
     is_early: bool = True
     low: frozenset[str] = frozenset()
     ruled_out: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
 
     def known_for(self, family: str) -> frozenset[str] | None:
         """Return the traits to keep to in a family; None if others may well be answered."""
@@ -94,13 +96,15 @@ class Narrowing:
         ``spared`` is the number of something avoided, or not known, to put up with, if the model has so many.
         """
         avoided, known = self.avoided, self.known_for(family) if family in self.answered else None
+        untried = [each for each in _given(family) if str(each) not in self.refused]
         if family == "broken":
-            return next(filter(lambda each: not self._faults(each, avoided, known), _turned(BROKEN, turn * 5)), model)
+            return next((each for each in _turned(untried, turn * 5) if not self._faults(each, avoided, None)), model)
         if family in self.closed and starts(family):
             if turn % 2:
                 known = self.known or None
             else:
                 model, avoided = _turned(starts(family), turn // 2)[0], ()
+                model = next((each for each in _turned(untried, turn // 2) if not self._faults(each, (), None)), model)
         elif spared >= 0:
             traits = Traits(model).model
             has = [each for each in avoided if each <= traits]
@@ -147,6 +151,10 @@ class Narrowing:
     def _is_open(self, traits: Row, operation: str, avoided: Sequence[Row]) -> bool:
         whole = traits | {operation_trait(operation)}
         return not any(each <= whole for each in avoided)
+
+
+def _given(family: str) -> Sequence[_Model]:
+    return BROKEN if family == "broken" else starts(family)
 
 
 def _turned(models: Sequence[_Model], turn: int) -> Sequence[_Model]:
@@ -233,7 +241,7 @@ class Learner:
         self._examples = 0
         self._asked, self._answered, self._empty = Counter[str](), Counter[str](), Counter[str]()
         self._starts: dict[str, list[_Model]] = {}
-        self._failed = set[Row]()
+        self._failed, self._refused_given = set[Row](), set[str]()
         self._probed, self._new = Counter[Row](), Counter[bool]()
 
     @property
@@ -269,7 +277,7 @@ class Learner:
         is_enough = self._asked[family] >= _TRIED + self._examples // _RARELY
         if not is_answered and (is_enough or traits.model in self._failed):
             return []
-        fewest, known = None, self.narrowing.known_for(family) if is_answered else None
+        fewest, known = None, self.narrowing.known_for(family) if is_answered and family != "broken" else None
         for asked in requests:
             why = self._reasons(traits, asked, known)
             if why and (less := next((each for each in _less(asked) if not self._reasons(traits, each, known)), None)):
@@ -279,8 +287,8 @@ class Learner:
             elif fewest is None or (len(why), self._probed[why[0]]) < fewest:
                 fewest, probe = (len(why), self._probed[why[0]]), (asked, why)
         refused = self._asked[family] - self._answered[family]
-        if family == "broken":  # a refusal may be of what is broken, and teaches nothing
-            return found
+        if family == "broken":  # a refusal may be of what is broken, and teaches no more than not to ask it again
+            return [] if str(model) in self._refused_given else found
         if probe is not None and (refused + 1 <= _SHARE * self._asked[family] or not (found or is_answered)):
             found.append(probe[0])
             self._probed.update(probe[1])
@@ -315,6 +323,7 @@ class Learner:
             self._note_new(traits.model, bool(answered))
         if not answered:
             self._failed.add(traits.model)
+            self._refused_given.update({str(model)} if compared and model in _given(family) else ())
         is_news = self._take(family, model, answered)
         for asked, is_answered in compared:
             row = traits.model | traits.of_request(*asked)
@@ -406,6 +415,7 @@ class Learner:
             is_early,
             frozenset(self._low()),
             frozenset(ruled_out),
+            frozenset(self._refused_given),
         )
         return self.narrowing != old
 

@@ -125,6 +125,7 @@ def starts(family: str) -> Sequence[Model]:
         alone = [model for models in PIPELINES.values() for model, _ in models]
         parts: list[Model] = [{stage: model[stage]} for stage in STAGES for model in alone if stage in model]
         parts += [{"pre_tokenizer": part} for part in (_CUT, {**_CUT, "behavior": "removed", "invert": True})]
+        parts += [{"normalizer": {"type": name}} for name in ("nfkc", "nfc", "lowercase")]
         parts = [part for place, part in enumerate(parts) if part not in parts[:place]]
         if family == "stages":
             return parts

@@ -435,7 +435,8 @@ def _draw_example(
     found = _asked(draw, model, symbols) if family != "broken" else ()
     requests = [asked for asked in found if asked[0] in operations]
     if not requests:  # a model that is to be refused, and the simplest example, are asked something too
-        wanted = ("normalize", "encode") if tokens_of(model) else ("normalize",)
+        wanted = ("encode",) if family == "broken" and "encode" in operations else ("normalize", "encode")
+        wanted = wanted if tokens_of(model) else ("normalize",)
         wanted = wanted if operations.intersection(wanted) else ("pre_tokenize",)
         requests = [(operation, {"text": symbols}) for operation in wanted if operation in operations]
     return Example(family, model, requests)
