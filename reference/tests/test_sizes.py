@@ -13,6 +13,7 @@ from tokref.ceilings import TimedPattern, refuse_heavy_pattern, refuse_large_enc
 from tokref.normalization import normalize
 from tokref.patterns import compile_pattern
 from tokref.unigram import segmentations
+from tokref.values import reserve
 
 from .strategies import charsmap
 
@@ -116,3 +117,22 @@ def test_what_asks_for_less_is_answered() -> None:
     assert replace(1000) == 1000
     refuse_many_segmentations("a" * 20, Unigram({"a": 1, "aa": 1}))
     assert len(segmentations("a" * 20, Unigram({"a": 1, "aa": 1}))) == 10946
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_tokens_are_reserved_without_comparing_all_with_all() -> None:
+    """A file of SentencePiece has 250,000 tokens, and thousands of them of a type that no text has."""
+    weights = {Counted(number): -1.0 for number in range(500)}
+    Counted.compared = 0
+    assert len(reserve(Unigram(weights), [Counted(number) for number in range(400)]).reserved) == 400
+    assert Counted.compared < 4000

@@ -232,6 +232,7 @@ def reserve(model: Model, tokens: Collection[str]) -> Model:
     >>> model.vocabulary, model.merges, model.reserved
     ({'a': 0, 'b': 1}, (), {'ab': 2})
     """
+    tokens = frozenset(tokens)  # a vocabulary may have thousands of them
     left = {token: id for token, id in model.vocabulary.items() if token not in tokens}
     reserved = {**model.reserved, **{token: id for token, id in model.vocabulary.items() if token in tokens}}
     if isinstance(model, WordPiece | WordLevel):
