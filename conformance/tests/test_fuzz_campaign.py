@@ -148,7 +148,7 @@ def test_unsupported_is_no_difference() -> None:
     def refuse(operation: str, model: Any, input: Mapping[str, Any], result: dict[str, Any]) -> None:
         raise Refusal("unsupported", "not today")
 
-    made = campaign(refuse, 50)
+    made = campaign(refuse, 50, ("stages",))
     assert (shown(made), set(made.tally.states)) == ([], {"unsupported"})
 
 

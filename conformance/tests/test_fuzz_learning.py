@@ -100,6 +100,20 @@ def test_one_decoder_that_is_refused_is_left_out_and_tried_again() -> None:
     assert kinds >= {"byte_level", "metaspace", "wordpiece", "fuse", "replace", "sequence"}
 
 
+class OneStage(Picky):
+    """Cuts by one pattern, and knows no model."""
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        part = {"invert": False, **starts("stages")[-5]["pre_tokenizer"]}
+        return model == {"pre_tokenizer": part}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_all_usual_stages_are_tried(seed: int) -> None:
+    assert fuzz(OneStage(), 300, seed).tally.families["stages"] > 10
+
+
 class FewFlaws(Picky):
     """Refuses most models that are broken on purpose as unsupported."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -96,15 +97,15 @@ class Narrowing:
         ``spared`` is the number of something avoided, or not known, to put up with, if the model has so many.
         """
         avoided, known = self.avoided, self.known_for(family) if family in self.answered else None
-        untried = [each for each in _given(family) if str(each) not in self.refused]
         if family == "broken":
-            return next((each for each in _turned(untried, turn * 5) if not self._faults(each, avoided, None)), model)
+            untried = self._untried(BROKEN, turn * 5, avoided)
+            return model if untried is None else untried
         if family in self.closed and starts(family):
-            if turn % 2:
-                known = self.known or None
+            untried = self._untried(starts(family), turn, ())
+            if untried is not None or not turn % 2:
+                model, avoided = _turned(starts(family), turn // 2)[0] if untried is None else untried, ()
             else:
-                model, avoided = _turned(starts(family), turn // 2)[0], ()
-                model = next((each for each in _turned(untried, turn // 2) if not self._faults(each, (), None)), model)
+                known = self.known or None
         elif spared >= 0:
             traits = Traits(model).model
             has = [each for each in avoided if each <= traits]
@@ -126,6 +127,11 @@ class Narrowing:
                 return model
         return model
 
+    def _untried(self, models: Sequence[_Model], turn: int, avoided: Sequence[Row]) -> _Model | None:
+        """Return one of some models that was not refused, and against which nothing speaks."""
+        left = (each for each in _turned(models, turn) if str(each) not in self.refused)
+        return next((each for each in left if not self._faults(each, avoided, None)), None)
+
     def _faults(self, model: _Model, avoided: Sequence[Row], known: frozenset[str] | None) -> int:
         """Count what speaks against asking about a model."""
         unknown = [name for name in needed_components(model) if not covers(self.hello.components, name)]
@@ -134,12 +140,12 @@ class Narrowing:
         found = (
             len(unknown) + is_other + sum(each <= traits for each in avoided) + (len(traits - known) if known else 0)
         )
-        if not any(self._is_open(traits, operation, avoided) for operation in self._wanted(model)):
+        if not any(self._is_open(traits, operation, avoided) for operation in self.wanted(model)):
             found += 1
         return found or isinstance(write_model(self.hello, model), Refused)
 
-    def _wanted(self, model: _Model) -> list[str]:
-        """Name the operations that are there for a model's parts."""
+    def wanted(self, model: _Model) -> list[str]:
+        """Name the operations that are there for a model's parts: of one with tokens, to encode if it is offered."""
         if tokens_of(model):
             names = ["encode"] if "encode" in self.hello.operations else list(self.hello.operations)
         elif "type" in model:
@@ -153,8 +159,9 @@ class Narrowing:
         return not any(each <= whole for each in avoided)
 
 
-def _given(family: str) -> Sequence[_Model]:
-    return BROKEN if family == "broken" else starts(family)
+@cache
+def _given(family: str) -> frozenset[str]:
+    return frozenset(map(str, BROKEN if family == "broken" else starts(family)))
 
 
 def _turned(models: Sequence[_Model], turn: int) -> Sequence[_Model]:
@@ -275,8 +282,12 @@ class Learner:
         is_answered = bool(self._answered[family])
         traits, found, probe = Traits(model), [], None
         is_enough = self._asked[family] >= _TRIED + self._examples // _RARELY
-        if not is_answered and (is_enough or traits.model in self._failed):
-            return []
+        if not is_answered:
+            is_given = str(model) in _given(family)
+            if is_enough or (str(model) in self._refused_given if is_given else traits.model in self._failed):
+                return []
+            wanted = self.narrowing.wanted(model)
+            requests = [asked for asked in requests if asked[0] in wanted] or requests
         fewest, known = None, self.narrowing.known_for(family) if is_answered and family != "broken" else None
         for asked in requests:
             why = self._reasons(traits, asked, known)
@@ -323,7 +334,7 @@ class Learner:
             self._note_new(traits.model, bool(answered))
         if not answered:
             self._failed.add(traits.model)
-            self._refused_given.update({str(model)} if compared and model in _given(family) else ())
+            self._refused_given.update({str(model)} & _given(family) if compared else ())
         is_news = self._take(family, model, answered)
         for asked, is_answered in compared:
             row = traits.model | traits.of_request(*asked)
