@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def lacks_answer(self) -> bool:
-        """Whether there is no answer, where the oracle has one or a refusal as unsupported stands in its place."""
+        """Whether the implementation refused the request as unsupported, or failed where the oracle answers."""
         result = self.result
         is_error = result is not None and "error" not in result.expected and not isinstance(result.reply, Answer)
         return is_error or self.state == "unsupported"

@@ -71,7 +71,7 @@ class Narrowing:
     is rare where ``is_picky`` says that an implementation refuses much of what is new, and in families that are
     ``low``: too little was answered of them until now. ``is_early`` says that models that are broken on purpose wait,
     because it is not clear what their refusals are of. Of ``ruled_out`` families nothing that was drawn could be sent.
-    ``refused`` are starts, and models that are broken on purpose, of which nothing was answered: others are tried.
+    ``refused`` are the starts and the models broken on purpose that the implementation refused; others are tried first.
     """
 
     hello: Hello
@@ -92,20 +92,20 @@ class Narrowing:
     def mend(self, family: str, model: _Model, turn: int, spared: int) -> _Model:
         """Change a model, a part at a time, until nothing speaks against asking about it, or no change helps.
 
-        ``turn`` says which start comes first; of a family of which nothing was answered the starts themselves are
-        tried in turn with what comes nearest to what others are answered.
+        ``turn`` says which start comes first. Of a family of which nothing was answered each start is tried once; then
+        starts take turns with what comes nearest to what is answered of other families.
         ``spared`` is the number of something avoided, or not known, to put up with, if the model has so many.
         """
         avoided, known = self.avoided, self.known_for(family) if family in self.answered else None
         if family == "broken":
-            untried = self._untried(BROKEN, turn * 5, avoided)
-            return model if untried is None else untried
+            return self._not_refused(_turned(BROKEN, turn * 5), avoided) or model
         if family in self.closed and starts(family):
-            untried = self._untried(starts(family), turn, ())
-            if untried is not None or not turn % 2:
-                model, avoided = _turned(starts(family), turn // 2)[0] if untried is None else untried, ()
-            else:
+            if start := self._not_refused(_turned(starts(family), turn), ()):
+                model, avoided = start, ()
+            elif turn % 2:
                 known = self.known or None
+            else:
+                model, avoided = _turned(starts(family), turn // 2)[0], ()
         elif spared >= 0:
             traits = Traits(model).model
             has = [each for each in avoided if each <= traits]
@@ -127,9 +127,9 @@ class Narrowing:
                 return model
         return model
 
-    def _untried(self, models: Sequence[_Model], turn: int, avoided: Sequence[Row]) -> _Model | None:
-        """Return one of some models that was not refused, and against which nothing speaks."""
-        left = (each for each in _turned(models, turn) if str(each) not in self.refused)
+    def _not_refused(self, models: Sequence[_Model], avoided: Sequence[Row]) -> _Model | None:
+        """Return the first model that was not refused, and that nothing speaks against asking about."""
+        left = (each for each in models if str(each) not in self.refused)
         return next((each for each in left if not self._faults(each, avoided, None)), None)
 
     def _faults(self, model: _Model, avoided: Sequence[Row], known: frozenset[str] | None) -> int:
@@ -161,6 +161,7 @@ class Narrowing:
 
 @cache
 def _given(family: str) -> frozenset[str]:
+    """Return the models of a family that are written down rather than drawn."""
     return frozenset(map(str, BROKEN if family == "broken" else starts(family)))
 
 
@@ -283,8 +284,8 @@ class Learner:
         traits, found, probe = Traits(model), [], None
         is_enough = self._asked[family] >= _TRIED + self._examples // _RARELY
         if not is_answered:
-            is_given = str(model) in _given(family)
-            if is_enough or (str(model) in self._refused_given if is_given else traits.model in self._failed):
+            name = str(model)
+            if is_enough or (name in self._refused_given if name in _given(family) else traits.model in self._failed):
                 return []
             wanted = self.narrowing.wanted(model)
             requests = [asked for asked in requests if asked[0] in wanted] or requests
