@@ -207,6 +207,10 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         (("diff", "a.ndjson", "reference", "--select", "fly"), "--select: fly matches nothing that was asked"),
         (("diff", "a.ndjson", "reference", "wrong.py"), "FILES are for two implementations; the texts are those of"),
         (("diff", "reference", "reference"), "this compares a side with itself; name another one, or give --model-b"),
+        (("diff", "a.ndjson", "a.ndjson", "--model-b", "other.json"), "--model-b: is for an implementation, and B is a"),
+        (("diff", "reference", "a.ndjson", "--model-b", "other.json"), "--model-b: is for an implementation, and B is a"),
+        (("diff", "reference", "reference", "--model-b", "other.json"), "--model-b: needs --model FILE, the model of A"),
+        (("diff", "a.ndjson", "alone/a.ndjson", "--model", "other.json"), "--model: is for an implementation, and both "),
         (("diff", "reference", "tokenizers", "wrong.py"), "FILES need --model FILE"),
         (("diff", "reference", "no-such"), "no-such: is not installed; "),
         (("diff", "reference@nowhere", "reference"), "nowhere: is not an environment: it has neither bin/python nor"),
@@ -459,6 +463,15 @@ def test_streams_are_compared_over_files(run: Any) -> None:
     status, printed, noted = run("diff", "tokfast", "late:Late", "texts.txt", *STREAMS)
     assert (status, noted) == (1, "")
     assert printed == LATE_STREAMS
+
+
+def test_a_selection_hides_nothing_of_what_could_not_be_read(run: Any) -> None:
+    Path("texts.txt").write_bytes(b"\xff\n")
+    asked = ("diff", "tokfast", "tokenizers", "texts.txt", "--model", "tokenizer.json")
+    found = run(*asked)
+    assert found[0] == 2
+    assert "is not UTF-8" in found[1]
+    assert run(*asked, "--select", "encode") == found
 
 
 def test_streams_of_texts_are_compared_if_they_are_named(run: Any) -> None:

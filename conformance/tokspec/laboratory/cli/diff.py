@@ -168,7 +168,7 @@ class _Diff:
         self._refuse_what_cannot_be()
         models = self._models()
         tally = self._compare_files(models) if self.files else self._compare_here()
-        if not tally.texts and self.patterns:
+        if not (tally.texts or self.files) and self.patterns:
             raise DataError(f"{' '.join(self.patterns)} matches nothing that was asked", key="--select")
         explained = {} if self.progress.interrupted else dict(self._explain(tally))
         rules = {} if self.progress.interrupted else dict(self._rules_of_cases(tally))
@@ -190,6 +190,12 @@ class _Diff:
             raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
         if self.a == self.b and self.model_b is None:
             raise click.UsageError("this compares a side with itself; name another one, or give --model-b")
+        if self.model_b and self.sides[1].recording:
+            raise DataError("is for an implementation, and B is a recording, which has its model", key="--model-b")
+        if self.model_b and not (self.model or self.sides[0].recording):
+            raise DataError("needs --model FILE, the model of A", key="--model-b")
+        if self.model and all(side.recording for side in self.sides):
+            raise DataError("is for an implementation, and both sides are recordings", key="--model")
         if self.files and self.model is None:
             raise click.UsageError("FILES need --model FILE")
         if self.address is not None and self.engine == "local":
