@@ -207,10 +207,22 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         (("diff", "a.ndjson", "reference", "--select", "fly"), "--select: fly matches nothing that was asked"),
         (("diff", "a.ndjson", "reference", "wrong.py"), "FILES are for two implementations; the texts are those of"),
         (("diff", "reference", "reference"), "this compares a side with itself; name another one, or give --model-b"),
-        (("diff", "a.ndjson", "a.ndjson", "--model-b", "other.json"), "--model-b: is for an implementation, and B is a"),
-        (("diff", "reference", "a.ndjson", "--model-b", "other.json"), "--model-b: is for an implementation, and B is a"),
-        (("diff", "reference", "reference", "--model-b", "other.json"), "--model-b: needs --model FILE, the model of A"),
-        (("diff", "a.ndjson", "alone/a.ndjson", "--model", "other.json"), "--model: is for an implementation, and both "),
+        (
+            ("diff", "a.ndjson", "a.ndjson", "--model-b", "other.json"),
+            "--model-b: is for an implementation, and B is a",
+        ),
+        (
+            ("diff", "reference", "a.ndjson", "--model-b", "other.json"),
+            "--model-b: is for an implementation, and B is a",
+        ),
+        (
+            ("diff", "reference", "reference", "--model-b", "other.json"),
+            "--model-b: needs --model FILE, the model of A",
+        ),
+        (
+            ("diff", "a.ndjson", "alone/a.ndjson", "--model", "other.json"),
+            "--model: is for an implementation, and both ",
+        ),
         (("diff", "reference", "tokenizers", "wrong.py"), "FILES need --model FILE"),
         (("diff", "reference", "no-such"), "no-such: is not installed; "),
         (("diff", "reference@nowhere", "reference"), "nowhere: is not an environment: it has neither bin/python nor"),
