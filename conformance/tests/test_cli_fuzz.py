@@ -290,17 +290,18 @@ def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch:
     assert kept(folder)
 
 
-def test_a_case_that_a_person_took_over_is_not_written_again(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["mine.yaml", ""])
+def test_a_case_that_a_person_took_over_is_not_written_again(folder: Path, name: str) -> None:
     options = (*LOSSY, "--examples", "12", "--no-database", "--save", "found")
     fuzz(folder, *options)
-    first, *others = sorted((folder / "found").iterdir())
-    first.rename(folder / "found" / "mine.yaml")
+    (file,) = (folder / "found").iterdir()
+    worked_out = file.read_text("utf-8").replace('about: "', 'about: "By hand. ', 1)
+    taken_over = file.rename(file.with_name(name or file.name))
+    taken_over.write_text(worked_out, "utf-8")
     status, out, _ = fuzz(folder, *options)
-    said = sorted(line for line in out.splitlines() if line.startswith(("found/", "wrote ")))
-    assert (status, said) == (
-        1,
-        [f"found/mine.yaml:5 holds {first.stem} already", *(f"wrote found/{each.name}" for each in others)],
-    )
+    said = [line for line in out.splitlines() if line.startswith(("found/", "wrote "))]
+    assert (status, said) == (1, [f"found/{taken_over.name}:5 holds {file.stem} already"])
+    assert {each: each.read_text("utf-8") for each in (folder / "found").iterdir()} == {taken_over: worked_out}
 
 
 #: Adapters whose answers depend on what was asked before: what they do with each request.

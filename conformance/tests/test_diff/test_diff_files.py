@@ -171,6 +171,10 @@ def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:
         'NOT VERIFIED: sound 1 (trouble:Sound) gives {"tokens": ["a", "b"], "ids": [97, 98]}; tokref 0.2.0 (reference) gives '
         '{"tokens": ["ab"], "ids": [2]}. Say here what the case shows.'
     )
+    file.write_text("worked out", "utf-8")
+    _, out, _ = place.run("texts.txt", "--save", "found", sides=("trouble:Sound", "reference", *place.loaded))
+    assert f"there already, and left as it is: {file.relative_to(place.folder)}" in out.splitlines()
+    assert file.read_text("utf-8") == "worked out"
 
 
 @pytest.mark.long

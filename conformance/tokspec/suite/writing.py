@@ -6,6 +6,8 @@ person writes there what is right.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,9 +69,12 @@ def write_case(case: FoundCase, folder: Path) -> Path:
     """Write a case into a folder, which is made if need be, and return the file.
 
     Raises:
+        FileExistsError: it is there already; a person may have worked on it.
         DataError: it cannot be written, or does not read as it is meant.
     """
     file = folder / f"{case.id}.yaml"
+    if os.path.lexists(file):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(file))
     text = _write(case)
     with TemporaryDirectory() as trial:
         write_whole(Path(trial, file.name), text)

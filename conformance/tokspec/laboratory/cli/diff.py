@@ -478,7 +478,11 @@ class _Diff:
         unsaved = Counter[str]()
         for number, group in enumerate(groups[: self._explained_causes] if self.saved and summary.explained else ()):
             explained = summary.explained.get(number)
-            case = self.saved and explained and save(explained, self.saved, summary.names, group.example.place)
+            try:
+                case = self.saved and explained and save(explained, self.saved, summary.names, group.example.place)
+            except FileExistsError as error:
+                click.echo(visible(f"there already, and left as it is: {error.filename}"))
+                continue
             if case:
                 click.echo(visible(f"wrote {case}"))
             else:

@@ -322,7 +322,7 @@ class _Fuzzing:
                 click.echo(f"not written: {one_line(finding)}: shows only after other questions")
                 continue
             case = there.get(case_id(finding))
-            if case is not None and case.file != f"{case.id}.yaml":
+            if case is not None:
                 click.echo(f"{self.folder}/{case.file}:{case.line} holds {case.id} already")
                 continue
             right = checker.right_of(finding.question) if self.against else {}

@@ -177,6 +177,7 @@ def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -
         place: where the text stood that shows it.
 
     Raises:
+        FileExistsError: it is there already.
         DataError: it cannot be written.
     """
     small = explained.small

@@ -35,6 +35,7 @@ def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str
     """Write a finding into a file of its own; ``who`` is the implementation that differs from the oracle.
 
     Raises:
+        FileExistsError: it is there already.
         DataError: it cannot be written, or does not read as it is meant.
     """
     question = finding.question
