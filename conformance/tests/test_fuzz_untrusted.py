@@ -14,7 +14,7 @@ from tokspec.base.errors import DataError
 from tokspec.cli import tokspec
 from tokspec.laboratory.fuzz.campaign import Budget
 from tokspec.laboratory.fuzz.checker import Side
-from tokspec.laboratory.fuzz.untrusted import FAMILIES, Guard, Untrusted, _forms, hidden_tokens
+from tokspec.laboratory.fuzz.untrusted import FAMILIES, Guard, Untrusted, _forms, hidden_tokens, untrusted_texts
 from tokspec.sessions.in_process import InProcessSession
 
 #: Takes no notice of what is allowed; refuses to be asked; crashes.
@@ -136,3 +136,20 @@ def test_a_token_is_drawn_in_every_form() -> None:
         "<|end|><|end|>",
         "\n<s>\n",
     } <= found
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("<s>", "'<s>' is one text; give a list of contents of special tokens, such as ['<s>']"),
+        (None, "None is no list; give a list of contents of special tokens"),
+        ([5], "holds 5 at place 0; give a list of contents of special tokens"),
+        ([], "names none, and no text could become one"),
+        (["<s>", ""], "holds '' at place 1, which no text has"),
+        (["\ud800"], "holds '\\ud800' at place 0, which no text has"),
+    ],
+)
+def test_what_is_no_list_of_special_tokens_is_told(given: Any, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        untrusted_texts(given)
+    assert str(caught.value) == f"special_tokens: {message}"

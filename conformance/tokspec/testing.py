@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from tokspec.adapter import Adapter
 from tokspec.base.display import did_you_mean
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, items_of
 from tokspec.suite.specification import load_specification
 
 try:
@@ -127,7 +127,7 @@ def _refuse_other_numbers(examples: object, seed: object) -> None:
 
 
 def _families(names: Sequence[str]) -> tuple[str, ...]:
-    families = _listed(names, "families")
+    families = items_of(names, "families")
     for name in families:
         if name not in FAMILIES:
             question = did_you_mean(name, FAMILIES)
@@ -138,7 +138,7 @@ def _families(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _clauses(names: Iterable[str]) -> tuple[str, ...]:
-    clauses = _listed(names, "clauses", "known")
+    clauses = items_of(names, "clauses", key="known")
     for name in clauses:
         if name not in load_specification().clauses:
             question = did_you_mean(name, load_specification().clauses)
@@ -151,12 +151,6 @@ def _options(choices: Mapping[str, str]) -> Mapping[str, str]:
     for name, option in choices.items():
         load_specification().refuse_other_choices(name, option, "choices")
     return choices
-
-
-def _listed(names: Iterable[str], what: str, key: str = "") -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise DataError(f"{names!r} is one text; give a list of {what}, such as [{names!r}]", key=key or what)
-    return tuple(names)
 
 
 class TokenizerTests:

@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from tokspec.base.display import visible
+from tokspec.base.display import shorten, visible
 
 INTERRUPTED = 130
 """The exit status after an interruption, as shells give it: 128 and the number of the signal."""
@@ -76,6 +78,36 @@ class DataError(Exception):
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file
         return visible(": ".join(part for part in (place, self.key, self.message) if part))
+
+
+_Item = TypeVar("_Item")
+
+
+def items_of(
+    given: Iterable[_Item], what: str, kinds: tuple[type, ...] = (str,), key: str | None = None
+) -> tuple[_Item, ...]:
+    """Return what a caller listed; ``what`` is listed, under ``key`` unless that has the same name.
+
+    Raises:
+        DataError: it is one text, whose characters would be taken for the items, or no list of such.
+
+    >>> items_of(["bpe", "unigram"], "families")
+    ('bpe', 'unigram')
+    >>> items_of("bpe", "families")
+    Traceback (most recent call last):
+        ...
+    tokspec.base.errors.DataError: families: 'bpe' is one text; give a list of families, such as ['bpe']
+    """
+    key = key or what
+    if isinstance(given, str):
+        raise DataError(f"{given!r} is one text; give a list of {what}, such as [{given!r}]", key=key)
+    if not isinstance(given, Iterable):
+        raise DataError(f"{shorten(repr(given))} is no list; give a list of {what}", key=key)
+    items = tuple(given)
+    for number, item in enumerate(items):
+        if not isinstance(item, kinds):
+            raise DataError(f"holds {shorten(repr(item))} at place {number}; give a list of {what}", key=key)
+    return items
 
 
 class MissingModule(DataError):

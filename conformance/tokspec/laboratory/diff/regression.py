@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import pytest
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
-from tokspec.base.display import shorten
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, items_of
 from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.laboratory.cli.record import Unanswered, file_inputs
 from tokspec.laboratory.diff.answers import Asker, Input, answer
@@ -34,8 +33,6 @@ from tokspec.laboratory.diff.texts import MADE
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
-
-_Item = TypeVar("_Item")
 
 #: Causes that a failing test shows.
 _SHOWN = 10
@@ -80,7 +77,7 @@ class TokenizerRegression:
 
         __tracebackhide__ = True  # what fails is the line of the test
 
-        texts, inputs = _items(texts, "texts", (str,)), _items(inputs, "inputs", (str, Path))
+        texts, inputs = items_of(texts, "texts"), items_of(inputs, "inputs", (str, Path))
         with _session(tokenizer, impl, command) as session:
             asker = Asker(session, _model(tokenizer, model))
             asker.drop_missing_stages()
@@ -109,16 +106,6 @@ def _recorded(obtained: Path) -> list[Input]:
         return []
     records = read_recording(expected, expected.name).records()
     return [record.input for record in records if not record.input.section.startswith("inputs/")]
-
-
-def _items(given: Iterable[_Item], key: str, kinds: tuple[type, ...]) -> list[_Item]:
-    if isinstance(given, str):
-        raise DataError(f"{given!r} is one text; give a list of {key}, such as [{given!r}]", key=key)
-    items = list(given)
-    for number, item in enumerate(items):
-        if not isinstance(item, kinds):
-            raise DataError(f"holds {shorten(repr(item))} at place {number}; give a list of {key}", key=key)
-    return items
 
 
 def _model(tokenizer: Any, model: Path | str | None) -> UserModel:

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tokspec.base.display import compact
-from tokspec.base.errors import DataError
+from tokspec.base.errors import DataError, items_of
 from tokspec.formats.files import without
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.laboratory.fuzz.campaign import Campaign
@@ -43,6 +43,9 @@ _AROUND = ("post_processor", "truncation", "padding")
 def untrusted_texts(special_tokens: Sequence[str], alphabet: str = "ab ") -> st.SearchStrategy[str]:
     """Draw texts that spell special tokens in every form, for a test that none of them becomes one.
 
+    Raises:
+        DataError: ``special_tokens`` is no list of the contents of special tokens, or a list of none.
+
     >>> from hypothesis import given, settings
     >>> @settings(max_examples=10, database=None, derandomize=True)
     ... @given(untrusted_texts(["<|im_end|>"]))
@@ -50,6 +53,16 @@ def untrusted_texts(special_tokens: Sequence[str], alphabet: str = "ab ") -> st.
     ...     assert 5 not in [1, 2, 3]  # the id of the token, and those that my tokenizer gives for the text
     >>> test_no_text_becomes_a_control_id()
     """
+    contents = items_of(special_tokens, "contents of special tokens", key="special_tokens")
+    if not contents:
+        raise DataError("names none, and no text could become one", key="special_tokens")
+    for number, content in enumerate(contents):
+        if not content or any("\ud800" <= character <= "\udfff" for character in content):
+            raise DataError(f"holds {content!r} at place {number}, which no text has", key="special_tokens")
+    return _texts(contents, alphabet)
+
+
+def _texts(special_tokens: Sequence[str], alphabet: str = "ab ") -> st.SearchStrategy[str]:
     parts = weighted((50, special_tokens), (60, [*dict.fromkeys(_forms(special_tokens))]), (20, alphabet))
     return st.lists(st.sampled_from(parts), min_size=1, max_size=_PARTS).map("".join)
 
@@ -167,6 +180,6 @@ def _guarded(draw: st.DrawFn, base: st.SearchStrategy[Example]) -> Example:
     contents = [*hidden_tokens(model)]
     if not contents:
         return Example(example.family, model, [])
-    texts = draw(st.lists(untrusted_texts(contents), min_size=_TEXTS // 3, max_size=_TEXTS))
+    texts = draw(st.lists(_texts(contents), min_size=_TEXTS // 3, max_size=_TEXTS))
     requests = [("encode", {"text": text, "allowed_special": []}) for text in dict.fromkeys(texts)]
     return Example(example.family, model, requests)
