@@ -165,14 +165,17 @@ def dev_versions(*arguments: str) -> Result:
 
 
 def test_the_command_lists_and_removes(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("a", "b"):
+    names = ["a-0123456789ab", "b-0123456789ab"]
+    for name in (*names, f"{versions._BEING_MADE}c", "photos"):
         python = cache_folder() / name / versions.PLACES[0]
         python.parent.mkdir(parents=True)
         python.write_text("")
+    (cache_folder() / "notes-0123456789ab").write_text("")
     listed = sorted(dev_versions().output.splitlines())
-    assert listed == [f"2 of at most 40 in {cache_folder()}", "a", "b"]
+    assert listed == [f"2 of at most 40 in {cache_folder()}", *names]
     assert dev_versions("--clear").output == "removed 2 environments\n"
     assert dev_versions().output == f"0 of at most 40 in {cache_folder()}\n"
+    assert sorted(each.name for each in cache_folder().iterdir()) == ["notes-0123456789ab", "photos"]
 
 
 @pytest.mark.interop

@@ -29,6 +29,9 @@ PLACES = ("bin/python", "Scripts/python.exe")
 
 _SECONDS = 600.0
 
+#: With how many digits of a hash the name of an environment ends.
+_DIGITS = 12
+
 #: With what the name of a folder begins that is being filled.
 _BEING_MADE = ".being-made-"
 
@@ -59,8 +62,8 @@ def as_file_name(name: str) -> str:
 
 
 def environments() -> list[Path]:
-    """Return the environments that are kept, the most recently used first."""
-    found = [each for each in cache_folder().glob("*") if not each.name.startswith(_BEING_MADE)]
+    """Return the environments that are kept, the most recently used first; what else lies there is not ours."""
+    found = [each for each in cache_folder().glob("*-" + "[0-9a-f]" * _DIGITS) if each.is_dir()]
     return sorted(found, key=lambda each: (-each.stat().st_mtime, each.name))
 
 
@@ -76,7 +79,7 @@ def environment(spec: str, name: str, said: str, steps: Callable[[Path], Iterabl
     Raises:
         DataError: it cannot be made: there is no such release, or none for this system.
     """
-    folder = cache_folder() / f"{as_file_name(name)}-{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+    folder = cache_folder() / f"{as_file_name(name)}-{hashlib.sha256(said.encode()).hexdigest()[:_DIGITS]}"
     if not folder.is_dir():
         print(f"making an environment for {escape(spec)}, once, in {folder.parent}", file=sys.stderr)
         _make(folder, spec, steps)
@@ -102,9 +105,10 @@ def python_of(spec: str, requirements: Sequence[str]) -> str:
 
 
 def clear() -> int:
-    """Remove all environments, and return how many there were."""
+    """Remove all environments, and what is left of those that were being made; return how many there were."""
     there = environments()
-    shutil.rmtree(cache_folder(), ignore_errors=True)
+    for each in (*there, *cache_folder().glob(f"{_BEING_MADE}*")):
+        shutil.rmtree(each, ignore_errors=True)
     return len(there)
 
 
