@@ -225,6 +225,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         ),
         (("diff", "reference", "tokenizers", "wrong.py"), "FILES need --model FILE"),
         (("diff", "reference", "no-such"), "no-such: is not installed; "),
+        (("diff", "no-such.ndjson.gz", "reference"), "no-such.ndjson.gz: cannot be read: No such file or directory"),
         (("diff", "reference@nowhere", "reference"), "nowhere: is not an environment: it has neither bin/python nor"),
     ],
 )

@@ -19,6 +19,7 @@ from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Refusal
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
+from tokspec.laboratory.diff.inputs import without_compression
 from tokspec.laboratory.diff.models import Loaded, digest, parts_of, write_for
 from tokspec.laboratory.diff.recording import Recording, is_recording, read_recording
 from tokspec.protocol.json_values import copy_json
@@ -64,9 +65,10 @@ def parse_side(word: str) -> Side:
     >>> parse_side("reference").impl, parse_side("node adapter.mjs").command
     ('reference', 'node adapter.mjs')
     """
-    if is_recording(word):
+    is_program = names_program(word)
+    if is_recording(word) or (not is_program and without_compression(word).endswith(".ndjson")):
         return Side(recording=read_recording(Path(word)))
-    return Side(command=word) if names_program(word) else Side(impl=word)
+    return Side(command=word) if is_program else Side(impl=word)
 
 
 def open_side(side: Side, limits: Limits) -> Session:
