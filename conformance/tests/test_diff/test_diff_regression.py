@@ -60,6 +60,21 @@ def test_the_first_run_writes_later_ones_compare_and_a_flag_writes_anew(
     pytester.runpytest().assert_outcomes(passed=1)
 
 
+def test_a_damaged_recording_is_told_and_written_anew_on_demand(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=TESTS)
+    pytester.runpytest()
+    recording = pytester.path / "test_mine" / "test_words.ndjson"
+    whole = recording.read_bytes()
+    recording.write_bytes(whole[:100])
+    damaged = pytester.runpytest()
+    damaged.assert_outcomes(failed=1)
+    damaged.stdout.fnmatch_lines(["E *DataError: test_words.ndjson:1: ends within a line: it was cut off; *"])
+    assert recording.read_bytes() == whole[:100]
+    pytester.runpytest("--force-regen").assert_outcomes(failed=1)
+    assert recording.read_bytes() == whole
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
 @pytest.mark.long
 def test_texts_that_are_new_or_gone_are_a_difference(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine=TESTS)
