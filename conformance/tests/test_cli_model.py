@@ -70,8 +70,12 @@ def test_a_pattern_is_told_in_a_file_beside_one_of_ranks(run: Any, tmp_path: Pat
     beside.write_text('{"pattern": "u+", "special_tokens": {"<s>": 5}}', "utf-8")
     status, printed, noted = run("model", "--read", file)
     assert (status, noted, read_own(printed)["vocabulary"]) == (0, "", ["u", "g"])
+    beside.write_text('{"pattern": "u+", "telepathy": true}', "utf-8")
+    message = "beside.telepathy: is an unknown key; known are about, added_tokens, "
+    status, printed, noted = run("model", "--read", file)
+    assert (status, printed, noted.startswith(f"tokspec: {beside}: {message}")) == (2, "", True)
     beside.write_text("{", "utf-8")
-    message = "is not JSON: Expecting property name enclosed in double quotes"
+    message = "is not JSON: Expecting property name enclosed in double quotes at column 2"
     assert run("model", "--read", file) == (2, "", f"tokspec: {beside}:1: {message}\n")
 
 
@@ -129,7 +133,7 @@ def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
         ("toy-bpe", "--format", "vocab.txt"): "toy-bpe: cannot be written: vocab.txt holds wordpiece models, and this one is of type bpe",
         ("--read", tmp_path / "no.txt"): f"{tmp_path / 'no.txt'}: cannot be read: No such file or directory",
         ("--read", "/dev/zero", "--format", "vocab.txt"): "/dev/zero: is no ordinary file",
-        ("--read", broken): f"{broken}:2: is not JSON: Expecting property name enclosed in double quotes",
+        ("--read", broken): f"{broken}:2: is not JSON: Expecting property name enclosed in double quotes at column 1",
         ("--read", dropout): f"{dropout}: model.dropout: is 0.5, which is not null, 0 or 1, and dropout between them chooses merges at random, which the specification does not cover",
         ("--read", folder): f"{merges}:1: 'a' is no merge; it needs two tokens with one space between them",
         ("--read", named): f"{named}: does not say by its name what it is; give --format one of {listed}",

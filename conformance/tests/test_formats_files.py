@@ -285,7 +285,7 @@ def has_surrogate(model: Mapping[str, Any]) -> bool:
     ("format", "files", "message"),
     [
         ("vocab.json+merges.txt", {"vocab.json": "{}"}, "merges.txt: is missing; the format is the files vocab.json and merges.txt"),
-        ("vocab.json+merges.txt", {"vocab.json": "{", "merges.txt": ""}, "vocab.json:1: is not JSON: Expecting property name enclosed in double quotes"),
+        ("vocab.json+merges.txt", {"vocab.json": "{", "merges.txt": ""}, "vocab.json:1: is not JSON: Expecting property name enclosed in double quotes at column 2"),
         ("vocab.json+merges.txt", {"vocab.json": "[" * 100_000, "merges.txt": ""}, "vocab.json: is nested too deep"),
         ("vocab.json+merges.txt", {"vocab.json": '{"a": 0, "a": 1}', "merges.txt": ""}, "vocab.json: has the key 'a' twice; keep one"),
         ("vocab.json+merges.txt", {"vocab.json": '{"a": 1, "b": 1}', "merges.txt": ""}, 'vocab.json: b: is 1, the id of "a" too'),
@@ -311,7 +311,7 @@ def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], m
     [
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": []}, "beside: is no object"),
         ("vocab.txt", {"files": {"vocab.txt": {"base64": "é"}}}, 'vocab.txt: is neither a text nor {"base64": …}'),
-        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: speed: is an unknown key; known are about, added_tokens, continuing_prefix, decoder, max_word_length, normalizer, padding, post_processor, pre_tokenizer, special_tokens, truncation, type, unknown_token, vocabulary"),
+        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: beside.speed: is an unknown key; known are about, added_tokens, continuing_prefix, decoder, max_word_length, normalizer, padding, post_processor, pre_tokenizer, special_tokens, truncation, type, unknown_token, vocabulary"),
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"\ud800": 3}}, "vocab.txt: vocab.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 1\nYg== 1\n"}, "beside": {"pattern": "."}}, 'vocab.tiktoken: b: is 1, the id of "a" too'),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}}, f"vocab.tiktoken: {NO_PATTERN}"),

@@ -107,7 +107,8 @@ def read(format: str, content: Any) -> dict[str, Any]:
     try:
         model = READERS[format](content)
         refuse_surrogates(model, format)
-        _validate(model, format)
+        told = content.get("beside", {}) if isinstance(content, Mapping) and "files" in content else {}
+        _validate(model, format, told)
         return neutral.fill_defaults(model)
     except Unsupported as refusal:
         raise DataError(refusal.message, format) from None
@@ -115,7 +116,8 @@ def read(format: str, content: Any) -> dict[str, Any]:
         raise DataError("is nested too deep", format) from None
 
 
-def _validate(model: Mapping[str, Any], format: str) -> None:
+def _validate(model: Mapping[str, Any], format: str, told: Mapping[str, Any]) -> None:
+    """Refuse a model that the schema does not allow; ``told`` are the keys that stand beside the file."""
     from tokspec.suite import schema  # here, because it needs a package, and adapters in other environments need it not
 
     try:
@@ -123,4 +125,6 @@ def _validate(model: Mapping[str, Any], format: str) -> None:
     except ValueError:
         raise DataError("is nested too deep", format) from None
     for path, message in found:
-        raise DataError(message, format, key=".".join(map(str, path)))
+        raise DataError(
+            message, format, key=".".join(map(str, ["beside", *path] if path[:1] and path[0] in told else path))
+        )

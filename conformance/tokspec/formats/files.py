@@ -123,7 +123,8 @@ def load_json(data: bytes, name: str) -> Any:
     try:
         return json.loads(_decode(data, name), object_pairs_hook=distinct, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise DataError(f"is not JSON: {error.msg}", name, error.lineno) from None
+        what = error.msg.removesuffix(" at")
+        raise DataError(f"is not JSON: {what} at column {error.colno}", name, error.lineno) from None
     except ValueError:  # Python reads no integer of more than 4300 digits
         raise DataError("has an integer of thousands of digits", name) from None
     except RecursionError:
