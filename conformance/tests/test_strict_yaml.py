@@ -59,6 +59,8 @@ def test_the_same_scalars_in_quotes_are_strings(tmp_path: Path, scalar: str) -> 
             "x.yaml:1: a: has the tag tag:yaml.org,2002:python/name:os.system; write plain values",
         ),
         ("a: !!set {}\n", "x.yaml:1: a: has the tag tag:yaml.org,2002:set; write plain values"),
+        ("", "x.yaml: is empty"),
+        ("# nothing\n", "x.yaml: is empty"),
         ("a:\n", "x.yaml:1: a: an empty value means different things in YAML; put it in quotes"),
         ("b: 1\nno: 3\n", "x.yaml:2: no means different things in YAML; put it in quotes"),
         ("1: 3\n", "x.yaml:1: has a key that is not a string; put it in quotes"),

@@ -185,7 +185,7 @@ class _Reader:
         """Return the value of the one document."""
         start = next(event for event in self.events if not isinstance(event, yaml.StreamStartEvent))
         if isinstance(start, yaml.StreamEndEvent):
-            return None
+            raise DataError("is empty", self.file)
         value = self.value(next(self.events), ())
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
