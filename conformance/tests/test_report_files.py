@@ -20,6 +20,7 @@ from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import changes, lines
+from tokspec.report.github import write_annotations
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Origin, Report, ndjson, read_report
@@ -425,3 +426,12 @@ def test_faults_beside_the_cases_are_read_again_and_told(tmp_path: Path) -> None
     told = lines.index("beside the cases:")
     assert lines[told : told + 3] == ["beside the cases:", "  keeps \\u001b[2J state", ""]
     assert "- beside the cases: keeps \\\\u001b\\[2J state" in markdown([(ORIGIN, read)], 10).splitlines()
+
+
+@pytest.mark.parametrize(("failing", "problems", "cases"), [(3, 0, 3), (10, 0, 10), (11, 0, 9), (9, 1, 9), (10, 1, 8)])
+def test_annotations_are_as_many_as_are_shown(failing: int, problems: int, cases: int) -> None:
+    ids = [case.id for case in CASES.values() if case.operation == "encode"][:failing]
+    run = run_of({id: Fault("crash", "exit status 3") for id in ids}, ["x"] * problems)
+    rest = [f"{failing - cases} more cases failed; the reports have them."] * (cases < failing)
+    said = [line.partition("::")[2].partition("::")[2] for line in write_annotations(run, ORIGIN, 20)]
+    assert (len(said), said[cases:]) == (cases + problems + len(rest), ["x"] * problems + rest)

@@ -17,12 +17,17 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline
 
+#: Annotations that GitHub shows of a step.
+_MOST = 10
+
 
 def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
     """Return a line for each of the first failing cases, and one for what keeps a run from conforming beside them.
 
-    GitHub shows ten of a step.
+    There are at most ten, because GitHub shows no more of a step.
     """
+    room = _MOST - bool(run.complaints)
+    show = min(show, room if len(run.failed) <= room else room - 1)
     for result in run.failed[:show]:
         head, *lines = describe(result, f"{origin.again} --select {result.case.id}")
         yield _command({"title": head}, "\n".join(map(visible, lines)))
