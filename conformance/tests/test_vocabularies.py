@@ -243,6 +243,13 @@ def test_a_folder_without_files_is_refused(folder: Path) -> None:
     assert (status, lines) == (1, [f"{folder}: has no files; conformance/tests/shipped/fetch.py fetches some"])
 
 
+def test_a_file_that_is_no_vocabulary_is_refused(folder: Path) -> None:
+    (folder / "readme.md").write_text("x", "utf-8")
+    status, lines = run("--list", str(listed("Own")), "--vocabularies", str(folder))
+    said = "is no vocabulary by its name; keep the folder for vocabularies"
+    assert (status, lines) == (1, [f"{folder / 'readme.md'}: {said}"])
+
+
 def test_a_cell_that_is_none_is_refused(folder: Path) -> None:
     compare(folder, "Own")
     (cell,) = (folder / "cells").iterdir()

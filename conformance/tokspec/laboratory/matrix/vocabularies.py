@@ -126,6 +126,13 @@ class Column:
     fault: str = ""
 
 
+def _format_of(file: Path) -> str:
+    try:
+        return format_of(file)
+    except DataError:
+        raise DataError("is no vocabulary by its name; keep the folder for vocabularies", str(file)) from None
+
+
 class Vocabularies:
     """The files of a folder, and the implementations that are here, each with its ``hello``.
 
@@ -137,7 +144,7 @@ class Vocabularies:
         files = [file for file in folder.glob("*.*") if file.is_file() and not _BESIDE.search(file.name)]
         if not files:
             raise DataError("has no files; conformance/tests/shipped/fetch.py fetches some", str(folder))
-        self.folder, self.formats = folder, {file: format_of(file) for file in sorted(files)}
+        self.folder, self.formats = folder, {file: _format_of(file) for file in sorted(files)}
         self.sides: dict[str, tuple[Side, Hello]] = {}
         self.missing: dict[str, str] = {}
         for one in listed:
