@@ -337,6 +337,8 @@ def test_only_the_fields_that_are_declared_are_compared() -> None:
 def test_no_field_in_common_is_unsupported() -> None:
     found = judged(case({"expect": {"tokens": ["b", "ug"]}}), Answer(BUG), ("ids", "spans"))
     assert outcome(found) == ("unsupported", "encode returns only ids, spans, and the case checks none of them", None)
+    found = judged(case({"expect": {"tokens": ["b", "ug"]}}), Answer(BUG), ())
+    assert outcome(found) == ("unsupported", "encode returns no field", None)
 
 
 def test_one_of_several_results() -> None:

@@ -209,6 +209,8 @@ def _lacking(case: Case, hello: Hello, right: Mapping[str, Any], given: Mapping[
     pairs = list(_encodings(right, given))
     if right.get("encodings") == []:
         return ""
+    if not hello.encode_fields:
+        return f"{case.operation} returns no field"
     given_alone = f"{case.operation} returns only {', '.join(hello.encode_fields)}, and the case"
     if not any(name in encoding for encoding, _ in pairs for name in hello.encode_fields):
         return f"{given_alone} checks none of them"
