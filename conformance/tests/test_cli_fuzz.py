@@ -290,17 +290,21 @@ def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch:
     assert kept(folder)
 
 
-@pytest.mark.parametrize("name", ["mine.yaml", ""])
+@pytest.mark.parametrize("name", ["mine.yaml", "", "other id"])
 def test_a_case_that_a_person_took_over_is_not_written_again(folder: Path, name: str) -> None:
     options = (*LOSSY, "--examples", "12", "--no-database", "--save", "found")
     fuzz(folder, *options)
     (file,) = (folder / "found").iterdir()
     worked_out = file.read_text("utf-8").replace('about: "', 'about: "By hand. ', 1)
-    taken_over = file.rename(file.with_name(name or file.name))
+    taken_over = file.rename(file.with_name(name)) if name == "mine.yaml" else file
+    if name == "other id":
+        worked_out = worked_out.replace(f'id: "{file.stem}"', 'id: "mine"')
     taken_over.write_text(worked_out, "utf-8")
     status, out, _ = fuzz(folder, *options)
-    said = [line for line in out.splitlines() if line.startswith(("found/", "wrote "))]
-    assert (status, said) == (1, [f"found/{taken_over.name}:5 holds {file.stem} already"])
+    said = [line for line in out.splitlines() if line.startswith(("found/", "wrote ", "there already"))]
+    holds = f"found/{taken_over.name}:5 holds {file.stem} already"
+    kept = f"there already, and left as it is: found/{file.name}"
+    assert (status, said) == (1, [kept if name == "other id" else holds])
     assert {each: each.read_text("utf-8") for each in (folder / "found").iterdir()} == {taken_over: worked_out}
 
 

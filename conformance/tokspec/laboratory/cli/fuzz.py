@@ -327,10 +327,11 @@ class _Fuzzing:
                 continue
             right = checker.right_of(finding.question) if self.against else {}
             who = checker.oracle.who if right else "the reference"
-            file = save(
-                finding, self.folder or Path(), name, right or right_by_choice(finding.question, finding.kind), who
-            )
-            click.echo(f"wrote {file}")
+            right = right or right_by_choice(finding.question, finding.kind)
+            try:
+                click.echo(f"wrote {save(finding, self.folder or Path(), name, right, who)}")
+            except FileExistsError as error:  # a person gave the case another id
+                click.echo(f"there already, and left as it is: {error.filename}")
 
     def _described(self, campaign: Campaign, fresh: Sequence[Finding], seed: int, show: int) -> Iterator[str]:
         from tokspec.laboratory.fuzz.display import finding_lines, one_line
