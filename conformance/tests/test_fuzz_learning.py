@@ -13,6 +13,7 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import Unsupported
 from tokspec.laboratory.fuzz.campaign import Budget, Campaign
 from tokspec.laboratory.fuzz.checker import Checker, Side
+from tokspec.laboratory.fuzz.components import STAGES
 from tokspec.laboratory.fuzz.display import total
 from tokspec.laboratory.fuzz.families import BROKEN
 from tokspec.laboratory.fuzz.learning import Narrowing
@@ -112,6 +113,19 @@ class OneStage(Picky):
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_all_usual_stages_are_tried(seed: int) -> None:
     assert fuzz(OneStage(), 300, seed).tally.families["stages"] > 10
+
+
+class OneStageAndBpe(OneStage):
+    """Knows one pattern, and BPE without any stage: other families are closed as well."""
+
+    def offers(self, model: Mapping[str, Any]) -> bool:
+        return super().offers(model) or (model.get("type") == "bpe" and not model.keys() & set(STAGES))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_usual_stages_are_tried_before_what_was_refused_whole(seed: int) -> None:
+    assert fuzz(OneStageAndBpe(), 300, seed).tally.families["stages"] > 10
 
 
 class FewFlaws(Picky):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -84,6 +84,11 @@ class Narrowing:
     low: frozenset[str] = frozenset()
     ruled_out: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
+
+    @cached_property
+    def untried(self) -> frozenset[str]:
+        """The closed families of which a start was not refused yet."""
+        return frozenset(family for family in self.closed if self._not_refused(starts(family), ()))
 
     def known_for(self, family: str) -> frozenset[str] | None:
         """Return the traits to keep to in a family; None if others may well be answered."""

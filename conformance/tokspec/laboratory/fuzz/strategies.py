@@ -460,6 +460,7 @@ def _narrowed(draw: st.DrawFn, families: tuple[str, ...], narrowing: Narrowing) 
     waiting = {*narrowing.closed, *(("broken",) if narrowing.is_early else ())}
     open_ones = tuple(family for family in families if family not in waiting)
     closed = tuple(family for family in families if family in narrowing.closed - narrowing.ruled_out)
+    closed = tuple(family for family in closed if family in narrowing.untried) or closed
     low = tuple(family for family in open_ones if family in narrowing.low)
     wanted = closed if is_seldom >= _CLOSED else low if is_seldom >= _LOW else ()
     wanted = wanted or open_ones or families
