@@ -109,12 +109,6 @@ class OneStage(Picky):
         return model == {"pre_tokenizer": part}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 6))
-def test_all_usual_stages_are_tried(seed: int) -> None:
-    assert fuzz(OneStage(), 300, seed).tally.families["stages"] > 10
-
-
 class OneStageAndBpe(OneStage):
     """Knows one pattern, and BPE without any stage: other families are closed as well."""
 
@@ -123,9 +117,10 @@ class OneStageAndBpe(OneStage):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", [OneStage, OneStageAndBpe])
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_usual_stages_are_tried_before_what_was_refused_whole(seed: int) -> None:
-    assert fuzz(OneStageAndBpe(), 300, seed).tally.families["stages"] > 10
+def test_all_usual_stages_are_tried(seed: int, kind: type[Picky]) -> None:
+    assert fuzz(kind(), 300, seed).tally.families["stages"] > 10
 
 
 class FewFlaws(Picky):
