@@ -142,11 +142,11 @@ def test_a_token_is_drawn_in_every_form() -> None:
     ("given", "message"),
     [
         ("<s>", "'<s>' is one text; give a list of contents of special tokens, such as ['<s>']"),
-        (None, "None is no list; give a list of contents of special tokens"),
+        (None, "None is not a list; give a list of contents of special tokens"),
         ([5], "holds 5 at place 0; give a list of contents of special tokens"),
-        ([], "names none, and no text could become one"),
-        (["<s>", ""], "holds '' at place 1, which no text has"),
-        (["\ud800"], "holds '\\ud800' at place 0, which no text has"),
+        ([], "is empty; list the contents of your special tokens"),
+        (["<s>", ""], "holds '' at place 1, which no text can have"),
+        (["\ud800"], "holds '\\ud800' at place 0, which no text can have"),
     ],
 )
 def test_what_is_no_list_of_special_tokens_is_told(given: Any, message: str) -> None:

@@ -246,7 +246,7 @@ def test_a_folder_without_files_is_refused(folder: Path) -> None:
 def test_a_file_that_is_no_vocabulary_is_refused(folder: Path) -> None:
     (folder / "readme.md").write_text("x", "utf-8")
     status, lines = run("--list", str(listed("Own")), "--vocabularies", str(folder))
-    said = "is no vocabulary by its name; keep the folder for vocabularies"
+    said = "is not named like a vocabulary; keep only vocabularies in this folder"
     assert (status, lines) == (1, [f"{folder / 'readme.md'}: {said}"])
 
 

@@ -62,7 +62,7 @@ def as_file_name(name: str) -> str:
 
 
 def environments() -> list[Path]:
-    """Return the environments that are kept, the most recently used first; what else lies there is not ours."""
+    """Return the environments that are kept, the most recently used first; other files there are left alone."""
     found = [each for each in cache_folder().glob("*-" + "[0-9a-f]" * _DIGITS) if each.is_dir()]
     return sorted(found, key=lambda each: (-each.stat().st_mtime, each.name))
 
@@ -105,7 +105,7 @@ def python_of(spec: str, requirements: Sequence[str]) -> str:
 
 
 def clear() -> int:
-    """Remove all environments, and what is left of those that were being made; return how many there were."""
+    """Remove all environments, finished or not, and return how many were finished."""
     there = environments()
     for each in (*there, *cache_folder().glob(f"{_BEING_MADE}*")):
         shutil.rmtree(each, ignore_errors=True)

@@ -89,7 +89,8 @@ def items_of(
     """Return what a caller listed; ``what`` is listed, under ``key`` unless that has the same name.
 
     Raises:
-        DataError: it is one text, whose characters would be taken for the items, or no list of such.
+        DataError: it is one text, whose characters would be taken for the items; it is not a list; or one of its items
+            is of another kind.
 
     >>> items_of(["bpe", "unigram"], "families")
     ('bpe', 'unigram')
@@ -102,7 +103,7 @@ def items_of(
     if isinstance(given, str):
         raise DataError(f"{given!r} is one text; give a list of {what}, such as [{given!r}]", key=key)
     if not isinstance(given, Iterable):
-        raise DataError(f"{shorten(repr(given))} is no list; give a list of {what}", key=key)
+        raise DataError(f"{shorten(repr(given))} is not a list; give a list of {what}", key=key)
     items = tuple(given)
     for number, item in enumerate(items):
         if not isinstance(item, kinds):

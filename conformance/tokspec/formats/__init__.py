@@ -26,7 +26,7 @@ from typing import Any
 
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import neutral
-from tokspec.formats.files import refuse_surrogates
+from tokspec.formats.files import beside, refuse_surrogates
 from tokspec.suite.components import needed_components
 
 __all__ = ["FORMATS", "READERS", "read", "write"]
@@ -107,7 +107,7 @@ def read(format: str, content: Any) -> dict[str, Any]:
     try:
         model = READERS[format](content)
         refuse_surrogates(model, format)
-        told = content.get("beside", {}) if isinstance(content, Mapping) and "files" in content else {}
+        told = beside(content) if isinstance(content, Mapping) and "files" in content else {}
         _validate(model, format, told)
         return neutral.fill_defaults(model)
     except Unsupported as refusal:
@@ -125,6 +125,5 @@ def _validate(model: Mapping[str, Any], format: str, told: Mapping[str, Any]) ->
     except ValueError:
         raise DataError("is nested too deep", format) from None
     for path, message in found:
-        raise DataError(
-            message, format, key=".".join(map(str, ["beside", *path] if path[:1] and path[0] in told else path))
-        )
+        place = ("beside", *path) if path and path[0] in told else path
+        raise DataError(message, format, key=".".join(map(str, place)))

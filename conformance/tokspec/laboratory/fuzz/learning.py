@@ -87,7 +87,7 @@ class Narrowing:
 
     @cached_property
     def untried(self) -> frozenset[str]:
-        """The closed families of which a start was not refused yet."""
+        """The closed families that have a usual model which was not tried yet."""
         return frozenset(family for family in self.closed if self._not_refused(starts(family), ()))
 
     def known_for(self, family: str) -> frozenset[str] | None:

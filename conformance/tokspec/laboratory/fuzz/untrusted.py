@@ -44,7 +44,7 @@ def untrusted_texts(special_tokens: Sequence[str], alphabet: str = "ab ") -> st.
     """Draw texts that spell special tokens in every form, for a test that none of them becomes one.
 
     Raises:
-        DataError: ``special_tokens`` is no list of the contents of special tokens, or a list of none.
+        DataError: ``special_tokens`` is not a list of texts, is empty, or has a content that no text can have.
 
     >>> from hypothesis import given, settings
     >>> @settings(max_examples=10, database=None, derandomize=True)
@@ -55,14 +55,14 @@ def untrusted_texts(special_tokens: Sequence[str], alphabet: str = "ab ") -> st.
     """
     contents = items_of(special_tokens, "contents of special tokens", key="special_tokens")
     if not contents:
-        raise DataError("names none, and no text could become one", key="special_tokens")
+        raise DataError("is empty; list the contents of your special tokens", key="special_tokens")
     for number, content in enumerate(contents):
         if not content or any("\ud800" <= character <= "\udfff" for character in content):
-            raise DataError(f"holds {content!r} at place {number}, which no text has", key="special_tokens")
-    return _texts(contents, alphabet)
+            raise DataError(f"holds {content!r} at place {number}, which no text can have", key="special_tokens")
+    return _spelling(contents, alphabet)
 
 
-def _texts(special_tokens: Sequence[str], alphabet: str = "ab ") -> st.SearchStrategy[str]:
+def _spelling(special_tokens: Sequence[str], alphabet: str = "ab ") -> st.SearchStrategy[str]:
     parts = weighted((50, special_tokens), (60, [*dict.fromkeys(_forms(special_tokens))]), (20, alphabet))
     return st.lists(st.sampled_from(parts), min_size=1, max_size=_PARTS).map("".join)
 
@@ -180,6 +180,6 @@ def _guarded(draw: st.DrawFn, base: st.SearchStrategy[Example]) -> Example:
     contents = [*hidden_tokens(model)]
     if not contents:
         return Example(example.family, model, [])
-    texts = draw(st.lists(_texts(contents), min_size=_TEXTS // 3, max_size=_TEXTS))
+    texts = draw(st.lists(_spelling(contents), min_size=_TEXTS // 3, max_size=_TEXTS))
     requests = [("encode", {"text": text, "allowed_special": []}) for text in dict.fromkeys(texts)]
     return Example(example.family, model, requests)

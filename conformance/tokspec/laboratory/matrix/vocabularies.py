@@ -130,7 +130,7 @@ def _format_of(file: Path) -> str:
     try:
         return format_of(file)
     except DataError:
-        raise DataError("is no vocabulary by its name; keep the folder for vocabularies", str(file)) from None
+        raise DataError("is not named like a vocabulary; keep only vocabularies in this folder", str(file)) from None
 
 
 class Vocabularies:
