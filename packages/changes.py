@@ -2,12 +2,13 @@
 
     python packages/changes.py OLD.json NEW.json
 
-Status 1 if a rule of versions is broken: a case changed, or is new without its ``since``; a clause or a choice was
+Either may be compressed with gzip, as those of ``packages/releases`` are. Status 1 if a rule of versions is broken: a case changed, or is new without its ``since``; a clause or a choice was
 removed, or a default option changed.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -89,12 +90,19 @@ def _by(entries: list[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, An
     return {entry[key]: entry for entry in entries}
 
 
+def read_bundle(file: Path) -> Mapping[str, Any]:
+    """Read a bundle, compressed with gzip or not."""
+    data = file.read_bytes()
+    bundle: Mapping[str, Any] = json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
+    return bundle
+
+
 def main(files: list[str]) -> int:
     """Print the changes and what is wrong with them."""
     if len(files) != 2:
         print("usage: python packages/changes.py OLD.json NEW.json", file=sys.stderr)
         return 2
-    old, new = (json.loads(Path(file).read_text("utf-8")) for file in files)
+    old, new = (read_bundle(Path(file)) for file in files)
     print("\n".join(f"- {line}" for line in (*changed_clauses(old, new), *changed_cases(old, new))))
     broken = list(broken_rules(old, new))
     print("\n".join(broken), file=sys.stderr)

@@ -188,14 +188,14 @@ def test_a_gate_that_passes(job: Callable[..., Job], tmp_path: Path) -> None:
     assert (done.status, done.out("conforms"), done.out("failed"), done.commands) == (0, "true", "0", [])
     assert done.out("passed") == done.out("cases") != "0"
     assert done.artifacts == {}
-    assert (tmp_path / "summary.md").read_text("utf-8").startswith("## tokref 0.2.0 conforms\\: ")
+    assert (tmp_path / "summary.md").read_text("utf-8").startswith("## tokref 0.3.0 conforms\\: ")
 
 
 def test_what_is_required_and_not_there_fails_the_gate(job: Callable[..., Job]) -> None:
     done = job(implementation="reference", select="bpe-toy-encode-bug", require="BPE-ENC-1")
     assert (done.status, done.out("conforms"), done.out("failed"), len(done.commands)) == (1, "false", "0", 1)
     title, _, message = done.commands[0].removeprefix("::error ").partition("::")
-    assert title == "title=tokref 0.2.0 does not conform%3A 1 case = 1 pass"
+    assert title == "title=tokref 0.3.0 does not conform%3A 1 case = 1 pass"
     cases = [case.id for case in load_suite().cases.values() if "BPE-ENC-1" in case.clauses]
     missing = [id for id in cases if id != "bpe-toy-encode-bug"]
     counts = f"1 of {len(cases)} cases pass ({len(missing)} not selected)"

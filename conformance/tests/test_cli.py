@@ -123,8 +123,8 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
 @pytest.mark.parametrize(
     ("arguments", "status", "last"),
     [
-        (("run", *ONE), 0, "tokref 0.2.0 conforms: 2 cases = 2 pass"),
-        (("run", *ONE, "--select", "one-word"), 0, "tokref 0.2.0 conforms: 1 case = 1 pass"),
+        (("run", *ONE), 0, "tokref 0.3.0 conforms: 2 cases = 2 pass"),
+        (("run", *ONE, "--select", "one-word"), 0, "tokref 0.3.0 conforms: 1 case = 1 pass"),
         (("run", *ONE, "--impl", "letters:Letters"), 1, "letters 1 does not conform: 2 cases = 2 fail"),
         (("cases", *ONE), 0, "2 cases"),
         (("cases", *ONE, "--exclude", "ERROR-1"), 0, "1 case"),
@@ -134,7 +134,7 @@ def status_and_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call
             "  run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word",
         ),
         (("smoke", "--cmd", "false"), 1, "not yet: fix hello first"),
-        (("--version",), 0, "tokspec, version 0.2.0"),
+        (("--version",), 0, "tokspec, version 0.3.0"),
     ],
     ids=["conforms", "one case", "does not conform", "cases", "cases but one", "one of the cases", "smoke", "version"],
 )
@@ -529,7 +529,7 @@ def test_an_interruption_of_the_imports_has_its_status_too(folder: Path) -> None
     assert (running.returncode, output, said) == (130, b"", b"tokspec: interrupted\n")
 
 
-OK = b"  hello: tokref 0.2.0 (Python)\r\n"
+OK = b"  hello: tokref 0.3.0 (Python)\r\n"
 
 
 @pytest.mark.parametrize(
@@ -684,7 +684,7 @@ def test_a_program_that_ends_wrongly_after_bye_does_not_conform(run: Run, folder
     assert (found.returncode, found.stderr) == (1, b"")
     lines = found.stdout.decode().splitlines()
     assert "crash: after bye: exit status 7 (PROTO-3)" in lines
-    assert lines[-1] == "tokref 0.2.0 does not conform: 2 cases = 2 pass"
+    assert lines[-1] == "tokref 0.3.0 does not conform: 2 cases = 2 pass"
     found = run("smoke", "--cmd", command)
     assert (found.returncode, found.stdout.decode().splitlines()[-3:]) == (
         1,

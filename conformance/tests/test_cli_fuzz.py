@@ -83,7 +83,7 @@ LOSSY = ("--impl", "lossy:Adapter", "--in-process", "--seed", "9", "--only", "bp
 
 def test_the_reference_has_no_findings(folder: Path) -> None:
     status, out, err = fuzz(folder, "--examples", "50", "--seed", "10")
-    named = "no implementation is named: tokref 0.2.0 is compared with tokref 0.2.0; give --impl"
+    named = "no implementation is named: tokref 0.3.0 is compared with tokref 0.3.0; give --impl"
     assert (status, err) == (0, f"seed 10\n{named}\n")
     assert re.match(
         r"^tokref 0\.2\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
@@ -123,7 +123,7 @@ def test_another_implementation_that_dies_at_every_question_is_named(folder: Pat
     (folder / "dying.py").write_text(f"{dying}    def run(self, *asked):\n        os._exit(7)\n")
     options = ("--against", "dying:Adapter", "--seed", "2", "--only", "bpe", "--examples", "4", "--no-database")
     status, out, _ = fuzz(folder, *options)
-    dead = "tokref 0.2.0 (dying:Adapter): crash: exit status 7"
+    dead = "tokref 0.3.0 (dying:Adapter): crash: exit status 7"
     assert (status, out.splitlines()[-1]) == (
         1,
         f"no example was answered; {dead}; a run that shows nothing is not a pass",
@@ -140,7 +140,7 @@ def test_a_run_in_which_nothing_was_answered_is_no_pass(folder: Path) -> None:
     requests = re.match(r"tokref 0\.2\.0: 0 findings in 5 examples, (\d+) requests", out)
     assert requests is not None
     assert out == (
-        f"tokref 0.2.0: 0 findings in 5 examples, {requests[1]} requests = 0 alike + 0 differ + {requests[1]} unsupported; "
+        f"tokref 0.3.0: 0 findings in 5 examples, {requests[1]} requests = 0 alike + 0 differ + {requests[1]} unsupported; "
         f"0 % answered; not answered: bpe 0 of {requests[1]}\n"
         "no example was answered; a run that shows nothing is not a pass\n"
     )
@@ -158,9 +158,9 @@ def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
     assert any(name.startswith("fuzz-bpe-enc-1-") for name in files)
     assert all(f"wrote found/{name}\n" in out for name in files)
     assert FINDING in out
-    (last,) = [line for line in out.splitlines() if line.startswith("tokref 0.2.0: ")]
-    assert last.startswith(f"tokref 0.2.0: {len(files)} finding{'s' if len(files) > 1 else ''} in 40 examples, ")
-    assert kept(folder)[0].startswith(".tokspec-fuzz/tokref-0.2.0-only-bpe/")
+    (last,) = [line for line in out.splitlines() if line.startswith("tokref 0.3.0: ")]
+    assert last.startswith(f"tokref 0.3.0: {len(files)} finding{'s' if len(files) > 1 else ''} in 40 examples, ")
+    assert kept(folder)[0].startswith(".tokspec-fuzz/tokref-0.3.0-only-bpe/")
 
     status, out, _ = fuzz(folder, *LOSSY, "--seconds", "0")
     assert (status, FINDING in out) == (1, True)
@@ -172,8 +172,8 @@ def test_a_finding_is_shown_saved_kept_and_asked_again(folder: Path) -> None:
 
     run = [sys.executable, "-m", "tokspec", "run", "--fixtures", "found", "--impl", "lossy:Adapter"]
     done = subprocess.run(run, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert "tokref 0.2.0 does not conform: " in done.stdout
-    said = 'why       NOT VERIFIED: tokref 0.2.0 gives the tokens ["a"]. Say here what the case shows.'
+    assert "tokref 0.3.0 does not conform: " in done.stdout
+    said = 'why       NOT VERIFIED: tokref 0.3.0 gives the tokens ["a"]. Say here what the case shows.'
     assert said in done.stdout
 
 
@@ -271,7 +271,7 @@ def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pyt
 def test_one_example_asks_something(folder: Path, family: str) -> None:
     status, out, _ = fuzz(folder, "--examples", "1", "--only", family, "--no-database")
     asked = "1 request = 1" if family in ("stages", "training", "broken") else "2 requests = 2"
-    assert (status, out) == (0, f"tokref 0.2.0: 0 findings in 1 example, {asked} alike + 0 differ\n")
+    assert (status, out) == (0, f"tokref 0.3.0: 0 findings in 1 example, {asked} alike + 0 differ\n")
 
 
 def test_nothing_to_replay_is_told(folder: Path) -> None:
@@ -285,7 +285,7 @@ def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch:
     status, out, err = fuzz(folder, *LOSSY, "--examples", "12", "--save", "found")
     assert status == 2
     assert FINDING in out
-    assert "\ntokref 0.2.0: " in out
+    assert "\ntokref 0.3.0: " in out
     assert err == "seed 9\ntokspec: found: cannot be made: File exists\n"
     assert kept(folder)
 
@@ -349,14 +349,14 @@ def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
     options = ("--against", "lossy:Adapter", "--seed", "9", "--only", "bpe", "--examples", "12")
     status, out, _ = fuzz(folder, *options, "--save", "found")
     assert status == 1
-    assert "  why       it differs from tokref 0.2.0 (lossy:Adapter)\n" in out
+    assert "  why       it differs from tokref 0.3.0 (lossy:Adapter)\n" in out
     assert "  stage " not in out
     file, *_ = sorted((folder / "found").iterdir())
     said = file.read_text("utf-8")
-    assert '  - rule: "tokref 0.2.0 was found to answer otherwise than tokref 0.2.0 (lossy:Adapter)."\n' in said
+    assert '  - rule: "tokref 0.3.0 was found to answer otherwise than tokref 0.3.0 (lossy:Adapter)."\n' in said
     assert '    expect: {tokens: ["a"], ids: [0], spans: [[0, 1]]}\n' in said
     kept_in = [each.name for each in (folder / ".tokspec-fuzz").iterdir()]
-    assert kept_in == ["tokref-0.2.0-against-lossy-Adapter-only-bpe"]
+    assert kept_in == ["tokref-0.3.0-against-lossy-Adapter-only-bpe"]
 
 
 @pytest.mark.long
@@ -476,7 +476,7 @@ class Segments(ReferenceAdapter):
 
 
 def test_who_offers_nothing_that_is_asked_does_not_hang() -> None:
-    said = "^tokref 0.2.0 offers segment, and none of 30 examples of stages asks for it$"
+    said = "^tokref 0.3.0 offers segment, and none of 30 examples of stages asks for it$"
     with pytest.raises(DataError, match=said):
         differences(Segments, examples=30, families=["stages"])
 

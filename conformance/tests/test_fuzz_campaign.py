@@ -208,7 +208,7 @@ def test_the_clock_is_seen_while_a_program_hangs(tmp_path: Path, monkeypatch: py
 
 def test_an_implementation_that_is_asked_nothing_is_told() -> None:
     judged = Side(lambda: InProcessSession(OffersAlone("segment")))
-    message = "tokref 0.2.0 offers segment, and none of 20 examples of stages asks for it"
+    message = "tokref 0.3.0 offers segment, and none of 20 examples of stages asks for it"
     with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
         Campaign(Checker(judged), 1, Budget(examples=20), ("stages",)).run()
 

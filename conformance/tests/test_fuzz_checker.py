@@ -60,7 +60,7 @@ def encode(text: str, **model: Any) -> Question:
 def test_oracles_are_named() -> None:
     choices = Checker(side(ReferenceAdapter)).choices
     assert Checker(side(ReferenceAdapter)).oracle.who == "the reference"
-    assert Rival(side(ReferenceAdapter), choices, "tokref").who == "tokref 0.2.0"
+    assert Rival(side(ReferenceAdapter), choices, "tokref").who == "tokref 0.3.0"
     assert Rival(side(Other), choices, "mine:Other").who == "other 2 (mine:Other)"
 
 

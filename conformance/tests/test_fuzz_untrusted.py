@@ -81,7 +81,7 @@ def test_a_text_that_becomes_one_is_found_and_made_small(run: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--impl", "guarded:Knows"), "tokref 0.2.0: does not know the option allowed_special"),
+        (("--impl", "guarded:Knows"), "tokref 0.3.0: does not know the option allowed_special"),
         (
             ("--only", "training"),
             "--only: 'training' has no texts for --untrusted; there are bpe, bpe-bytes, wordpiece, unigram, wordlevel",

@@ -66,10 +66,10 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
     assert (status, errors) == (1, "")
     assert lines[:3] == [
         "implementation  language  00  01  02  03   04  05  06  07  09  11  12  13  14  15  16  17  pass  known  fail  unsupported",
-        "tokref 0.2.0    Python     ·   ·   ·   ·  1/1   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·     1      0     0            0",
+        "tokref 0.3.0    Python     ·   ·   ·   ·  1/1   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·     1      0     0            0",
         "sh -c 'exit 3'             ·   ·   ·   ·  0/1   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·     0      0     1            0",
     ]
-    assert lines[6:8] == ["tokref 0.2.0 takes every default", "sh -c 'exit 3' takes every default"]
+    assert lines[6:8] == ["tokref 0.3.0 takes every default", "sh -c 'exit 3' takes every default"]
     assert lines[8:10] == [
         f"{folder}/bin/mine --quick: not here: is not built; in {folder}: make",
         f"no-such-interpreter {folder}/mine.x: not here: needs no-such-interpreter",
@@ -78,7 +78,7 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
     assert lines[11:] == [f"sh -c 'exit 3': {folder}/known.yaml:3: no-such-case is no case of the suite"]
     assert sorted(file.name for file in (folder / "reports").iterdir()) == [
         "sh--c-exit-3.ndjson",
-        "tokref-0.2.0.ndjson",
+        "tokref-0.3.0.ndjson",
     ]
 
 
@@ -86,7 +86,7 @@ def test_two_ways_to_run_the_same_have_a_report_each(folder: Path) -> None:
     (folder / "list.yaml").write_text("adapters: [{impl: reference}, {impl: reference}]", "utf-8")
     assert matrix(folder, "--reports", "reports")[0] == 0
     names = sorted(file.name for file in (folder / "reports").iterdir())
-    assert names == ["tokref-0.2.0-2.ndjson", "tokref-0.2.0.ndjson"]
+    assert names == ["tokref-0.3.0-2.ndjson", "tokref-0.3.0.ndjson"]
 
 
 def test_a_list_of_which_nothing_is_here_is_no_pass(folder: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_table_in_markdown(folder: Path) -> None:
             "| implementation | language | terms | normalization | pre tokenization | added tokens | bpe | wordpiece "
             "| unigram | decoding | errors | post processing | lengths | patterns | word level | sentencepiece | streams | untrusted text | pass | known | fail | unsupported |",
             "| --- | --- |" + " ---: |" * 20,
-            "| tokref 0.2.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |",
+            "| tokref 0.3.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |",
         ],
         "",
     )
@@ -159,7 +159,7 @@ def test_the_list_of_a_checkout_in_the_current_folder(
     status, printed, _ = run("matrix", "--fixtures", "fixtures", "--format", "markdown")
     assert (status, printed.splitlines()[2:]) == (
         0,
-        ["| tokref 0.2.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |"],
+        ["| tokref 0.3.0 | Python | · | · | · | · | 1/1 | · | · | · | · | · | · | · | · | · | · | · | 1 | 0 | 0 | 0 |"],
     )
 
 

@@ -154,7 +154,7 @@ def test_the_command_prints_the_declaration() -> None:
     done = CliRunner().invoke(tokspec, ["probe", "--select", "final-sigma-*"], standalone_mode=False)
     apart = [name for name in CHOICES if name != "final_sigma"]
     assert done.stdout.splitlines() == [
-        "tokref 0.2.0 takes",
+        "tokref 0.3.0 takes",
         "choices={",
         '  "final_sigma": "contextual",  # contextual fails 0 of 7, plain fails 7: final-sigma-word and 6 more',
         "}",

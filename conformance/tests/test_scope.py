@@ -304,7 +304,7 @@ def test_the_gate_fails_where_something_required_is_missing() -> None:
     *_, tiktoken, wordpiece, last = printed.splitlines()
     assert tiktoken.startswith("--require tiktoken: 1 of ")
     assert wordpiece.startswith("--require WP-ENC-2: 0 of ")
-    assert last == "tokref 0.2.0 does not conform: 1 case = 1 pass"
+    assert last == "tokref 0.3.0 does not conform: 1 case = 1 pass"
 
 
 LISTED = """\

@@ -1,8 +1,12 @@
-"""What a version promises: the comparison of two bundles finds what is new, and whatever breaks a rule."""
+"""What a version promises: the comparison of two bundles finds what is new, and whatever breaks a rule.
+
+The bundle of the last release is in the tree, and today's fixtures keep what it promises.
+"""
 
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import subprocess
 import sys
@@ -12,7 +16,15 @@ from typing import Any
 
 import pytest
 
+from tokspec.suite.cases import write_bundle
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.selection import cases_of_version
+from tokspec.suite.specification import load_specification
+
 ROOT = Path(__file__).parents[2]
+
+LAST = "0.2.0"
+RELEASE = ROOT / "packages" / "releases" / f"{LAST}.json.gz"
 
 CASE: dict[str, Any] = {
     "id": "one",
@@ -114,3 +126,21 @@ def test_what_is_new_is_listed(change: Callable[[dict[str, Any]], object], line:
 def test_a_broken_rule_fails(change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path) -> None:
     status, _, messages = compare(change, tmp_path)
     assert (status, messages) == (1, [message])
+
+
+def changes(old: Path, new: Path) -> tuple[int, list[str]]:
+    command = [sys.executable, str(ROOT / "packages" / "changes.py"), str(old), str(new)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stderr.split("\n")[:-1]
+
+
+def test_the_fixtures_of_today_keep_what_the_last_release_promises(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "today.json", load_suite(), load_specification())
+    assert changes(RELEASE, tmp_path / "today.json") == (0, [""])
+
+
+def test_a_gate_of_the_last_release_is_asked_the_same_cases() -> None:
+    released = json.loads(gzip.decompress(RELEASE.read_bytes()))
+    assert released["version"] == LAST
+    kept = [case["id"] for case in released["cases"] if case["id"] in load_suite().cases]
+    assert [case.id for case in cases_of_version(load_suite(), LAST)] == kept

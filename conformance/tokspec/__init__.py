@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Adapter", "Hello", "Refusal", "Unsupported", "__version__", "require_unicode"]
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ import (
 )
 
 // Version is that of the suite.
-const Version = "0.2.0"
+const Version = "0.3.0"
 
 //go:embed cases.json packs/*.pack.jsonl
 var files embed.FS

@@ -66,7 +66,7 @@ from tokref.values import (
 )
 from tokref.wordpiece import WordPieceTraining, train_wordpiece
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "AddedToken",

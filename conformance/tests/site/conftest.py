@@ -110,10 +110,10 @@ def columns(hostile_run: Run) -> list[Column]:
     ]
     counted = {"given": "tokenizer.json", "texts": 10}
     cells = {
-        "tokfast 0.2.0": Cell("toy", "tokfast 0.2.0", as_it_is=True, fields={"ids": [10, 10]}, **counted),
+        "tokfast 0.3.0": Cell("toy", "tokfast 0.3.0", as_it_is=True, fields={"ids": [10, 10]}, **counted),
         hostile: Cell("toy", hostile, fields={"tokens": [4, 10]}, reason=HOSTILE[2], causes=causes, **counted),
     }
-    nobody = {"tokfast 0.2.0": Cell("other", "tokfast 0.2.0", reason="loads no such file")}
+    nobody = {"tokfast 0.3.0": Cell("other", "tokfast 0.3.0", reason="loads no such file")}
     return [Column("toy", "tokenizer.json", cells), Column("other", "tokenizer.json", nobody, fault=HOSTILE[0])]
 
 

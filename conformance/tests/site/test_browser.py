@@ -79,7 +79,7 @@ def test_filters_leave_the_rows_that_fit(site: Path, page: Any) -> None:
     assert page.inner_text("#count") == "3 of 3 implementations"
     page.fill("[data-filter=name]", "tokf")
     assert page.inner_text("#count") == "1 of 3 implementations"
-    assert page.locator(f"{SUITE} tbody tr:visible th").all_inner_texts() == ["tokfast 0.2.0"]
+    assert page.locator(f"{SUITE} tbody tr:visible th").all_inner_texts() == ["tokfast 0.3.0"]
     page.fill("[data-filter=name]", "")
     page.select_option("[data-filter=language]", "Python")
     assert page.inner_text("#count") == "2 of 3 implementations"
@@ -194,7 +194,7 @@ def test_clauses_are_filtered_by_what_they_say(site: Path, page: Any) -> None:
         ("fused unknown tokens", "bpe_unknown_run"),
         ("streaming ctc", "ctc-stream"),
         ("lstrip", "flags of added tokens"),
-        ("tokf", "tokfast 0.2.0"),
+        ("tokf", "tokfast 0.3.0"),
         ("toy", "toy"),
     ],
 )
@@ -221,7 +221,7 @@ def test_two_are_set_beside_each_other(site: Path, page: Any) -> None:
     asked, right = [int(number) for number in re.findall(r"[0-9]+", sum)[:2]]
     assert (
         sum
-        == f"Both are asked {asked} cases: {right} both right, 0 only tokref 0.2.0, 0 only tokfast 0.2.0, 0 both wrong."
+        == f"Both are asked {asked} cases: {right} both right, 0 only tokref 0.3.0, 0 only tokfast 0.3.0, 0 both wrong."
     )
     assert asked == right > 2000
     page.select_option("#show", "asked")

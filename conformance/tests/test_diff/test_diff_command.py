@@ -84,7 +84,7 @@ def test_whoever_answers_the_same_agrees(recorded: Any) -> None:
     status, printed, noted = recorded("diff", "a.ndjson", "tokenizers")
     assert (status, noted) == (0, "")
     lines = printed.splitlines()
-    assert lines[:2] == ["A  tokref 0.2.0 as recorded in a.ndjson", "B  tokenizers 0.23.3"]
+    assert lines[:2] == ["A  tokref 0.3.0 as recorded in a.ndjson", "B  tokenizers 0.23.3"]
     assert lines[3:7] == [
         "operation     same  different  not compared",
         f"normalize        ·          ·           {texts}",
@@ -197,7 +197,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         ),
         (
             ("record", "reference", "--model", "sentences.json", "-o", "p.ndjson"),
-            "tokref 0.2.0: answers no text: unsupported: sentences.json is a",
+            "tokref 0.3.0: answers no text: unsupported: sentences.json is a",
         ),
         (
             ("diff", "m.ndjson", "reference"),
@@ -378,7 +378,7 @@ def test_implementations_are_compared_over_cases_without_a_model(run: Any) -> No
     status, printed, _ = run("diff", "reference", "wrong:Wrong", "--show", 1)
     assert status == 1
     lines = printed.splitlines()
-    assert lines[:2] == ["A  tokref 0.2.0 (reference)", "B  tokref 0.2.0 (wrong:Wrong)"]
+    assert lines[:2] == ["A  tokref 0.3.0 (reference)", "B  tokref 0.3.0 (wrong:Wrong)"]
     assert re.fullmatch(r"   inputs    \d+ \(\S+ %\); first case \S+", lines[4])
     assert lines[-2] == "no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so"
 
@@ -402,7 +402,7 @@ class Refusing(ReferenceAdapter):
 @pytest.mark.parametrize("sides", [("reference", "refusing:Refusing"), ("refusing:Refusing", "reference")])
 def test_a_model_that_a_side_refuses_ends_a_comparison_with_one_line(run: Any, sides: tuple[str, str]) -> None:
     Path("refusing.py").write_text(REFUSING, "utf-8")
-    said = "tokspec: tokenizer.json: tokref 0.2.0: refuses the model: invalid_model: not this one\n"
+    said = "tokspec: tokenizer.json: tokref 0.3.0: refuses the model: invalid_model: not this one\n"
     assert run("diff", *sides, "--model", "tokenizer.json") == (2, "", said)
 
 
@@ -448,12 +448,12 @@ def test_what_never_answers_is_given_up(recorded: Any, implementation: str, said
     Path("never.py").write_text(NEVER, "utf-8")
     for command in (("record", implementation, *RECORD[:-1], "-o", "b.ndjson"), ("diff", "a.ndjson", implementation)):
         status, printed, noted = recorded(*command, "--case-seconds", "0.3")
-        assert (status, printed, noted) == (2, "", f"tokspec: tokref 0.2.0: {said}\n")
+        assert (status, printed, noted) == (2, "", f"tokspec: tokref 0.3.0: {said}\n")
 
 
 LATE_STREAMS = """\
-A  tokfast 0.2.0
-B  tokfast 0.2.0 (late:Late)
+A  tokfast 0.3.0
+B  tokfast 0.3.0 (late:Late)
 
 1. decode_stream: gives the same text later
    inputs    2 (100 %); first texts.txt at 0

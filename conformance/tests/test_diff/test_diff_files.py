@@ -168,7 +168,7 @@ def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:
     assert case.model.content == {"type": "bpe", "vocabulary": ["a", "b", "ab"], "merges": [["a", "b"]]}
     assert case.outcome == {"expect": {"tokens": ["ab"], "ids": [2], "spans": [[0, 2]]}}
     assert case.why == (
-        'NOT VERIFIED: sound 1 (trouble:Sound) gives {"tokens": ["a", "b"], "ids": [97, 98]}; tokref 0.2.0 (reference) gives '
+        'NOT VERIFIED: sound 1 (trouble:Sound) gives {"tokens": ["a", "b"], "ids": [97, 98]}; tokref 0.3.0 (reference) gives '
         '{"tokens": ["ab"], "ids": [2]}. Say here what the case shows.'
     )
     file.write_text("worked out", "utf-8")
