@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,6 +12,7 @@ import click
 from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded, write_whole
 from tokspec.cli.options import FILE, Command, add_options
+from tokspec.judge.judging import apply_known
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
 from tokspec.suite.strict_yaml import LARGEST
@@ -69,36 +69,25 @@ class Ratchet:
         how = f"fix them, or list them as what they are: {again} --update-known-failures --list-crashes"
         return f"not listed, because they crash, hang or break the protocol: {crashed}; {how}" if crashed else ""
 
-    def applied(self, run: Run, cases: Collection[str]) -> tuple[Run, DataError | None]:
-        """Return the run as it counts with what is known, after the file was written anew if that is wanted.
+    def rewritten(self, run: Run, cases: Collection[str]) -> tuple[KnownFailures, DataError | None]:
+        """Rewrite the file from a run to which none of its entries was applied, and return what it says then.
 
-        Beside it stands why the file was not written: the run shows nothing that it could be written from, or it cannot
-        be. What the cases came to is worth telling all the same.
+        The error says why it was not written: the run shows nothing that it could be written from, or it cannot be. The
+        results are worth reporting all the same, by the entries as they were.
         """
-        if self.file is None or not self.update:
-            return replace(run, problems=(*run.problems, *self.known.stale(cases))), None
         from tokspec.judge.known_failures_update import update_known_failures  # here, because few runs need it
 
-        counted = _counted(run, self.known)
+        assert self.file is not None
         try:
+            counted = apply_known(run, self.known)
             new = update_known_failures(self._text(), self.known, counted, cases, crashes=self.crashes)
             write_whole(self.file, new)
-            return _counted(run, read_known_failures(self.file)), None
+            return read_known_failures(self.file), None
         except DataError as error:
-            return counted, error
+            return self.known, error
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""
         if self.file is None or not self.file.exists():
             return ""
         return read_bounded(self.file, str(self.file), LARGEST)
-
-    @property
-    def counting(self) -> KnownFailures | None:
-        """What does not count while the cases run: nothing, where the file is written from what they come to."""
-        return None if self.update else self.known
-
-
-def _counted(run: Run, known: KnownFailures) -> Run:
-    today = date.today()
-    return replace(run, results=tuple(known.apply_to(result, today) for result in run.results))

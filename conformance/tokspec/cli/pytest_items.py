@@ -16,6 +16,7 @@ from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.known import Ratchet
 from tokspec.cli.options import Target, parse_choices
+from tokspec.judge.judging import end_problems
 from tokspec.judge.runner import run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices
 from tokspec.report.failure import brief, describe
@@ -115,8 +116,7 @@ class Cases(pytest.Collector):
         if self.implementation is None:
             return []
         self.implementation.close()
-        ends = dict.fromkeys(f"{fault} (PROTO-3)" for fault in self.implementation.end_faults)
-        return [*run(self.implementation, []).problems, *ends]
+        return [*run(self.implementation, []).problems, *end_problems(self.implementation)]
 
 
 class CaseItem(pytest.Item):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import click
@@ -35,9 +34,11 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.formats.user_model import files_of_model, read_user_model
-from tokspec.judge.diagnosis import FailureGroup, diagnose, first_diverging_stage, group_failures
-from tokspec.judge.runner import Run, run
-from tokspec.judge.scope import check_names, shortfalls
+from tokspec.judge.diagnosis import FailureGroup, first_diverging_stage, group_failures
+from tokspec.judge.judging import Terms, judge_implementation
+from tokspec.judge.known_failures import KnownFailures
+from tokspec.judge.runner import Run
+from tokspec.judge.scope import check_names
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
@@ -160,76 +161,70 @@ class Judging:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
 
         Returns:
-            The run, its failures described, and why the known failures were not written anew, if they should have been.
+            The run, its failures described, and why the known failures were not rewritten, if they should have been.
         """
         check_names(self.required)
-        cases = select(cases_of_version(self.suite, self.fixtures_version), self.patterns, self.excluded)
-        overridden = parse_choices(self.choices)
+        known_cases = cases_of_version(self.suite, self.fixtures_version)
+        cases = select(known_cases, self.patterns, self.excluded)
+        terms = Terms(
+            parse_choices(self.choices), self.ratchet.known, self.names_of_entries(), self.required, known_cases
+        )
+        shown: list[list[str]] = []
+        refusals: list[DataError] = []
+
+        def rewrite(finished: Run) -> KnownFailures:
+            known, refusal = self.ratchet.rewritten(finished, terms.names)
+            refusals.extend([refusal] if refusal else [])
+            return known
+
+        def look(finished: Run, session: Session, reference: Session) -> None:
+            shown.extend(self.describe(finished, show, every, session, reference))
+
         try:
-            began = monotonic()
-            with self.target.open(self.jobs) as session:
-                started = monotonic()
-                with ProgressBar("judging", len(cases)) as advance:
-                    finished = run(
-                        session,
-                        cases,
-                        choices=overridden,
-                        max_failures=self.max_failures,
-                        known=self.ratchet.counting,
-                        progress=advance,
-                    )
-                if self.verify:
-                    finished = self.verify_run(finished, started - began, (monotonic() - started) * self.jobs)
-                finished, refusal = self.ratchet.applied(finished, self.known_cases())
-                known = cases_of_version(self.suite, self.fixtures_version)
-                missing = shortfalls(finished, known, self.required)
-                finished = replace(finished, problems=(*finished.problems, *missing))
-                finished, shown = self.diagnose(finished, show, every, session)
+            with ProgressBar("judging", len(cases)) as advance:
+                finished = judge_implementation(
+                    lambda: self.target.open(self.jobs),
+                    cases,
+                    terms,
+                    max_failures=self.max_failures,
+                    verify=self.verify_run if self.verify else None,
+                    rewrite=rewrite if self.ratchet.update else None,
+                    reference=self.target.open_reference,
+                    look=look,
+                    progress=advance,
+                )
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
-        ends = dict.fromkeys(f"{fault} (PROTO-3)" for fault in session.end_faults)
-        return replace(finished, problems=(*finished.problems, *ends)), shown, refusal
+        return finished, shown, refusals[0] if refusals else None
 
-    def known_cases(self) -> Collection[str]:
-        """Return the cases that a known failure may name: one that was removed since may stay with an older version."""
+    def names_of_entries(self) -> Collection[str]:
+        """Return the cases that a known failure may name: with an older version also those that were removed since."""
         is_older = self.fixtures_version not in (None, __version__)
         known = self.ratchet.known
         return {*self.suite.cases, *known.entries, *(known.not_offered or ())} if is_older else self.suite.cases
 
     def verify_run(self, finished: Run, starting: float, asking: float) -> Run:
-        """Ask again; it took so many seconds to start the implementation, and one process of it to answer once."""
+        """Ask again; the implementation took this many seconds to start, and to answer once."""
         from tokspec.judge.verify import count_requests, estimate_seconds, verify_run  # here, as most runs do without
 
-        expected = estimate_seconds(starting, asking)
+        expected = estimate_seconds(starting, asking * self.jobs)
         with ProgressBar("verifying", count_requests(finished), expected) as advance:
             return verify_run(finished, self.target.open, self.seed, lambda requests: advance(by=requests))
 
-    def diagnose(self, finished: Run, show: int, every: bool, session: Session) -> tuple[Run, list[list[str]]]:
-        """Tell the cause of each failure, and describe one of each cause, or every one.
-
-        Each has the stage that diverges and the command that shows it alone.
-        """
-        if not finished.failed:
-            return finished, []
-        with self.target.open_reference() as reference:
-            finished = diagnose(finished, session, reference)
-            groups = group_failures(finished.failed)
-            shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]
-            return finished, [
-                describe(
-                    result,
-                    # Alone it would pass: what it takes is from other cases.
-                    f"{self.again()} --verify"
-                    if result.verdict is Verdict.STATE_LEAK
-                    else f"{self.again()} --select {result.case.id}",
-                    first_diverging_stage(result.question, session, reference, finished.choices["offset_unit"])
-                    if result.verdict is Verdict.FAIL
-                    else "",
-                    terminal_width(),
-                    alike,
-                )
-                for result, alike in shown
-            ]
+    def describe(
+        self, finished: Run, show: int, every: bool, session: Session, reference: Session
+    ) -> Iterator[list[str]]:
+        """Describe one failure of each cause, or every one, with its diverging stage and the command that repeats it."""
+        groups = group_failures(finished.failed)
+        shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]
+        for result, alike in shown:
+            # Alone it would pass: what it takes is from other cases.
+            is_leak = result.verdict is Verdict.STATE_LEAK
+            again = f"{self.again()} --verify" if is_leak else f"{self.again()} --select {result.case.id}"
+            stage = ""
+            if result.verdict is Verdict.FAIL:
+                stage = first_diverging_stage(result.question, session, reference, finished.choices["offset_unit"])
+            yield describe(result, again, stage, terminal_width(), alike)
 
     def again(self) -> str:
         """Write the command that judges in the same way, without its selection."""

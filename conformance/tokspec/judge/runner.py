@@ -95,7 +95,7 @@ def run(
     results: dict[int, Result] = {}
     failures = 0
     stopped = max_failures == 0
-    for index, result in () if stopped else _judged(session, cases, declared):
+    for index, result in () if stopped else judge_cases(session, cases, declared):
         if index in results:
             raise RuntimeError(f"{cases[index].id} was answered twice")
         results[index] = known.apply_to(result, today) if known else result
@@ -113,7 +113,7 @@ def run(
     return Run(session.hello, declared, tuple(ordered), problems, known.faults if known else ())
 
 
-def _judged(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
+def judge_cases(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
     """Return the result of each case; several programs are asked at once, and their replies judged as they come.
 
     That of a table follows when the last of its rows is judged.

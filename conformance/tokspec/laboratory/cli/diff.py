@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import date
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +31,7 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
+from tokspec.judge.judging import apply_known, with_problems
 from tokspec.judge.runner import Run, make_request
 from tokspec.judge.verdicts import Verdict, effective_choices, judge
 from tokspec.laboratory.cli.record import texts_options
@@ -452,23 +452,20 @@ class _Diff:
         return max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
 
     def _as_run(self, tally: Tally) -> tuple[Run, DataError | None]:
-        """Return the comparison as a run of B that is held to A, as it counts with what is known.
+        """Return the comparison as a run of B that is held to A, with the known failures applied.
 
-        Beside it stands why the known failures were not written anew, if they should have been.
+        The error says why the known failures were not rewritten, if they should have been.
         """
         session = self.sessions[1]
         hello = session.hello if session else self._recordings[-1].header.hello
         problems = [str(fault) for each in self.sessions if each for fault in each.unblamed]
-        names = self._names()
-        run = make_run(tally, hello, self._side_choices[1], names[0], problems, self.a)
-        known = self.ratchet.counting
-        if known and known.entries:
-            listed = known.unsupported(run.results)
-            results = tuple(known.apply_to(result, date.today()) for result in run.results)
-            run = replace(run, results=results, problems=(*run.problems, *listed))
-        entries = self.ratchet.known.entries
-        unselected = {name for name in entries if not self._is_wanted(name)}
-        return self.ratchet.applied(run, {*tally.sections, *unselected})
+        run = make_run(tally, hello, self._side_choices[1], self._names()[0], problems, self.a)
+        known = self.ratchet.known
+        names = {*tally.sections, *(name for name in known.entries if not self._is_wanted(name))}
+        if self.ratchet.update:
+            rewritten, refusal = self.ratchet.rewritten(run, names)
+            return apply_known(run, rewritten), refusal
+        return with_problems(apply_known(run, known), (*known.unsupported(run.results), *known.stale(names))), None
 
     def _write(self, summary: Summary, run: Run) -> None:
         again = self._again()

@@ -26,8 +26,8 @@ from tokspec.adapters.versions import as_file_name, cache_folder
 from tokspec.base.display import escape, visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import write_whole
-from tokspec.judge.diagnosis import diagnose
-from tokspec.judge.runner import Run, run
+from tokspec.judge.judging import Terms, judge_implementation
+from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.changes import Change, cause_of, changes, group_changes, tell
 from tokspec.report.ndjson import Report, ndjson, origin, read_report
@@ -169,13 +169,15 @@ def _judge(name: str, version: str, suite: Suite) -> Release:
 
 
 def _run(found: FoundAdapter, cases: Sequence[Case]) -> Run:
+    """Judge a release; a crash or time-out that does not come again is not the release's."""
     try:
-        with open_session(found, None) as session:
-            judged = run(session, cases)
-            if not judged.failed:
-                return judged
-            with open_session(find_reference(), None) as reference:
-                return diagnose(judged, session, reference)
+        return judge_implementation(
+            lambda: open_session(found, None),
+            cases,
+            Terms(),
+            flaky=lambda first, second: second,
+            reference=lambda: open_session(find_reference(), None),
+        )
     except AdapterFault as fault:
         raise DataError(f"cannot be asked: {fault}", key=found.spec) from None
 
@@ -241,6 +243,7 @@ def _text_release(release: Release, show: int) -> Iterator[str]:
     changed = ", ".join(f"{told[what]} {what}" for what in dict.fromkeys(TOLD.values()) if told[what])
     changed = changed or ("nothing changed" if release.before else "no release before it was judged")
     yield visible(f"{release.version:<10}  {counts[Verdict.PASS]} of {asked} pass: {changed}")
+    yield from (f"    does not conform: {visible(problem)}" for problem in release.report.run.problems)
     groups = group_changes(change for change in release.changes if change.kind in TOLD)
     for group in groups[:show]:
         yield f"    {tell(group, TOLD[group[0].kind])}"
@@ -268,4 +271,5 @@ def _json_release(release: Release) -> dict[str, Any]:
         }
         for group in groups
     ]
-    return {"version": release.version, "counts": counts, "changes": told}
+    problems = {"problems": list(release.report.run.problems)} if release.report.run.problems else {}
+    return {"version": release.version, "counts": counts, **problems, "changes": told}

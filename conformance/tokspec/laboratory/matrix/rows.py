@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 from tokspec.adapters.registry import FoundAdapter, find, known_names, open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
+from tokspec.judge.judging import Terms, judge_implementation, keep_second
 from tokspec.judge.known_failures import KnownFailures, read_known_failures
-from tokspec.judge.runner import Run, fail_at_start, run
+from tokspec.judge.runner import Run, fail_at_start
 from tokspec.judge.verdicts import Verdict, count_verdicts
 from tokspec.report.markdown import escape_markup
 from tokspec.suite import schema
@@ -55,11 +56,16 @@ class Listed:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """What became of one implementation: its run, or why there is none."""
+    """What became of one implementation: its run, or why there is none.
+
+    ``flaky`` describes crashes and time-outs that did not come again; they are the machine's, and the answers count that
+    came then.
+    """
 
     listed: Listed
     run: Run | None
     missing: str = ""
+    flaky: tuple[str, ...] = ()
 
 
 def read_list(file: Path) -> list[Listed]:
@@ -117,15 +123,19 @@ def _row(one: Listed, suite: Suite) -> MatrixRow:
     missing = one.missing()
     if missing:
         return MatrixRow(one, None, missing)
-    cases = list(suite.cases.values())
+    cases, flaky = list(suite.cases.values()), list[str]()
     try:
-        with open_session(one.impl, one.command) as session:
-            judged = run(session, cases, known=one.known)
+        judged = judge_implementation(
+            lambda: open_session(one.impl, one.command),
+            cases,
+            Terms(known=one.known, names=suite.cases),
+            flaky=lambda first, second: keep_second(first, second, flaky.append),
+        )
     except AdapterFault as fault:
         judged = fail_at_start(one.name, cases, fault)
     except DataError as error:
         return MatrixRow(one, None, error.message)
-    return MatrixRow(one, replace(judged, problems=(*judged.problems, *one.known.stale(suite.cases))))
+    return MatrixRow(one, judged, flaky=tuple(flaky))
 
 
 #: What is counted after the chapters, and how it is called there.
@@ -146,6 +156,8 @@ def text_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
     for judged in (row.run for row in rows if row.run):
         yield from (f"{_name(judged)}: {visible(problem)}" for problem in judged.problems)
         yield from (f"{_name(judged)}, beside the cases: {visible(fault)}" for fault in judged.faults)
+    for row in rows:
+        yield from (f"{visible(row.listed.name)}: flaky: {visible(line)}" for line in row.flaky)
 
 
 def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
