@@ -74,7 +74,7 @@ def test_every_command_gives_a_program_that_ends_badly_the_same_verdict(
 
     (row,) = matrix(read_list(listed(tmp_path, "exit-with-3")), SUITE)
     assert row.run is not None
-    assert (row.run.problems, row.run.conforms) == ((ENDED,), False)
+    assert (row.run.problems, row.run.is_green) == ((ENDED,), False)
 
     found("exit-with-3")
     releases = list(history("mine", ["1.0"], SUITE))

@@ -75,14 +75,14 @@ def known(folder: Path, text: str = TEXT) -> KnownFailures:
 def test_what_fails_as_listed_is_known(tmp_path: Path) -> None:
     finished = judged(Spelling(), known(tmp_path))
     assert outcomes(finished) == [("pass", ""), ("known failure", "m is written M"), ("pass", "")]
-    assert finished.conforms
+    assert finished.is_green
 
 
 def test_faults_that_no_case_shows_stay_in_the_file_and_fail_nothing(tmp_path: Path) -> None:
     text = TEXT.replace("known_failures:", "faults:\n  - hangs at night\nknown_failures:", 1)
     entries = known(tmp_path, text)
     finished = judged(Spelling(), entries)
-    assert (finished.faults, finished.problems, finished.conforms) == (("hangs at night",), (), True)
+    assert (finished.faults, finished.problems, finished.is_green) == (("hangs at night",), (), True)
     updated = update_known_failures(text, entries, judged(SpellingOtherwise()), SUITE)
     assert updated == text.replace(MUG, digest(judged(SpellingOtherwise()).results[1]))
 
@@ -91,7 +91,7 @@ def test_what_passes_is_an_unexpected_pass(tmp_path: Path) -> None:
     finished = judged(ReferenceAdapter(), known(tmp_path))
     detail = "passes, but known.yaml:5 lists it as failing"
     assert outcomes(finished) == [("pass", ""), ("unexpected pass", detail), ("pass", "")]
-    assert not finished.conforms
+    assert not finished.is_green
 
 
 def test_what_fails_otherwise_fails(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_an_entry_of_what_is_not_offered_is_a_problem_of_the_run(tmp_path: Path)
     finished = judged(Refusing(), known(tmp_path, TEXT + '    expires: "2020-06-30"\n'))
     assert outcomes(finished) == [("pass", ""), ("unsupported", "later"), ("unsupported", "later")]
     problem = "known.yaml:5: bpe-toy-encode-mug is listed as failing, and is unsupported now; remove the entry"
-    assert (finished.problems, finished.conforms) == ((problem,), False)
+    assert (finished.problems, finished.is_green) == ((problem,), False)
 
 
 def test_an_entry_of_no_case_is_named(tmp_path: Path) -> None:

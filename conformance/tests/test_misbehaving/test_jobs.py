@@ -125,7 +125,7 @@ def test_who_wants_no_more_waits_for_nobody(judge: Any, cases: list[Case]) -> No
         replies = session.ask_in_parallel([_request(case) for case in (cases[0], hugs)], nothing)
         assert next(replies) == (0, 0)
         replies.close()  # type: ignore[attr-defined]
-        assert run(session, cases[:4]).conforms
+        assert run(session, cases[:4]).is_green
 
 
 def test_an_end_of_the_session_ends_what_was_asked(judge: Any, cases: list[Case]) -> None:

@@ -59,7 +59,7 @@ class Ratchet:
 
     def advice(self, run: Run, again: str) -> str:
         """Say what to do about a run that the file does not cover; nothing if it does."""
-        if self.file is None or run.conforms:
+        if self.file is None or run.is_green:
             return ""
         if not self.update:
             return f"to rewrite the known-failures file: {again} --update-known-failures"

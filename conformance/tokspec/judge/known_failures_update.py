@@ -12,13 +12,10 @@ from dataclasses import dataclass, replace
 
 from tokspec.base.display import compact, visible
 from tokspec.base.errors import DataError
-from tokspec.judge.known_failures import KnownFailure, KnownFailures, digest, parse_known_failures
+from tokspec.judge.known_failures import UNEXPLAINED, KnownFailure, KnownFailures, digest, parse_known_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
 from tokspec.suite.strict_yaml import Document, parse_yaml
-
-#: The reason that a new entry gets; a person writes a better one.
-UNEXPLAINED = "not explained yet"
 
 #: Verdicts that are listed only where it is asked for: too serious to be listed unseen.
 CRASHES = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)

@@ -38,14 +38,18 @@ def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
 
 
 def write_outputs(run: Run) -> Iterator[str]:
-    """Return the lines for ``GITHUB_OUTPUT``: whether the run conforms, the number of cases, and the counts.
+    """Return the lines for ``GITHUB_OUTPUT``: whether the run is green, the number of cases, and the counts.
+
+    ``conforms`` is true for every green run, as it always was; ``holds`` then says whether it is green only because its
+    failures are listed as known.
 
     >>> from tokspec.adapter import Hello
     >>> list(write_outputs(Run(Hello("x", "1", "C", ("encode",)), {}, ())))[:3]
-    ['conforms=false', 'cases=0', 'passed=0']
+    ['conforms=false', 'holds=false', 'cases=0']
     """
     counts = {verdict.value: count for verdict, count in run.counts.items()}
-    yield f"conforms={json.dumps(run.conforms)}"
+    yield f"conforms={json.dumps(run.is_green)}"
+    yield f"holds={json.dumps(run.holds_list)}"
     yield f"cases={len(run.results)}"
     yield f"passed={run.counts[Verdict.PASS]}"
     yield f"failed={len(run.failed)}"

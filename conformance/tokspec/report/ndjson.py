@@ -96,7 +96,7 @@ def _write_lines(run: Run, origin: Origin, share: int) -> Iterator[bytes]:
         yield _write_line(result, share)
     counts = {verdict.value: count for verdict, count in run.counts.items()}
     faults = {"faults": list(run.faults)} if run.faults else {}
-    yield encode_line({"counts": counts, "problems": list(run.problems), **faults, "conforms": run.conforms})
+    yield encode_line({"counts": counts, "problems": list(run.problems), **faults, "conforms": run.is_green})
 
 
 def _write_line(result: Result, share: int) -> bytes:
@@ -207,7 +207,7 @@ def read_report(file: Path, name: str = "") -> Report:
         tuple(footer.get("faults", ())),
     )
     counted = {verdict.value: count for verdict, count in run.counts.items()}
-    same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.conforms is footer["conforms"]
+    same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.is_green is footer["conforms"]
     if not same or len(results) != header["cases"]:
         raise DataError("counts otherwise than its lines; it was changed or cut; run again", name, number)
     if len({result.case.id for result in results}) < len(results):

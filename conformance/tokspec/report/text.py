@@ -10,6 +10,7 @@ import click
 from tokspec.base.display import did_you_mean, quote, shorten, terminal_width, visible, wrap
 from tokspec.judge.declared import all_pass
 from tokspec.judge.diagnosis import FailureGroup, group_failures
+from tokspec.judge.known_failures import UNEXPLAINED
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import extent, in_profile
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
@@ -25,6 +26,9 @@ def say(lines: Iterable[str]) -> None:
 
 #: How many reasons for which cases are unsupported have a line.
 REASONS = 24
+
+#: The colour of the last line, by the state that it names.
+_COLOURS = {"conforms": "green", "holds its list of known failures": "yellow", "does not conform": "red"}
 
 #: The verdicts of cases that say nothing of what an implementation does.
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
@@ -45,12 +49,11 @@ def headline(run: Run) -> str:
     parts = {verdict: f"{count} {verdict.value}" for verdict, count in run.counts.items() if count}
     others = [parts.pop(verdict) for verdict in _NOT_ASKED if verdict in parts]
     who = visible(shorten(" ".join(part for part in (hello.name, hello.version) if part)))
-    state = "conforms" if run.conforms else "does not conform"
     cases = f"{len(run.results)} case{'' if len(run.results) == 1 else 's'}"
     if others:
         asked = len(run.results) - sum(run.counts[verdict] for verdict in _NOT_ASKED)
         cases = f"{asked} of {cases} asked"
-    return f"{who} {state}: {cases} = {' + '.join(parts.values()) or 'none'}{''.join(f', {each}' for each in others)}"
+    return f"{who} {run.state}: {cases} = {' + '.join(parts.values()) or 'none'}{''.join(f', {each}' for each in others)}"
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
@@ -145,7 +148,7 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
         yield from (*notes, "")
     yield from (*table(run, every_clause), "")
     yield from (click.style(visible(problem), fg="red") for problem in run.complaints)
-    yield click.style(headline(run), fg="green" if run.conforms else "red", bold=True)
+    yield click.style(headline(run), fg=_COLOURS[run.state], bold=True)
 
 
 def _rest(every: Sequence[FailureGroup], shown: int) -> Iterator[str]:
@@ -163,6 +166,9 @@ def _rest(every: Sequence[FailureGroup], shown: int) -> Iterator[str]:
 
 def _notes(run: Run) -> Iterator[str]:
     """Say what passes in part only, and what an implementation declares that nothing is asked about."""
+    known = [result for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]
+    if unexplained := sum(result.detail == UNEXPLAINED for result in known):
+        yield f"{unexplained} of {len(known)} known failures have no reason yet; write one into the file"
     in_part = Counter(result.detail for result in run.results if result.verdict is Verdict.PASS and result.detail)
     for detail, count in in_part.most_common():
         yield visible(f"{count} counted as passed without a field that is not given: {shorten(detail)}")

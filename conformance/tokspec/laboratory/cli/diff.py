@@ -513,7 +513,7 @@ class _Diff:
             return INTERRUPTED
         if self.progress.faults or tally.bad or not tally.compared:
             return 2
-        return 0 if run.conforms else 1
+        return 0 if run.is_green else 1
 
 
 def _is_of_a_case(group: Group) -> bool:

@@ -100,7 +100,7 @@ def matrix_command(
         )
     if any(column.fault for column in columns):
         return 2
-    return 0 if all(row.run.conforms if row.run else not every for row in rows) else 1
+    return 0 if all(row.run.is_green if row.run else not every for row in rows) else 1
 
 
 def _list_of_checkout() -> Path | None:

@@ -43,11 +43,7 @@ def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[
     failed, listed, unsupported = groups(run, links)
     counted = {chapter_of(result.case) for result in run.results if result.case.clauses}
     chapters = [chapter for chapter in chapters_of(specification) if chapter in counted]
-    counts, marks = run.counts, choice_marks(run)
-    wrong = len(run.failed)
-    state = f"fails {wrong} case{'' if wrong == 1 else 's'}" if wrong else "passes what it is asked"
-    if not wrong and counts[Verdict.KNOWN_FAILURE]:
-        state = f"fails {counts[Verdict.KNOWN_FAILURE]} cases, all of them known"
+    marks = choice_marks(run)
     return {
         "name": name_of(run),
         "language": shown(hello.language, 60),
@@ -56,8 +52,8 @@ def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[
         "formats": shown(", ".join(hello.formats)),
         "fields": shown(", ".join(hello.encode_fields)),
         "command": shown(command),
-        "good": run.conforms and not counts[Verdict.KNOWN_FAILURE],
-        "state": f"{state}.",
+        "good": run.state == "conforms",
+        "state": f"{run.state}.",
         "headline": shown(headline(run)).rpartition(": ")[2],
         "problems": [shown(problem) for problem in run.complaints],
         "faults": [shown(fault) for fault in run.faults],
