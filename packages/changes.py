@@ -2,8 +2,8 @@
 
     python packages/changes.py OLD.json NEW.json
 
-Either may be compressed with gzip, as those of ``packages/releases`` are. Status 1 if a rule of versions is broken: a case changed, or is new without its ``since``; a clause or a choice was
-removed, or a default option changed.
+Either may be compressed with gzip, as those of ``packages/releases`` are. Status 1 if a rule of versions is broken: a
+case changed, or is new without its ``since``; a clause or a choice was removed, or a default option changed.
 """
 
 from __future__ import annotations

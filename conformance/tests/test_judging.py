@@ -43,7 +43,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     monkeypatch.setattr(history_module, "adapter_digest", lambda name: "01234567")
 
     def find(*words: object) -> None:
-        made = FoundAdapter("mine==1.0", "", "", (), program=program(*words))
+        made = FoundAdapter("mine", "", "", (), program=program(*words))
         monkeypatch.setattr(history_module, "find", lambda spec: made)
 
     return find

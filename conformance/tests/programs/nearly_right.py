@@ -1,4 +1,4 @@
-"""Answers as the reference does, but for one thing: it exits with status 3 after ``bye``, or crashes once.
+"""Answers as the reference does, but for one thing: it exits with status 3 after ``bye``, or crashes once, or always.
 
 To crash once it gets the name of a file: the process that does not find it makes it, and crashes at ``encode``.
 """
@@ -30,5 +30,7 @@ if __name__ == "__main__":
     sys.argv = [sys.argv[0], "tokspec.adapters.reference:ReferenceAdapter"]
     if how == "crash-once":
         crash_once(Path(words[0]))
+    if how == "crash-always":
+        AdapterServer._run = lambda self, request: os._exit(7)  # type: ignore[method-assign]
     main()
     sys.exit(3 if how == "exit-with-3" else 0)

@@ -138,7 +138,7 @@ NONE = Refused("unsupported", "is not offered")
         (Answer({"ids": [3]}), Answer({"tokens": ["bug"]}), Verdict.UNSUPPORTED, "A gives ids, B gives tokens", ""),
         (BUG, NONE, Verdict.UNSUPPORTED, "B: is not offered", ""),
         (NONE, NONE, Verdict.UNSUPPORTED, "A: is not offered; B: is not offered", ""),
-        (Fault("crash", "there"), Fault("crash", "here"), Verdict.PASS, "", ""),
+        (Fault("crash", "there"), Fault("crash", "here"), Verdict.UNSUPPORTED, "A crashes, and so does B", ""),
         (Refused("unknown_symbol", "b"), Refused("unknown_symbol", ""), Verdict.PASS, "", ""),
         (BUG, Fault("crash", "exit status 3"), Verdict.CRASH, "A answers, B crashes", "encode: B crashes: exit status 3"),
         (BUG, Fault("timeout", "10 s"), Verdict.TIMEOUT, "A answers, B takes too long", "encode: B takes too long: 10 s"),

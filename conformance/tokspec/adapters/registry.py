@@ -228,13 +228,15 @@ def package_of(name: str) -> str:
 
     >>> package_of("sentencepiece"), package_of("nobody")
     ('sentencepiece', '')
+    >>> package_of("transformers-streamer")
+    'transformers'
     """
     if not any(point.name == name for point in _announced()):
         return ""
     packages = [_name_of(requirement) for requirement in _requirements(_entry_point(name, name))]
     if not packages:
         raise DataError("has no releases of its own: it needs no package", key=escape(name))
-    return next((package for package in packages if package.startswith(name)), packages[0])
+    return next((each for each in packages if each.startswith(name) or name.startswith(each)), packages[0])
 
 
 def _name_of(requirement: str) -> str:
@@ -282,7 +284,23 @@ def open_session(
     found = impl if isinstance(impl, FoundAdapter) else find(impl)
     if in_process or (found.is_ours and jobs == 1 and not confined):
         return InProcessSession(found.make())
-    return _start_jobs(lambda waits: found.serve(limits or Limits(), waits), jobs)
+    session = _start_jobs(lambda waits: found.serve(limits or Limits(), waits), jobs)
+    name, asked, version = found.spec.partition("==")
+    if asked and "@" not in name[1:] and not is_same_version(version, session.hello.version):
+        session.close()
+        message = f"answers as version {quote(session.hello.version)}; remove kept environments: tokspec dev versions"
+        raise DataError(f"{message} --clear", key=escape(found.spec))
+    return session
+
+
+def is_same_version(asked: str, said: str) -> bool:
+    """Whether an implementation that says this version is of the release that was asked for.
+
+    >>> is_same_version("0.22", "0.22.0"), is_same_version("v1.0.6", "1.0.6"), is_same_version("0.22.2", "0.23.3")
+    (True, True, False)
+    """
+    one, other = (re.sub(r"(\.0)+$", "", version.removeprefix("v")) for version in (asked, said))
+    return one == other
 
 
 def _program_session(command: Sequence[str], limits: Limits | None, waits: bool) -> ProgramSession:

@@ -96,12 +96,24 @@ def python_of(spec: str, requirements: Sequence[str]) -> str:
         spec: what the user wrote, for messages.
         requirements: as pip takes them, the first with its version.
 
+    An environment whose Python is missing is made again: another Python would have another release.
+
     Raises:
         DataError: it cannot be made: there is no such release, or no wheel of it for this Python and system.
     """
     said = "\n".join((sys.version, sys.platform, *requirements))
     name = f"{requirements[0]}-py{sys.version_info[0]}.{sys.version_info[1]}"
-    return _python(environment(spec, name, said, lambda folder: _commands(folder, requirements)))
+
+    def make() -> Path:
+        return environment(spec, name, said, lambda folder: _commands(folder, requirements))
+
+    folder = make()
+    if not _python(folder):  # as in a cache that was restored without its links
+        shutil.rmtree(folder)
+        folder = make()
+    if python := _python(folder):
+        return python
+    raise DataError(f"has no Python in {folder}; remove that folder", key=escape(spec))
 
 
 def clear() -> int:

@@ -134,6 +134,10 @@ def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _end)
     gc.set_threshold(ALLOCATIONS)
+    if arguments[:1] in (["run"], ["diff"]):
+        from tokspec.cli.options import remove_earlier_results  # here, because other commands need none of it
+
+        remove_earlier_results(arguments[1:])
     if owns_process and "--in-process" in arguments and hasattr(os, "fork"):
         return supervised(lambda: _status(arguments, owns_process=True))
     return _status(arguments, owns_process)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce, wraps
+from itertools import zip_longest
 from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -265,6 +266,36 @@ def refuse_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Iter
         for option, output in (named[key] for key in map(_identity, files) if key in named):
             message = f"is what {what} names, and would be replaced; give another"
             raise DataError(message, str(output), key=option.split()[0])
+
+
+#: How results of a run begin: a report, and JUnit's XML.
+_RESULTS = (
+    b'{"tokspec_report"',
+    b"""<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite name="tokspec """,
+)
+
+
+def remove_earlier_results(arguments: Sequence[str]) -> None:
+    """Remove the results of an earlier run that a command line is about to replace.
+
+    Whatever ends this run before it writes its own, the earlier ones must not pass for them. So this comes before
+    anything else, the check of the options included. Files that no run of the suite wrote stay.
+    """
+    for option, word in zip_longest(arguments, arguments[1:], fillvalue=""):
+        name, equals, value = option.partition("=")
+        if name in ("--report", "--junit"):
+            remove_result(Path(value if equals else word))
+
+
+def remove_result(file: Path) -> None:
+    """Remove a report, or JUnit's XML, that the suite wrote; leave whatever else has that name."""
+    with suppress(OSError, ValueError):  # there is none, or it is not for us to read
+        place = file.resolve(strict=True)
+        if place.is_file():
+            with place.open("rb") as stream:
+                is_result = stream.read(100).startswith(_RESULTS)
+            if is_result:
+                place.unlink()
 
 
 def _identity(file: Path) -> object:

@@ -109,9 +109,11 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
         yield "no answer that any choice explains, so nothing is told"
     elif not found.explained and found.faults:
         yield f"no answer to any of the questions ({found.asked}), so nothing is told; {_first(found.faults)}"
+    elif found.explained and not found.answered:
+        yield f"no answer to any of the questions ({found.asked}): what was not unsupported was refused"
     elif not found.declaration and all(finding.options for finding in found.findings):
         yield "no case that it answers tells anything"
-    if not found.explained:
+    if not found.answered:
         return
     defaults = load_specification().defaults()
     for finding in found.findings:

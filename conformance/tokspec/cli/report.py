@@ -48,8 +48,8 @@ def report_command(
     tokspec report ours.ndjson --format annotations           errors that GitHub Actions shows, and outputs of a step
     tokspec report --compare before.ndjson after.ndjson       what is lost, new and fixed, by cause
 
-    Exit status: 0 if every run conforms or holds its list of known failures, 1 if one does not; with --compare 1 if something is new or lost. A report
-    that was cut off is refused with 2.
+    Exit status: 0 if every run conforms or holds its list of known failures, 1 if one does not; with --compare 1 if
+    something is new or lost. A report that was cut off is refused with 2.
     """
     refuse_outputs({"--output": output, "--html": html}, {"FILE": files})
     if compare and html:

@@ -215,7 +215,7 @@ class Judging:
     def describe(
         self, finished: Run, show: int, every: bool, session: Session, reference: Session
     ) -> Iterator[list[str]]:
-        """Describe one failure of each cause, or every one, with its diverging stage and the command that repeats it."""
+        """Describe one failure of each cause, or every one: its diverging stage, and the command that repeats it."""
         groups = group_failures(finished.failed)
         shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]
         for result, alike in shown:

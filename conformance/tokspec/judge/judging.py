@@ -95,9 +95,7 @@ def judge_implementation(
     with start() as session:
         started = monotonic()
         known = None if rewrite else terms.known
-        finished = run(
-            session, cases, choices=terms.choices, max_failures=max_failures, known=known, progress=progress
-        )
+        finished = run(session, cases, choices=terms.choices, max_failures=max_failures, known=known, progress=progress)
         finished = _ask_again(finished, session, known, flaky)
         if verify:
             finished = verify(finished, started - began, monotonic() - started)

@@ -21,7 +21,7 @@ from tokspec.adapter import Hello
 from tokspec.judge.compare import choices_in, resolve
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, judge
-from tokspec.protocol.messages import Fault, Reply, is_unsupported
+from tokspec.protocol.messages import Answer, Fault, Reply, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.protocol.spans import texts_of
 from tokspec.sessions.session import Session
@@ -64,7 +64,8 @@ class Probe:
     """A finding for every choice, and the cases whose answer no combination of options explains.
 
     ``faults`` are by the questions that came to one, malformed answers among them, of all that were ``asked``.
-    ``explained`` counts the answers that a combination of options explains.
+    ``explained`` counts the replies that a combination of options explains, ``answered`` those of them that are no
+    refusals.
     """
 
     findings: tuple[ChoiceFinding, ...]
@@ -72,6 +73,7 @@ class Probe:
     faults: Mapping[str, Fault]
     asked: int
     explained: int
+    answered: int
 
     @property
     def declaration(self) -> Mapping[str, str]:
@@ -103,7 +105,8 @@ def find_choices(questions: Sequence[Case], replies: Mapping[str, Reply], hello:
     told = {case: combinations for case, combinations in explained.items() if combinations}
     lost = Counter(name for case in unexplained for name in choices_of(case))
     findings = _findings(told, {case.id: case for case in asked}, lost)
-    return Probe(findings, tuple(case.id for case in unexplained), faults, len(asked), len(told))
+    answered = sum(isinstance(replies[case], Answer) for case in told)
+    return Probe(findings, tuple(case.id for case in unexplained), faults, len(asked), len(told), answered)
 
 
 #: The operations whose results have spans.

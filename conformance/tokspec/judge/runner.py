@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tokspec.adapter import Hello
+from tokspec.base.display import did_you_mean, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.declared import is_doubtful, judge_refusals
@@ -15,7 +16,11 @@ from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.session import Session
+from tokspec.suite import schema
 from tokspec.suite.cases import Case
+
+#: How many unknown operations have a line.
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ def run(
     why = f"the run ended after {failures} failure{'' if failures == 1 else 's'}"
     ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
     listed = known.unsupported(ordered) if known else ()
-    problems = (*_unblamed(session.unblamed), *listed)
+    problems = (*_unknown_operations(session.hello), *_unblamed(session.unblamed), *listed)
     return Run(session.hello, declared, tuple(ordered), problems, known.faults if known else ())
 
 
@@ -159,6 +164,16 @@ def judge_cases(session: Session, cases: Sequence[Case], declared: Mapping[str, 
         tables[index][row] = result
         if len(tables[index]) == len(cases[index].rows):
             yield index, join_rows(cases[index], [tables[index][place] for place in sorted(tables[index])])
+
+
+def _unknown_operations(hello: Hello) -> Iterator[str]:
+    """Name the operations of ``hello`` that do not exist: of one that is misspelt, nothing would be asked."""
+    unknown = [name for name in hello.operations if name not in schema.operations()]
+    for name in unknown[:_NAMED]:
+        near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
+        yield f"hello offers {quote(name)}, which is not an operation; {near}"
+    if len(unknown) > _NAMED:
+        yield f"hello offers {len(unknown) - _NAMED} others that are not operations"
 
 
 def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:

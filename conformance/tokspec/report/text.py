@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
-from tokspec.base.display import did_you_mean, quote, shorten, terminal_width, visible, wrap
+from tokspec.base.display import shorten, terminal_width, visible, wrap
 from tokspec.judge.declared import all_pass
 from tokspec.judge.diagnosis import FailureGroup, group_failures
 from tokspec.judge.known_failures import UNEXPLAINED
@@ -15,7 +15,6 @@ from tokspec.judge.runner import Run
 from tokspec.judge.scope import extent, in_profile
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
 from tokspec.report.failure import listed_ids
-from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
 
@@ -39,9 +38,6 @@ CAUSES = 20
 #: What to do about a failure that cannot be repeated.
 _ALONE = "a case that fails here but passes alone depends on another one: --verify finds such cases"
 
-#: How many unknown operations have a line.
-UNKNOWN = 5
-
 
 def headline(run: Run) -> str:
     """Say in one line what was run, how it ended, how much was asked, and that the counts balance."""
@@ -53,7 +49,9 @@ def headline(run: Run) -> str:
     if others:
         asked = len(run.results) - sum(run.counts[verdict] for verdict in _NOT_ASKED)
         cases = f"{asked} of {cases} asked"
-    return f"{who} {run.state}: {cases} = {' + '.join(parts.values()) or 'none'}{''.join(f', {each}' for each in others)}"
+    return (
+        f"{who} {run.state}: {cases} = {' + '.join(parts.values()) or 'none'}{''.join(f', {each}' for each in others)}"
+    )
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
@@ -180,9 +178,3 @@ def _notes(run: Run) -> Iterator[str]:
         if len(own) > 1 and all(result.verdict is Verdict.UNSUPPORTED for result in own):
             said = shorten(own[0].detail, 120)
             yield visible(f"hello offers {name}, and all {len(own)} cases of it are unsupported, the first: {said}")
-    unknown = [name for name in run.hello.operations if name not in schema.operations()]
-    for name in unknown[:UNKNOWN]:
-        near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
-        yield f"hello offers {quote(name)}, which is no operation; {near}"
-    if len(unknown) > UNKNOWN:
-        yield f"hello offers {len(unknown) - UNKNOWN} others that are no operations"

@@ -58,6 +58,8 @@ def _read_folder(root: Path) -> Suite:
     with _without_collection():
         loader = _Loader(root, load_specification())
         for file in paths_below(root):
+            if file.suffix.lower() in (".yml", ".yaml") and file.suffix != ".yaml":
+                raise DataError("is not read: names of fixture files end in .yaml; rename it", str(file))
             if file.suffix == ".yaml":
                 loader.read_part(file) if file.parent in loader.parts else loader.add_file(file)
     if not loader.cases:

@@ -7,7 +7,8 @@ as cases whose model is the user's file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,24 @@ def read_pack(file: Path) -> Pack:
     ]
     if len(lines) < 2:
         raise DataError("has no lines; a pack has a header and some texts", str(file))
-    return Pack(str(file), lines[0][1], tuple(lines[1:]))
+    return Pack(str(file), lines[0][1], tuple(_each_once(lines[1:], file)))
+
+
+def _each_once(lines: Iterable[tuple[int, dict[str, Any]]], file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Return the lines without those that repeat an earlier one, so that no text counts twice.
+
+    Raises:
+        DataError: two lines ask the same and expect something else.
+    """
+    seen: dict[str, tuple[int, dict[str, Any]]] = {}
+    for number, line in lines:
+        asked = json.dumps([line["text"], *(line.get(name) for name in OPTIONS)])
+        first, known = seen.setdefault(asked, (number, line))
+        if first == number:
+            yield number, line
+        elif any(known.get(name) != line.get(name) for name in ("ids", "type_ids", "decoded")):
+            message = f"asks what line {first} asks, and expects another answer; keep one of the two"
+            raise DataError(message, str(file), number)
 
 
 def _line(line: str, number: int, file: Path) -> dict[str, Any]:

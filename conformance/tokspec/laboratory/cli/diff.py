@@ -31,7 +31,7 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
-from tokspec.judge.judging import apply_known, with_problems
+from tokspec.judge.judging import apply_known, end_problems, with_problems
 from tokspec.judge.runner import Run, make_request
 from tokspec.judge.verdicts import Verdict, effective_choices, judge
 from tokspec.laboratory.cli.record import texts_options
@@ -168,8 +168,8 @@ class _Diff:
         self._refuse_what_cannot_be()
         models = self._models()
         tally = self._compare_files(models) if self.files else self._compare_here()
-        if not (tally.texts or self.files) and self.patterns:
-            raise DataError(f"{' '.join(self.patterns)} matches nothing that was asked", key="--select")
+        if unmatched := [pattern for pattern in self.patterns if pattern not in self._matched]:
+            raise DataError(f"{' '.join(unmatched)} matches nothing that was asked", key="--select")
         explained = {} if self.progress.interrupted else dict(self._explain(tally))
         rules = {} if self.progress.interrupted else dict(self._rules_of_cases(tally))
         summary = Summary(self._names(), tally, explained, models, self._notes(tally), rules)
@@ -312,9 +312,23 @@ class _Diff:
         return tally
 
     def _is_wanted(self, name: str) -> bool:
-        operation, _, section = name.partition("/")
-        names = (name, operation, section)
-        return not self.patterns or any(fnmatchcase(each, pattern) for pattern in self.patterns for each in names)
+        if name not in self._wanted:
+            operation, _, section = name.partition("/")
+            names = (name, operation, section)
+            found = [pattern for pattern in self.patterns if any(fnmatchcase(each, pattern) for each in names)]
+            self._matched.update(found)
+            self._wanted[name] = not self.patterns or bool(found)
+        return self._wanted[name]
+
+    @cached_property
+    def _wanted(self) -> dict[str, bool]:
+        """Whether what was asked until now is compared, by operation and section."""
+        return {}
+
+    @cached_property
+    def _matched(self) -> set[str]:
+        """The patterns that matched something that was asked."""
+        return set()
 
     @property
     def _streams(self) -> bool:
@@ -327,6 +341,7 @@ class _Diff:
         if a is None or b is None:
             raise click.UsageError("FILES need --model FILE")
         streams = not self._is_wanted("encode/inputs")
+        self._is_wanted("decode_stream/inputs")
         if streams and not self._streams:
             raise DataError("FILES are compared by encode, or by decode_stream; select one", key="--select")
         held = parse_choices(self.choices)
@@ -459,6 +474,9 @@ class _Diff:
         session = self.sessions[1]
         hello = session.hello if session else self._recordings[-1].header.hello
         problems = [str(fault) for each in self.sessions if each for fault in each.unblamed]
+        problems += [f"{fault}; no text is to blame" for fault in tally.faults]
+        self.stack.close()
+        problems += [problem for each in self.sessions if each for problem in end_problems(each)]
         run = make_run(tally, hello, self._side_choices[1], self._names()[0], problems, self.a)
         known = self.ratchet.known
         names = {*tally.sections, *(name for name in known.entries if not self._is_wanted(name))}
@@ -511,7 +529,8 @@ class _Diff:
         if self.progress.interrupted:
             click.echo("interrupted; the same command goes on", err=True)
             return INTERRUPTED
-        if self.progress.faults or tally.bad or not tally.compared:
+        is_nothing = not tally.compared or not (tally.answered or tally.different)
+        if self.progress.faults or tally.bad or is_nothing:
             return 2
         return 0 if run.is_green else 1
 

@@ -14,7 +14,7 @@ import click
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import fixtures_folder, write_whole
-from tokspec.cli.options import FILE, PROCESSES, fixtures_option
+from tokspec.cli.options import FILE, PROCESSES, fixtures_option, remove_result
 from tokspec.cli.progress import ProgressBar
 from tokspec.laboratory.diff.engines import count_processors
 from tokspec.laboratory.diff.report import count
@@ -86,6 +86,9 @@ def matrix_command(
         click.echo("\n".join(lines))
         if not html:
             return 2 if any(column.fault for column in columns) else 0
+    if reports:
+        for earlier in reports.glob("*.ndjson"):  # of an implementation that is not here any more, too
+            remove_result(earlier)
     with ProgressBar("judging", len(listed)) as advance:
         rows = list(matrix(listed, suite, advance))
     if reports:

@@ -47,6 +47,8 @@ def compare_replies(
 ) -> Outcome:
     """Compare two replies to a request; ``units`` are those in which the spans of A and B count.
 
+    Two faults of one kind are no agreement: nothing is known of what either would answer.
+
     >>> compare_replies("encode", {"text": "a"}, Answer({"ids": [1]}), Answer({"ids": [1], "tokens": ["a"]})).verdict
     <Verdict.PASS: 'pass'>
     """
@@ -60,6 +62,8 @@ def compare_replies(
     if isinstance(a, Answer) and isinstance(b, Answer):
         return _compare_answers(operation, input, a.result, b.result, units)
     said = [_kind_of_reply(reply) for reply in (a, b)]
+    if said[0] == said[1] and isinstance(a, Fault):
+        return Outcome(operation, input, a, b, Verdict.UNSUPPORTED, f"A {said[0]}, and so does B")
     if said[0] == said[1]:
         return Outcome(operation, input, a, b, Verdict.PASS)
     verdict = Verdict(b.kind) if isinstance(b, Fault) else Verdict.ERROR if isinstance(b, Refused) else Verdict.FAIL

@@ -57,6 +57,8 @@ class Summary:
         tally = self.tally
         if not tally.compared:
             return "A and B: nothing was compared"
+        if not tally.answered and not tally.different:
+            return f"A and B refuse {count(tally.compared, 'input')} alike, and answer nothing: nothing was compared"
         what = f"differ in {share(tally.different, tally.compared)} of" if tally.different else "agree on"
         tokens = f"; {share(tally.different_tokens, tally.most_tokens)} of {count(tally.most_tokens, 'token')} differ"
         return f"A and B {what} {count(tally.compared, 'input')}, {amount(tally.bytes)}{tokens * any(tally.tokens)}"

@@ -178,6 +178,8 @@ class Encoder(Protocol):
 
     def stream(self, ids: Sequence[Sequence[int]]) -> list[Reply]: ...
 
+    def take_faults(self) -> list[str]: ...
+
     def close(self) -> None: ...
 
 
@@ -246,6 +248,10 @@ class _AdapterEncoder:
                 append(_reply_of(error))
         return outcomes
 
+    def take_faults(self) -> list[str]:
+        """Every fault of this process is that of a text."""
+        return []
+
     def close(self) -> None:
         """Nothing has to be ended."""
 
@@ -286,6 +292,7 @@ class _SessionEncoder:
         takes_option = "add_special_tokens" in self._session.hello.encode_options
         self._options = {"add_special_tokens": described["adds"]} if takes_option else {}
         self._stream_options = described.get("stream", {})
+        self._faults = 0
 
     def encode(self, texts: Sequence[str]) -> list[Outcome]:
         return [_field_in(reply, self._field) for reply in self._ask("encode", "text", texts, self._options)]
@@ -303,6 +310,12 @@ class _SessionEncoder:
         for index, reply in self._session.ask(requests):
             replies[places[index]] = check_form(operation, reply)
         return replies
+
+    def take_faults(self) -> list[str]:
+        """Return the faults, since the last call, for which no text is to blame, such as an end after an answer."""
+        new = list(map(str, self._session.unblamed))[self._faults :]
+        self._faults += len(new)
+        return new
 
     def close(self) -> None:
         self._session.close()

@@ -105,7 +105,8 @@ class Tally:
     ``compared`` of the ``texts`` could be compared, and ``different`` of these differ. ``different_tokens`` are those
     of the longer side that no common run covers. ``left`` has reasons why operations on texts were not compared,
     ``bad`` reasons why something is no text, with its count and its first place. ``sections`` are by operation and
-    section, as ``encode/texts/emoji``.
+    section, as ``encode/texts/emoji``. ``answered`` counts the texts to which both sides gave an answer, and not only
+    the same refusal; ``faults`` what went wrong with a program without a text that is to blame.
     """
 
     texts: int = 0
@@ -114,6 +115,8 @@ class Tally:
     bytes: int = 0
     tokens: list[int] = field(default_factory=lambda: [0, 0])
     different_tokens: int = 0
+    answered: int = 0
+    faults: dict[str, int] = field(default_factory=dict)
     left: dict[str, int] = field(default_factory=dict)
     bad: dict[str, list[Any]] = field(default_factory=dict)
     sections: dict[str, SectionCount] = field(default_factory=dict)
@@ -128,6 +131,7 @@ class Tally:
         """Count texts that are encoded alike."""
         self.texts += len(texts)
         self.compared += len(texts)
+        self.answered += len(texts)
         joined = "".join(texts)
         self.bytes += len(joined) if joined.isascii() else len(joined.encode("utf-8", "surrogatepass"))
         self.tokens[0] += tokens
@@ -150,6 +154,7 @@ class Tally:
         if all(outcome.verdict is Verdict.UNSUPPORTED for outcome in outcomes):
             self.texts += 1
             return
+        self.answered += any(isinstance(each.a, Answer) and isinstance(each.b, Answer) for each in outcomes)
         different_tokens = self._count_text(text, *tokens, differs=bool(found))
         stages = {outcome.operation for outcome in found} & {"normalize", "pre_tokenize"}
         for outcome in found:
@@ -168,6 +173,7 @@ class Tally:
                 return Example(place, text, {"text": text}, {"result": a}, {"result": b})
             return _example(place, text, compare_replies("encode", {"text": text}, Answer(a), Answer(b)), 0)
 
+        self.answered += 1
         different_tokens = self._count_text(text, *ids, differs=True)
         self._count_difference(f"encode/{section}", place, text, Verdict.FAIL.value, "other answers", str(ids[1]), make)
         cause = Cause("encode", *tell_cut("token", *ids, text, "A", tokens.get))
@@ -212,6 +218,10 @@ class Tally:
         else:
             group.texts += 1
             group.tokens += tokens
+
+    def note_fault(self, fault: str, count: int = 1) -> None:
+        """Count a fault for which no text is to blame."""
+        self.faults[fault] = self.faults.get(fault, 0) + count
 
     def leave(self, reason: str, count: int = 1) -> None:
         """Count operations on texts that are not compared."""
@@ -259,8 +269,10 @@ class Tally:
         >>> total.texts, total.left
         (3, {'a': 2, 'b': 1})
         """
-        for name in ("texts", "compared", "different", "bytes", "different_tokens"):
+        for name in ("texts", "compared", "different", "bytes", "different_tokens", "answered"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        for fault, count in other.faults.items():
+            self.note_fault(fault, count)
         self.tokens = [mine + its for mine, its in zip(self.tokens, other.tokens, strict=True)]
         for reason, count in other.left.items():
             self.leave(reason, count)
@@ -274,7 +286,7 @@ class Tally:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, always in the same order."""
         plain = {name: value for name, value in vars(self).items() if name not in ("sections", "groups")}
-        plain |= {"left": dict(sorted(self.left.items())), "bad": dict(sorted(self.bad.items()))}
+        plain |= {name: dict(sorted(getattr(self, name).items())) for name in ("left", "bad", "faults")}
         plain["sections"] = {name: _plain(section) for name, section in sorted(self.sections.items())}
         return plain | {"groups": [_plain(group) for _, group in sorted(self.groups.items())]}
 

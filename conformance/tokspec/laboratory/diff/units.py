@@ -32,7 +32,7 @@ from tokspec.laboratory.diff.models import Loaded, digest
 from tokspec.laboratory.diff.tally import Tally
 
 #: The version of plan and results.
-FORMAT = 3
+FORMAT = 4
 _PLAN = "plan.ndjson"
 #: What no header of a plan and no result of a unit is larger than, in bytes; causes and their examples are bounded.
 _LONGEST = 256 * 1024**2

@@ -191,6 +191,9 @@ class _Worker:
             compare = self._compare_streams if self._header.field == PARTS else self._compare
             for some in batch.cut(_TEXTS_AT_ONCE):
                 compare(tally, some)
+            for side, described in zip(self._sides, self._header.sides, strict=True):
+                for fault in side.take_faults():
+                    tally.note_fault(f"{described['name']}: {fault}")
         return tally
 
     def _compare(self, tally: Tally, batch: _Batch) -> None:

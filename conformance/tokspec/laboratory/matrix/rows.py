@@ -13,7 +13,7 @@ from typing import Any
 from tokspec.adapters.registry import FoundAdapter, find, known_names, open_session
 from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.judge.judging import Terms, judge_implementation, keep_second
+from tokspec.judge.judging import Terms, judge_implementation, keep_second, with_problems
 from tokspec.judge.known_failures import KnownFailures, read_known_failures
 from tokspec.judge.runner import Run, fail_at_start
 from tokspec.judge.verdicts import Verdict, count_verdicts
@@ -58,8 +58,7 @@ class Listed:
 class MatrixRow:
     """What became of one implementation: its run, or why there is none.
 
-    ``flaky`` describes crashes and time-outs that did not come again; they are the machine's, and the answers count that
-    came then.
+    ``flaky`` describes crashes and time-outs that did not come again; the answers that came then count.
     """
 
     listed: Listed
@@ -132,7 +131,7 @@ def _row(one: Listed, suite: Suite) -> MatrixRow:
             flaky=lambda first, second: keep_second(first, second, flaky.append),
         )
     except AdapterFault as fault:
-        judged = fail_at_start(one.name, cases, fault)
+        judged = with_problems(fail_at_start(one.name, cases, fault), one.known.stale(suite.cases))
     except DataError as error:
         return MatrixRow(one, None, error.message)
     return MatrixRow(one, judged, flaky=tuple(flaky))

@@ -1,0 +1,231 @@
+"""Green means that enough was asked, and answered: each way that once led to exit status 0 with nothing judged."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tokspec.adapters import registry, versions
+from tokspec.adapters.registry import FoundAdapter, open_session
+from tokspec.adapters.versions import python_of
+from tokspec.base.errors import DataError
+from tokspec.suite.packs import read_pack
+
+Run = Callable[..., tuple[int, str, str]]
+
+NEARLY_RIGHT = Path(__file__).parent / "programs" / "nearly_right.py"
+
+CASE = "bpe-toy-encode-bug"
+
+#: Adapters that answer as the reference does, but for what their names say.
+ADAPTERS = """
+import os
+from dataclasses import replace
+
+from tokspec import Unsupported
+from tokspec.adapters.reference import ReferenceAdapter
+
+
+class CrashesAlways(ReferenceAdapter):
+    def run(self, operation, model, input):
+        os._exit(7)
+
+
+class RefusesAlways(ReferenceAdapter):
+    def run(self, operation, model, input):
+        raise Unsupported("not today")
+
+
+class RefusesToo(RefusesAlways):
+    pass
+
+
+class Misspelt(ReferenceAdapter):
+    def hello(self):
+        hello = super().hello()
+        return replace(hello, operations=(*hello.operations, "encode_bacth", "fly"))
+"""
+
+MODEL = {
+    "version": "1.0",
+    "added_tokens": [],
+    "normalizer": None,
+    "pre_tokenizer": None,
+    "post_processor": None,
+    "decoder": None,
+    "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []},
+}
+
+#: A program that answers every request as the reference does, and then ends with status 0.
+ENDS = """
+import sys
+from tokspec.sessions import adapter_server as server
+
+answered = 0
+line = server._line
+def ending(id, message):
+    global answered
+    answered += 1
+    return line(id, message)
+server._line = ending
+wait = server.take_streams
+def streams():
+    questions, answers = wait()
+    def until_answered():
+        for question in questions:
+            yield question
+            if answered > 2:
+                return
+    return until_answered(), answers
+server.take_streams = streams
+sys.argv = [sys.argv[0], "tokspec.adapters.reference:ReferenceAdapter"]
+server.main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "mine.py").write_text(ADAPTERS, "utf-8")
+    (tmp_path / "ends.py").write_text(ENDS, "utf-8")
+    (tmp_path / "tokenizer.json").write_text(json.dumps(MODEL), "utf-8")
+    (tmp_path / "texts.txt").write_text("a\nab\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_two_programs_that_crash_on_every_text_do_not_agree(run: Run, folder: Path) -> None:
+    sides = [f"{sys.executable} {NEARLY_RIGHT} crash-always {side}" for side in "ab"]
+    status, out, _ = run("diff", *sides, "texts.txt", "--model", "tokenizer.json")
+    assert (status, out.splitlines()[-2:]) == (
+        2,
+        ["not compared: 2 times: encode: A crashes, and so does B", "A and B: nothing was compared"],
+    )
+
+
+def test_two_sides_that_refuse_every_operation_do_not_agree(run: Run, folder: Path) -> None:
+    status, out, _ = run("diff", "mine:RefusesAlways", "mine:RefusesToo")
+    assert status == 2
+    last = out.splitlines()[-1]
+    assert last.startswith("A and B refuse ")
+    assert last.endswith(" inputs alike, and answer nothing: nothing was compared")
+
+
+def test_a_pattern_of_diff_that_matches_nothing_is_an_error(run: Run, folder: Path) -> None:
+    patterns = ("--select", "encode", "--select", "decode_straem")
+    said = "tokspec: --select: decode_straem matches nothing that was asked\n"
+    sides = ("reference", "tokfast")
+    assert run("diff", *sides, *patterns) == (2, "", said)
+    model = ("--model", "tokenizer.json")
+    assert run("diff", *sides, *model, "--made", "0", *patterns) == (2, "", said)
+    assert run("diff", *sides, "texts.txt", *model, *patterns) == (2, "", said)
+
+
+def test_a_program_that_ends_after_an_answer_is_no_agreement_over_files(run: Run, folder: Path) -> None:
+    program = f"{sys.executable} ends.py"
+    (folder / "texts.txt").write_text("a\nab\nba\nb\n", "utf-8")
+    junit = folder / "junit.xml"
+    status, out, _ = run("diff", "tokfast", program, "texts.txt", "--model", "tokenizer.json", "--junit", junit)
+    assert (status, out.splitlines()[-1]) == (1, "A and B agree on 4 inputs, 6 bytes; 0 (0 %) of 6 tokens differ")
+    assert "exit status 0" in junit.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["bad.yml", "bad.YAML"])
+def test_a_fixture_file_of_another_ending_is_not_left_out(run: Run, folder: Path, name: str) -> None:
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures" / name).write_text("about: x\n", "utf-8")
+    said = f"tokspec: fixtures/{name}: is not read: names of fixture files end in .yaml; rename it\n"
+    assert run("run", "--fixtures", "fixtures") == (2, "", said)
+
+
+def test_results_of_an_earlier_run_do_not_survive_one_that_ends_with_2(run: Run, folder: Path) -> None:
+    results = ("--report", "report.ndjson", "--junit", "junit.xml")
+    assert run("run", "--select", CASE, *results)[0] == 0
+    for bad in (("--impl", "no-such-package"), ("--no-such-option",), ("--known-failures", "missing.yaml")):
+        run("run", "--select", CASE, *results)
+        assert run("run", *bad, *results)[0] == 2
+        assert not Path("report.ndjson").exists()
+        assert not Path("junit.xml").exists()
+
+
+def test_a_file_that_is_no_result_is_not_removed(run: Run, folder: Path) -> None:
+    Path("notes.txt").write_text("mine", "utf-8")
+    assert run("run", "--impl", "no-such-package", "--report", "notes.txt")[0] == 2
+    assert Path("notes.txt").read_text("utf-8") == "mine"
+
+
+def test_a_probe_of_which_everything_is_refused_finds_nothing(run: Run, folder: Path) -> None:
+    status, out, _ = run("probe", "--impl", "mine:RefusesAlways")
+    last = out.splitlines()[-1]
+    assert status == 1
+    assert last.startswith("no answer to any of the questions (")
+    assert last.endswith("): what was not unsupported was refused")
+
+
+def test_an_operation_that_does_not_exist_keeps_a_run_from_conforming(run: Run, folder: Path) -> None:
+    status, out, _ = run("run", "--impl", "mine:Misspelt", "--select", CASE)
+    assert (status, out.splitlines()[-3:]) == (
+        1,
+        [
+            "hello offers 'encode_bacth', which is not an operation; did you mean encode_batch?",
+            "hello offers 'fly', which is not an operation; spec/10-protocol.md lists them",
+            "tokref 0.3.0 does not conform: 1 case = 1 pass",
+        ],
+    )
+
+
+HEADER = {"tokspec_pack": 1, "name": "toy", "files": {"tokenizer.json": "0" * 64}, "suite": "0.2.0"}
+HEADER |= {"agreed": [{"name": name, "version": "1", "lines": 1} for name in ("one", "another")]}
+
+
+def write_pack(file: Path, *lines: dict[str, object]) -> Path:
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in (HEADER, *lines)), "utf-8")
+    return file
+
+
+def test_a_line_of_a_pack_counts_once(tmp_path: Path) -> None:
+    line = {"text": "a", "ids": [1]}
+    pack = read_pack(write_pack(tmp_path / "toy.pack.jsonl", line, line, {"text": "b", "ids": [2]}))
+    assert [number for number, _ in pack.lines] == [2, 4]
+
+
+def test_lines_of_a_pack_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    file = write_pack(tmp_path / "toy.pack.jsonl", {"text": "a", "ids": [1]}, {"text": "a", "ids": [2]})
+    said = "asks what line 2 asks, and expects another answer; keep one of the two"
+    with pytest.raises(DataError) as caught:
+        read_pack(file)
+    assert (caught.value.message, caught.value.line) == (said, 3)
+
+
+@pytest.mark.parametrize("is_dangling", [True, False], ids=["dangling link", "missing"])
+def test_an_environment_without_its_python_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_dangling: bool
+) -> None:
+    monkeypatch.setenv("TOKSPEC_CACHE", str(tmp_path / "cache"))
+    made = []
+
+    def make(folder: Path, spec: str, steps: object) -> None:
+        made.append(spec)
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "python").touch()
+
+    monkeypatch.setattr(versions, "_make", make)
+    python = python_of("tiny==1.0", ["tiny==1.0"])
+    os.unlink(python)
+    if is_dangling:
+        os.symlink(tmp_path / "gone", python)
+    assert python_of("tiny==1.0", ["tiny==1.0"]) == python
+    assert (made, Path(python).is_file()) == (["tiny==1.0", "tiny==1.0"], True)
+
+
+def test_a_release_that_answers_as_another_is_refused(folder: Path) -> None:
+    found = FoundAdapter("mine==0.0.1", "mine:CrashesAlways", "", (str(folder), *registry.find_reference().path))
+    with pytest.raises(DataError) as caught:
+        open_session(found, None)
+    said = "mine==0.0.1: answers as version '0.3.0'; remove kept environments: tokspec dev versions --clear"
+    assert str(caught.value) == said
