@@ -87,6 +87,7 @@ EXITS = """
 import {{ register }} from "{package}/index.mjs";
 const at = process.env.EXITS_AT;
 const exit = (point) => point === at && process.exit(0);
+const exitAtOnce = (point) => point === at && process.reallyExit(0);
 exit("import");
 const adapter = {{
   hello: {{ formats: ["tokspec"], encode_fields: ["tokens"] }},
@@ -94,6 +95,7 @@ const adapter = {{
   operations: {{
     async encode() {{
       exit("case");
+      exitAtOnce("case, at once");
       if (at === "timer") setTimeout(() => exit("timer"), 0);
       if (at === "end") process.on("beforeExit", () => exit("end"));
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -116,6 +118,7 @@ ENDED = "tokspec: the process was ended with status 0 before {}; nothing judged 
         ("registered", 1, "all cases were judged"),
         ("load", 1, "all cases were judged"),
         ("case", 1, "all cases were judged"),
+        ("case, at once", 1, "all cases were judged"),
         ("timer", 1, "all cases were judged"),
         ("end", 1, "what failed was told"),
     ],
@@ -156,6 +159,55 @@ def test_go_test_fails_where_the_implementation_ends_the_process(tmp_path: Path)
     assert events[-1]["Action"] == "fail"
     assert "crash" in go_verdicts(events).values()
     assert "panic: unexpected call to os.Exit(0) during test" in "".join(event.get("Output", "") for event in events)
+
+
+NOTHING = "no case passed, and a run that shows nothing is not a pass"
+
+#: What is judged by a filter that leaves out the last test.
+OFFERS_LITTLE: Mapping[str, Any] = {"operations": ["encode", "fly"], "formats": [], "encode_fields": ["tokens"]}
+
+
+def test_a_filter_does_not_hide_that_nothing_passed_from_node_test(tmp_path: Path) -> None:
+    (tmp_path / "little.test.mjs").write_text(
+        f'import {{ register }} from "{(PACKAGES / "npm").as_uri()}/index.mjs";\n'
+        'register({ hello: { formats: [] }, operations: { encode() {}, fly() {} } });\n',
+        "utf-8",
+    )
+    command = ["node", "--test", "--test-reporter=tap"]
+
+    def run(*options: str) -> tuple[int, str]:
+        done = subprocess.run([*command, *options, "little.test.mjs"], cwd=tmp_path, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    status, said = run("--test-name-pattern=^bpe-toy-encode-bug$")
+    assert (status, f"# tokspec: {NOTHING}" in said.splitlines()) == (1, True)
+    status, said = run()
+    assert (status, f"fly is not an operation\n    {NOTHING}" in said) == (1, True)
+
+
+def test_a_filter_does_not_hide_that_nothing_passed_from_go_test(tmp_path: Path) -> None:
+    recording = tmp_path / "recording.json"
+    recording.write_text(json.dumps({"hello": OFFERS_LITTLE, "replies": []}), "utf-8")
+    events = go_events(PACKAGES / "go", "TestRecorded$/^bpe-toy-encode-bug", RECORDING=str(recording))
+    said = "".join(event.get("Output", "") for event in events)
+    assert (events[-1]["Action"], NOTHING in said, "fly is not an operation" in said) == ("fail", True, True)
+
+
+def test_a_filter_does_not_hide_that_nothing_passed_from_cargo_test(tmp_path: Path) -> None:
+    recording = tmp_path / "recording.json"
+    recording.write_text(json.dumps({"hello": OFFERS_LITTLE, "replies": []}), "utf-8")
+    command = ["cargo", "run", "--offline", "--quiet", "--example", "recorded", "--"]
+    environment = {**os.environ, "RECORDING": str(recording), "CARGO_TARGET_DIR": str(PACKAGES / "crate" / "target")}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *words], cwd=PACKAGES / "crate", env=environment, capture_output=True, text=True
+        )
+
+    done = run("--exact", "bpe-toy-encode-bug")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (101, f"tokspec: {NOTHING}")
+    done = run()
+    assert (done.returncode, f"fly is not an operation\n{NOTHING}" in done.stdout) == (101, True)
 
 
 def test_who_reads_the_bundle_alone_may_end_the_process(tmp_path: Path) -> None:

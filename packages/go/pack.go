@@ -20,6 +20,7 @@ type pack struct {
 	Form    int `json:"tokspec_pack"`
 	Name    string
 	Files   map[string]string
+	seen    map[string]bool
 	*bundle `json:"-"`
 }
 
@@ -36,8 +37,8 @@ func readPack(word string, hello Hello) (pack, error) {
 		there := strings.NewReplacer("packs/", "", ending, "").Replace(strings.Join(names, ", "))
 		return pack{}, fmt.Errorf("%s is no file and no pack; there are %s", word, there)
 	}
-	all, made := readBundle(), pack{}
-	made.bundle = &bundle{Choices: all.Choices, Reasons: all.Reasons}
+	all, made := readBundle(), pack{seen: map[string]bool{}}
+	made.bundle = &bundle{Choices: all.Choices, Reasons: all.Reasons, Operations: all.Operations}
 	for index, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
 		err = made.addLine(line, index+1, hello)
 		if err != nil {
@@ -65,6 +66,11 @@ func (p *pack) addLine(text []byte, number int, hello Hello) error {
 		return err
 	}
 	_ = json.Unmarshal(line["why"], &why) // it may have none
+	asked, _ := json.Marshal(pick(line, "text", "pair", "add_special_tokens", "allowed_special"))
+	if p.seen[string(asked)] { // a line that asks what an earlier one asked counts once
+		return nil
+	}
+	p.seen[string(asked)] = true
 	if !slices.Contains(hello.EncodeOptions, "add_special_tokens") && string(line["add_special_tokens"]) == "false" {
 		delete(line, "add_special_tokens")
 	}

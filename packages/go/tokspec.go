@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,7 +81,7 @@ type bundle struct {
 		Name, Default string
 		Options       map[string]any
 	}
-	Reasons []string
+	Reasons, Operations []string
 }
 
 type writtenModel struct {
@@ -159,17 +160,30 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 		})
 	}
 	fmt.Printf("tokspec: %d of %d cases pass, %d are skipped\n", passed, len(all.Cases), skipped)
-	t.Run("the run", func(t *testing.T) {
-		if passed == 0 {
-			problems = append(problems, "no case passed, and a run that shows nothing is not a pass")
+	if passed == 0 {
+		problems = append(problems, "no case passed, and a run that shows nothing is not a pass")
+	}
+	for id := range stale {
+		problems = append(problems, id+" is listed, and is no case")
+	}
+	for name := range adapter.Operations {
+		if !slices.Contains(all.Operations, name) {
+			problems = append(problems, name+" is not an operation")
 		}
-		for id := range stale {
-			problems = append(problems, id+" is listed, and is no case")
-		}
+	}
+	report := func(t *testing.T) {
 		for _, problem := range problems {
 			t.Error(problem)
 		}
+	}
+	isReported := false
+	t.Run("the run", func(t *testing.T) {
+		isReported = true
+		report(t)
 	})
+	if !isReported { // -run has left it out
+		report(t)
+	}
 }
 
 func (one testCase) describe(verdict, detail string) string {

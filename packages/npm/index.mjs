@@ -7,6 +7,7 @@ import { isAsListed, readKnownFailures } from "./known.mjs";
 import { readPack } from "./packs.mjs";
 export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
 
+const NOTHING = "no case passed, and a run that shows nothing is not a pass";
 const TRAINING = ["train", "training_trace", "training_state", "best_pair", "prune_step"];
 const SEVERITY = ["crash", "error", "fail", "unsupported", "pass"];
 const unsupported = (message) => ({ refused: { reason: "unsupported", message } });
@@ -15,11 +16,18 @@ const unsupported = (message) => ({ refused: { reason: "unsupported", message } 
 // the process fails the tests: while it is imported, if it is imported after this module, and until all is judged.
 let expected = process.env.NODE_TEST_CONTEXT ? "register()" : "";
 process.on("beforeExit", () => (expected = expected === "register()" ? "" : expected)); // an end that nobody called for
-process.on("exit", (status) => {
-  if (status || !expected) return;
+const isTooEarly = (status) => {
+  if (status || !expected) return false;
   console.error(`tokspec: the process was ended with status 0 before ${expected}; nothing judged is not a pass`);
-  process.exitCode = 1;
+  expected = "";
+  return true;
+};
+process.on("exit", (status) => {
+  if (isTooEarly(status)) process.exitCode = 1;
 });
+// What process.exit() calls in the end; called by itself, it emits no event.
+const { reallyExit } = process;
+process.reallyExit = (status) => reallyExit.call(process, isTooEarly(status) ? 1 : status);
 
 /**
  * Register a test for each case that `select` takes. `knownFailures` is a file that `tokspec run` wrote. With a `pack`,
@@ -31,13 +39,21 @@ export function register(adapter, { pack, model, knownFailures, select = () => t
   const ids = new Set(asked.cases.map((one) => one.id));
   const stale = [...known.entries.keys(), ...(known.unsupported ?? [])].filter((id) => !ids.has(id));
   const problems = stale.map((id) => `${id} is listed, and is no case`);
+  const unknown = Object.keys(adapter.operations).filter((name) => !bundle.operations.includes(name));
+  problems.push(...unknown.map((name) => `${name} is not an operation`));
   const judge = makeJudge(adapter, known, asked.models);
-  let [passed, failed] = [0, 0];
+  let [count, passed, failed] = [0, 0, 0];
   expected = "all cases were judged";
-  after(() => (expected = failed || problems.length ? "what failed was told" : ""));
+  after(() => {
+    expected = failed || problems.length ? "what failed was told" : "";
+    if (!count || passed || failed) return;
+    console.error(`tokspec: ${NOTHING}`); // --test-name-pattern may have left out the test that says so
+    process.exitCode = 1;
+  });
   for (const one of asked.cases.filter(select)) {
     test(one.id, async (t) => {
       const { verdict, detail } = await judge(one);
+      count += 1;
       passed += verdict === "pass";
       if (verdict === "unsupported") t.skip(detail);
       if (verdict === "unsupported" && known.entries.has(one.id)) problems.push(`${one.id} is unsupported now`);
@@ -50,7 +66,7 @@ export function register(adapter, { pack, model, knownFailures, select = () => t
     });
   }
   test("the run", () => {
-    if (!passed) problems.push("no case passed, and a run that shows nothing is not a pass");
+    if (!passed) problems.push(NOTHING);
     if (problems.length) throw new Error(problems.join("\n"));
   });
 }

@@ -19,7 +19,11 @@ export function readPack(pack, model, declared) {
   const bytes = readFileSync(model);
   if (!Object.values(files).includes(createHash("sha256").update(bytes).digest("hex")))
     console.error(`${model} is not the file that the pack ${name} was made from`);
-  const cases = rows.flatMap((row, index) => casesOf(row, { name, file: String(file), line: index + 2 }, declared));
+  const seen = new Set(); // a line that asks what an earlier one asked counts once
+  const isNew = (row) => seen.size < seen.add(JSON.stringify([row.text, ...OPTIONS.map((option) => row[option])])).size;
+  const cases = rows.flatMap((row, index) =>
+    isNew(row) ? casesOf(row, { name, file: String(file), line: index + 2 }, declared) : [],
+  );
   return { cases, models: { "tokenizer.json": { [name]: { content: JSON.parse(bytes) } } } };
 }
 

@@ -19,6 +19,7 @@ from typing import Any
 from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
+from tokspec.suite import schema
 from tokspec.suite.components import needed_components, needed_options
 from tokspec.suite.specification import Specification
 
@@ -141,6 +142,7 @@ def compile_bundle(
         "choices": [asdict(choice) for choice in specification.choices.values()],
         "errata": [asdict(erratum) for erratum in specification.errata.values()],
         "reasons": specification.reasons,
+        "operations": list(schema.operations()),
         "documents": specification.documents,
         "profiles": specification.profiles,
         **({"models": _hex(models)} if models else {}),

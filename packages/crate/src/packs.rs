@@ -3,6 +3,7 @@
 use crate::text;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,13 @@ pub(crate) fn read(pack: &str, model: &Path, hello: &Value) -> Value {
     }
     let can_leave_out =
         hello["encode_options"].as_array().is_some_and(|all| all.contains(&json!("add_special_tokens")));
-    let cases: Vec<Value> =
-        (2..).zip(rows).flat_map(|(line, row)| cases(&row, name, &file, line, can_leave_out)).collect();
+    let mut seen = HashSet::new(); // a line that asks what an earlier one asked counts once
+    let is_new = |(_, row): &(usize, Value)| {
+        let options: Vec<&Value> = OPTIONS.iter().map(|option| &row[*option]).collect();
+        seen.insert(json!([row["text"], options]).to_string())
+    };
+    let rows = (2..).zip(rows).filter(is_new);
+    let cases: Vec<Value> = rows.flat_map(|(line, row)| cases(&row, name, &file, line, can_leave_out)).collect();
     let content: Value = serde_json::from_slice(&bytes).expect("the tokenizer.json is JSON");
     json!({"cases": cases, "models": {"tokenizer.json": {name: {"content": content}}}})
 }

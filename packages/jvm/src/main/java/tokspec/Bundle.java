@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /** The cases with their choices and models, as cases.json has them (docs/cases.md). */
-record Bundle(List<Choice> choices, Map<String, Map<String, Written>> models, List<Case> cases) {
+record Bundle(
+    List<Choice> choices, List<String> operations, Map<String, Map<String, Written>> models, List<Case> cases) {
   record Choice(String name, Map<String, String> options, @SerializedName("default") String preset) {}
 
   /** A model in a format, or why the format cannot express it. */

@@ -7,9 +7,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import tokspec.Bundle.Case;
 import tokspec.Bundle.Outcome;
 
@@ -43,10 +45,14 @@ final class Pack {
   /** Returns two cases of each line. What has no option for the tokens that are added is taken to add nothing. */
   List<Case> cases(boolean hasOption) {
     List<Case> cases = new ArrayList<>();
+    Set<String> seen = new HashSet<>();
     for (int number = 2; number <= lines.size(); number++) {
       JsonObject line = Json.GSON.fromJson(lines.get(number - 1), JsonObject.class);
       JsonObject input = Json.pick(line, OPTIONS);
       input.add("text", line.get("text"));
+      if (!seen.add(input.toString())) {
+        continue; // a line that asks what an earlier one asked counts once
+      }
       if (!hasOption && new JsonPrimitive(false).equals(input.get("add_special_tokens"))) {
         input.remove("add_special_tokens");
       }

@@ -93,6 +93,9 @@ public final class Tokspec {
       stale.addAll(known.unsupported == null ? Set.of() : known.unsupported);
       cases.forEach(one -> stale.remove(one.id()));
       stale.forEach(id -> problems.add(id + " is listed, and is not a case"));
+      Set<String> unknown = new HashSet<>(session.hello.operations());
+      unknown.removeAll(bundle.operations());
+      unknown.forEach(name -> problems.add(name + " is not an operation"));
     }
 
     DynamicTest judge(Case one) {
