@@ -170,7 +170,7 @@ OFFERS_LITTLE: Mapping[str, Any] = {"operations": ["encode", "fly"], "formats": 
 def test_a_filter_does_not_hide_that_nothing_passed_from_node_test(tmp_path: Path) -> None:
     (tmp_path / "little.test.mjs").write_text(
         f'import {{ register }} from "{(PACKAGES / "npm").as_uri()}/index.mjs";\n'
-        'register({ hello: { formats: [] }, operations: { encode() {}, fly() {} } });\n',
+        "register({ hello: { formats: [] }, operations: { encode() {}, fly() {} } });\n",
         "utf-8",
     )
     command = ["node", "--test", "--test-reporter=tap"]

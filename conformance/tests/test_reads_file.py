@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from tokspec.adapter import Hello, Unsupported
+from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.formats import read
 from tokspec.judge.declared import passed_over
@@ -98,6 +98,14 @@ def test_what_is_refused_and_not_declared_is_unsupported_in_its_own_words() -> N
         refuses = ("pre_tokenizer",)
 
     assert verdicts(asked(Refusing(), *DIGITS)) == [("unsupported", "there is no pre_tokenizer here")]
+
+
+def test_whatever_reason_it_gives_for_what_it_does_not_declare_it_is_unsupported() -> None:
+    class Failing(Reader):
+        def load(self, format: str, content: Any) -> Any:
+            raise Refusal("invalid_model", "unknown variant Digits")
+
+    assert verdicts(asked(Failing(), *DIGITS)) == [("unsupported", "unknown variant Digits")]
 
 
 def test_what_is_refused_and_declared_is_an_error() -> None:

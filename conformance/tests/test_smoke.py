@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 from tokspec.adapter import Adapter, Hello, Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
+from tokspec.formats import read
 from tokspec.judge.smoke import Step, try_adapter
 from tokspec.protocol.messages import Answer, Request
 from tokspec.sessions.in_process import InProcessSession
@@ -157,7 +159,7 @@ def test_a_description_that_is_wrong_in_one_step(hello: Hello, step: str, note: 
 def test_an_adapter_that_accepts_no_format() -> None:
     found = {step.name: step for step in tried(Scripted(replace(HELLO, formats=())))}
     assert found["formats"].note.startswith("none is named; the suite writes tokspec, ")
-    assert [step.name for step in found.values() if not step.right] == ["formats", "twice"]
+    assert [step.name for step in found.values() if not step.right] == ["formats", "answers"]
 
 
 def fails(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
@@ -194,8 +196,8 @@ def test_an_operation_that_is_wrong(run: Callable[..., Any], note: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "answer"),
     [
-        ("wordpiece", '{"text": "bug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), unigram (no unigram), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe), unigram behind ▁ (no unigram)'),
-        ("unigram", '{"text": "hug"} → {"tokens": ["b", "ug"]}; unsupported: bpe (no bpe), wordpiece (no wordpiece), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe), wordpiece as BERT has it (no wordpiece)'),
+        ("wordpiece", '{"text": "bug"} → {"tokens": ["[UNK]"]}; unsupported: bpe (no bpe), unigram (no unigram), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe), bpe of all bytes (no bpe), unigram behind ▁ (no unigram)'),
+        ("unigram", '{"text": "hug"} → {"tokens": ["<unk>"]}; unsupported: bpe (no bpe), wordpiece (no wordpiece), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe), bpe of all bytes (no bpe), wordpiece as BERT has it (no wordpiece)'),
     ],
 )  # fmt: skip
 def test_an_adapter_for_one_type_of_model_is_asked_about_that(kind: str, answer: str) -> None:
@@ -234,7 +236,7 @@ def test_an_adapter_with_a_fixed_pipeline_is_asked_about_that(pre_tokenizer: str
         return answer_of(model)
 
     kinds = (
-        *("bpe", "wordpiece", "unigram", "bpe of bytes", "bpe of bytes without a pattern"),
+        *("bpe", "wordpiece", "unigram", "bpe of bytes", "bpe of bytes without a pattern", "bpe of all bytes"),
         *("wordpiece as BERT has it", "unigram behind ▁"),
     )
     others = ", ".join(f"{each} (fixed)" for each in kinds if each != kind)
@@ -263,11 +265,53 @@ def test_what_a_type_that_it_does_not_have_comes_to_is_told(error: Exception, no
 
 
 def test_an_adapter_that_answers_nothing_is_not_right() -> None:
-    wrong = {"twice": "nothing was answered; answer one of the questions above"}
-    found = expected(wrong, encode='{"text": "bug"} → refused as unsupported: not yet')
-    assert tried(Scripted(run=refuses("unsupported", "not yet"))) == [
-        step for step in found if step.name not in ("beyond ASCII", "unknown", "contradiction")
-    ]
+    pack = "a tokenizer with a vocabulary of its own is judged by a pack: tokspec run --pack NAME --model FILE"
+    found = expected(encode='{"text": "bug"} → refused as unsupported: not yet')
+    *others, last = tried(Scripted(run=refuses("unsupported", "not yet")))
+    assert others == [step for step in found if step.name not in ("beyond ASCII", "unknown", "twice", "contradiction")]
+    assert last == Step("answers", False, f"nothing was answered; answer one of the questions above; {pack}")
+
+
+class ReadsFiles(Scripted):
+    """Reads files as the reference does; ``ignores`` are the keys of ``beside`` that it does not look at."""
+
+    def __init__(self, format: str, ignores: str = "") -> None:
+        parts = ("pre_tokenizer", "normalizer", "decoder", "added_tokens")
+        super().__init__(replace(HELLO, operations=("encode", "decode"), formats=(format,), components=parts))
+        self.ignores = ignores
+        self.reference = ReferenceAdapter()
+
+    def load(self, format: str, content: Any) -> Any:
+        beside = {key: value for key, value in content["beside"].items() if key != self.ignores}
+        return self.reference.load("tokspec", read(format, {**content, "beside": beside}))
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        result = self.reference.run(operation, model, input)
+        return {"tokens": result["tokens"]} if operation == "encode" else result
+
+
+@pytest.mark.parametrize(
+    ("format", "key", "what", "seen"),
+    [
+        ("vocab.json+merges.txt", "pre_tokenizer", "a pattern", '{"text": "g1"} → {"tokens": ["g1"]}'),
+        ("vocab.txt", "normalizer", "lowercase", '{"text": "B"} → {"tokens": ["[UNK]"]}'),
+        ("sentencepiece.model", "decoder", "a decoder", '{"ids": [2]} → {"text": "▁hug"}'),
+    ],
+)
+def test_an_adapter_that_does_not_look_beside_its_files_is_told(format: str, key: str, what: str, seen: str) -> None:
+    assert Step("beside", True, f"{what} is read") in tried(ReadsFiles(format))
+    note = f"{seen}, with {what} and without; read it from `beside`, which load gets"
+    assert Step("beside", False, note) in tried(ReadsFiles(format, key))
+
+
+def test_numbers_that_json_does_not_have_are_told_by_a_reader_of_berts_files() -> None:
+    class Numbers(ReadsFiles):
+        def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+            return {"tokens": [Decimal(1)]} if operation == "encode" else {"text": "b"}
+
+    found = {step.name: step for step in tried(Numbers("vocab.txt"))}
+    note = "protocol: the result holds a value of type Decimal, which JSON does not have; run your program by hand"
+    assert found["encode"] == Step("encode", False, f'wordpiece: {{"text": "bug"}} → {note} with this input')
 
 
 @pytest.mark.parametrize(
@@ -323,7 +367,7 @@ class Mixing(Scripted):
 
 def test_an_adapter_that_mixes_models_up() -> None:
     wrong = {"contradiction": "encode gives a different answer after an invalid model; keep models apart"}
-    note = f'{{"text": "x"}} → wordpiece as BERT has it: the token "😀" is not in the vocabulary; {UNLESS}'
+    note = f'{{"text": "x"}} → wordpiece: the token "😀" is not in the vocabulary; {UNLESS}'
     assert tried(Mixing()) == expected(wrong, unknown=note)
 
 
@@ -378,7 +422,7 @@ def test_a_tokenizer_that_gives_the_text_of_what_is_unknown_is_told_and_not_wron
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         return {"tokens": list(input["text"])}
 
-    note = f'{{"text": "x"}} → wordpiece as BERT has it: the token "x" is not in the vocabulary; {UNLESS}'
+    note = f'{{"text": "x"}} → wordpiece: the token "x" is not in the vocabulary; {UNLESS}'
     assert tried(Scripted(run=run)) == expected(unknown=note, encode='{"text": "bug"} → {"tokens": ["b", "u", "g"]}')
 
 

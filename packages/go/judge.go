@@ -193,7 +193,7 @@ func (j judge[Model]) findUndeclared(one testCase) (unknown []string) {
 }
 
 // load loads a model in the first of the formats that can express it. A library that reads files gets what it does not
-// declare too, but for the form that is no library's file.
+// declare too, but for the form that is no library's file. If it refuses that, it is unsupported.
 func (j judge[Model]) load(one testCase) (none Model, err error) {
 	reasons, unknown := []string{}, j.findUndeclared(one)
 	for _, format := range j.adapter.Hello.Formats {
@@ -206,7 +206,11 @@ func (j judge[Model]) load(one testCase) (none Model, err error) {
 		case written.Content == nil:
 			reasons = append(reasons, written.Unsupported)
 		default:
-			return attempt(func() (Model, error) { return j.adapter.Load(format, slices.Clone(written.Content)) })
+			model, err := attempt(func() (Model, error) { return j.adapter.Load(format, slices.Clone(written.Content)) })
+			if refusal, is := j.refusal(err); is && unknown != nil {
+				err = Unsupported(refusal.Message)
+			}
+			return model, err
 		}
 	}
 	return none, Unsupported(strings.Join(reasons, "; "))

@@ -101,7 +101,8 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     return unknown.length ? `does not know ${unknown.join(", ")}` : "";
   }
 
-  // A library that reads files gets what it does not declare too, but for the form that is no library's file.
+  // A library that reads files gets what it does not declare too, but for the form that is no library's file. If it
+  // refuses that, it is unsupported.
   async function loadModel(one) {
     const none = { unsupported: "no models in this format are here" };
     const unknown = findUndeclared(one);
@@ -112,7 +113,9 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     );
     const first = models.findIndex((model) => "content" in model);
     if (first < 0) return unsupported(models.map((model) => model.unsupported).join("; "));
-    return attempt(() => load(structuredClone(models[first].content), hello.formats[first]));
+    const reply = await attempt(() => load(structuredClone(models[first].content), hello.formats[first]));
+    const isUndeclared = "refused" in reply && unknown.length && hello.formats[first] !== "tokspec";
+    return isUndeclared ? unsupported(reply.refused.message) : reply;
   }
 
   async function ask(one) {

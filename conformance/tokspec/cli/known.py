@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
+import tokspec
 from tokspec.base.errors import DataError
-from tokspec.base.files import read_bounded, write_whole
+from tokspec.base.files import adapters_folder, read_bounded, write_whole
 from tokspec.cli.options import FILE, Command, add_options
 from tokspec.judge.judging import apply_known
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
@@ -61,6 +62,8 @@ class Ratchet:
         """Say what to do about a run that the file does not cover; nothing if it does."""
         if self.file is None or run.is_green:
             return ""
+        if not self.update and self._is_shipped:
+            return ""
         if not self.update:
             return f"to rewrite the known-failures file: {again} --update-known-failures"
         from tokspec.judge.known_failures_update import CRASHES  # here, because few runs need it
@@ -68,6 +71,12 @@ class Ratchet:
         crashed = sum(result.verdict in CRASHES for result in run.results)
         how = f"fix them, or list them as what they are: {again} --update-known-failures --list-crashes"
         return f"not listed, because they crash, hang or break the protocol: {crashed}; {how}" if crashed else ""
+
+    @property
+    def _is_shipped(self) -> bool:
+        """Whether the file comes with the suite: then a failure is news, and nothing to add to the list."""
+        folders = (Path(tokspec.__file__).parent, adapters_folder())
+        return self.file is not None and any(self.file.resolve().is_relative_to(each.resolve()) for each in folders)
 
     def rewritten(self, run: Run, cases: Collection[str]) -> tuple[KnownFailures, DataError | None]:
         """Rewrite the file from a run to which none of its entries was applied, and return what it says then.

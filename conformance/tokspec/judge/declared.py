@@ -58,6 +58,20 @@ def all_pass(results: Sequence[Result], hello: Hello) -> Iterator[tuple[str, int
     return ((name, len(passes)) for name, passes in sorted(seen.items()) if all(passes))
 
 
+def take_refusal(result: Result, hello: Hello) -> Result:
+    """Return the result of a library that reads files and refused to load a model with a component it does not declare.
+
+    That is unsupported, whatever reason it gave.
+    """
+    reply, model = result.reply, result.question.model.content
+    if not hello.reads_file or isinstance(model, UserModel) or not (isinstance(reply, Refused) and reply.of_file):
+        return result
+    if result.verdict is Verdict.UNSUPPORTED or not undeclared(hello, model):
+        return result
+    said = reply.message or f"refused as {reply.reason}"
+    return replace(result, verdict=Verdict.UNSUPPORTED, detail=said)
+
+
 def is_doubtful(result: Result, hello: Hello) -> bool:
     """Whether a library that reads files refused to load a model of which it declares every component it needs."""
     reply, model = result.reply, result.question.model.content

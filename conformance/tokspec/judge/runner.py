@@ -11,7 +11,7 @@ from tokspec.adapter import Hello
 from tokspec.base.display import did_you_mean, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.formats.user_model import UserModel
-from tokspec.judge.declared import is_doubtful, judge_refusals
+from tokspec.judge.declared import is_doubtful, judge_refusals, take_refusal
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
@@ -139,7 +139,7 @@ def judge_cases(session: Session, cases: Sequence[Case], declared: Mapping[str, 
     questions = [question for case in cases for question in case.questions]
 
     def take(number: int, reply: Reply) -> Result:
-        return judge(questions[number], reply, session.hello, declared)
+        return take_refusal(judge(questions[number], reply, session.hello, declared), session.hello)
 
     doubtful: dict[int, Result] = {}
 

@@ -10,7 +10,7 @@ from tokspec.adapter import Hello
 from tokspec.base.display import compact, did_you_mean, shorten
 from tokspec.formats import FORMATS, READERS
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
-from tokspec.sessions.session import Session
+from tokspec.sessions.session import Session, write_model
 from tokspec.suite import schema
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import load_specification
@@ -43,6 +43,8 @@ def try_adapter(session: Session) -> Iterator[Step]:
             if operation == "encode" and step.right:
                 yield from _beyond_ascii(session, asked)
                 yield from _unknown(session, asked)
+    if "encode" in answered or "decode" in answered:
+        yield from _beside(session)
     yield _twice(session, list(answered.values()))
     if "encode" in answered:
         yield _contradiction(session, answered["encode"])
@@ -105,7 +107,8 @@ def _kind(model: Mapping[str, Any]) -> str:
         return f"{kind} {_PIPELINES[pre_tokenizer['type']]}"
     if pre_tokenizer.get("type") != "byte_level":
         return str(kind)
-    return f"{kind} of bytes{'' if pre_tokenizer.get('use_regex', True) else ' without a pattern'}"
+    is_whole = len(model["vocabulary"]) > 256
+    return f"{kind} of {'all ' * is_whole}bytes{'' if pre_tokenizer.get('use_regex', True) else ' without a pattern'}"
 
 
 def _operation(hello: Hello, asked: Sequence[_Asked]) -> Step:
@@ -238,14 +241,39 @@ def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
 def _twice(session: Session, answered: Sequence[Request]) -> Step:
     """Ask the same twice, with something else between: the answers must be equal."""
     if not answered:
-        right = not session.hello.operations
-        note = "nothing to ask yet" if right else "nothing was answered; answer one of the questions above"
-        return Step("twice", right, note)
+        if not session.hello.operations:
+            return Step("twice", True, "nothing to ask yet")
+        return Step("answers", False, f"nothing was answered; answer one of the questions above; {_BUILT_IN}")
     first, _, second = (_ask(session, each) for each in (answered[0], answered[-1], answered[0]))
     if first == second:
         return Step("twice", True, "the same question gets the same answer")
     note = f"{answered[0].operation} gives a different answer the second time; keep no state between requests"
     return Step("twice", False, note)
+
+
+def _beside(session: Session) -> Iterator[Step]:
+    """Ask two models that differ in what is given beside their files alone, wherever the answers have to differ."""
+    read = []
+    for what, operation, pair, input in _BESIDE:
+        forms = [write_model(session.hello, model) for model in pair]
+        if operation in session.hello.operations and all(_has_beside(form) for form in forms):
+            one, other = (
+                _ask(session, Request(operation, f"smoke-{what}-{number}", model, input))
+                for number, model in enumerate(pair)
+            )
+            if isinstance(one, Answer) and isinstance(other, Answer):
+                if one == other:
+                    seen = shorten(compact(one.result), 80)
+                    note = f"{compact(input)} → {seen}, with {what} and without; read it from `beside`, which load gets"
+                    yield Step("beside", False, note)
+                    return
+                read.append(what)
+    if read:
+        yield Step("beside", True, f"{' and '.join(read)} {'is' if len(read) == 1 else 'are'} read")
+
+
+def _has_beside(form: tuple[str, Any] | Refused) -> bool:
+    return not isinstance(form, Refused) and isinstance(form[1], Mapping) and "beside" in form[1]
 
 
 def _contradiction(session: Session, request: Request) -> Step:
@@ -264,6 +292,44 @@ def _ask(session: Session, request: Request) -> Reply:
     ((_, reply),) = session.ask([request])
     return reply
 
+
+#: What a tokenizer is for which no model can be written.
+_BUILT_IN = "a tokenizer with a vocabulary of its own is judged by a pack: tokspec run --pack NAME --model FILE"
+
+#: What files do not say: the operation, two models that differ in it, and an input for which the answers differ.
+_DIGITS: Mapping[str, Any] = {
+    "type": "bpe",
+    "vocabulary": ["g", "1", "g1"],
+    "merges": [["g", "1"]],
+    "decoder": {"type": "byte_level"},
+}
+_CASED: Mapping[str, Any] = {
+    "type": "wordpiece",
+    "vocabulary": ["[UNK]", "b"],
+    "unknown_token": "[UNK]",
+    "special_tokens": ["[UNK]"],
+}
+_MARKED: Mapping[str, Any] = {
+    "type": "unigram",
+    "tokens": [["<unk>", 1], ["▁", 10], ["▁hug", 15]],
+    "unknown_token": "<unk>",
+    "pre_tokenizer": {"type": "metaspace"},
+}
+_BESIDE: Sequence[tuple[str, str, Sequence[Mapping[str, Any]], Mapping[str, Any]]] = (
+    (
+        "a pattern",
+        "encode",
+        [{**_DIGITS, "pre_tokenizer": {"type": "byte_level", "use_regex": each}} for each in (True, False)],
+        {"text": "g1"},
+    ),
+    (
+        "lowercase",
+        "encode",
+        [{**_CASED, "normalizer": {"type": "bert", "lowercase": each}} for each in (True, False)],
+        {"text": "B"},
+    ),
+    ("a decoder", "decode", [{**_MARKED, "decoder": {"type": "metaspace"}}, _MARKED], {"ids": [2]}),
+)
 
 #: A text that has no character of the vocabulary of any question.
 _UNKNOWN: Mapping[str, Any] = {"text": "x"}

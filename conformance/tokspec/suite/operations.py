@@ -102,9 +102,22 @@ _HUGS: Mapping[str, Any] = {"words": [["hug", 10]]}
 
 _BPE = {"type": "bpe", "vocabulary": ["b", "g", "h", "u", "ug"], "merges": [["u", "g"]]}
 _BYTES = {**_BPE, "pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
+_PRINTABLE = (*range(33, 127), *range(161, 173), *range(174, 256))
+_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
+_CHARACTERS = [chr(byte if byte in _PRINTABLE else 256 + _OTHERS.index(byte)) for byte in range(256)]  # PRE-BYTE-1
+_ALL_BYTES = {**_BYTES, "vocabulary": [*_CHARACTERS, "ug"]}  # as published files of ranks have them
 _WITHOUT_PATTERN = {**_BYTES, "pre_tokenizer": {"type": "byte_level", "use_regex": False}}
-_WORDPIECE = {"type": "wordpiece", "vocabulary": ["b", "##u", "##g", "##ug"], "decoder": {"type": "wordpiece"}}
-_UNIGRAM = {"type": "unigram", "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15]]}
+_WORDPIECE = {
+    "type": "wordpiece",
+    "vocabulary": ["b", "##u", "##g", "##ug", "[UNK]"],  # without it, libraries that read BERT's files refuse the model
+    "unknown_token": "[UNK]",
+    "decoder": {"type": "wordpiece"},
+}
+_UNIGRAM = {
+    "type": "unigram",
+    "tokens": [["h", 15], ["u", 36], ["g", 20], ["hug", 15], ["<unk>", 1]],  # libraries refuse ids without it
+    "unknown_token": "<unk>",
+}
 
 #: The whole pipelines of tokenizers that always have them.
 _BERT: Mapping[str, Any] = {
@@ -166,6 +179,7 @@ OPERATIONS: tuple[Operation, ...] = (
             (_UNIGRAM, {"text": "hug"}),
             (_BYTES, {"text": "bug"}),
             (_WITHOUT_PATTERN, {"text": "bug"}),
+            (_ALL_BYTES, {"text": "bug"}),
             (_BERT, {"text": "bug"}),
             (_METASPACE, {"text": "hug"}),
         ),
@@ -251,6 +265,7 @@ OPERATIONS: tuple[Operation, ...] = (
             (_WORDPIECE, {"ids": [0, 3]}),
             (_UNIGRAM, {"ids": [3]}),
             (_BYTES, {"ids": [0, 4]}),
+            (_BPE, {"ids": [0, 4], "end": True}),
         ),
     ),
     Operation(

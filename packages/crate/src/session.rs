@@ -87,7 +87,7 @@ impl<'a, A: Adapter> Session<'a, A> {
     }
 
     /// Loads a model in the first of the formats that can express it. A library that reads files gets what it does not
-    /// declare too, but for the form that is no library's file.
+    /// declare too, but for the form that is no library's file. If it refuses that, it is unsupported.
     fn load(&self, name: &str, case: &Value) -> Reply<A::Model> {
         let (mut reasons, unknown) = (Vec::new(), self.find_undeclared(case));
         for format in list(&self.hello["formats"]) {
@@ -97,7 +97,10 @@ impl<'a, A: Adapter> Session<'a, A> {
             }
             let model = &self.written[text(format)][name];
             if let Some(content) = model.get("content") {
-                return attempt(|| self.adapter.load(text(format), content));
+                return match attempt(|| self.adapter.load(text(format), content)) {
+                    Refused(Refusal(_, message)) if !unknown.is_empty() => unsupported(message),
+                    reply => reply,
+                };
             }
             reasons.push(model["unsupported"].as_str().unwrap_or("no models in this format are here").into());
         }

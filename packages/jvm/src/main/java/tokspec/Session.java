@@ -85,7 +85,7 @@ final class Session<M> {
 
   /**
    * Loads a model in the first of the formats that can express it. A library that reads files gets what it does not
-   * declare too, but for the form that is not a library's file.
+   * declare too, but for the form that is not a library's file. If it refuses that, it is unsupported.
    */
   private Reply<M> load(Case one) {
     List<String> undeclared = findUndeclared(one);
@@ -95,7 +95,9 @@ final class Session<M> {
       if (format.equals("tokspec") && !undeclared.isEmpty()) {
         reasons.add("does not know " + String.join(", ", undeclared));
       } else if (model != null && model.content() != null) {
-        return attempt(() -> adapter.load(format, model.content().deepCopy()));
+        Reply<M> reply = attempt(() -> adapter.load(format, model.content().deepCopy()));
+        boolean isRefused = reply.failure() != null && !reply.failure().equals("crash");
+        return isRefused && !undeclared.isEmpty() ? unsupported(reply.message()) : reply;
       } else {
         reasons.add(model == null ? "no models in this format are here" : model.unsupported());
       }
