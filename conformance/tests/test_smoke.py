@@ -299,6 +299,8 @@ class ReadsFiles(Scripted):
     ],
 )
 def test_an_adapter_that_does_not_look_beside_its_files_is_told(format: str, key: str, what: str, seen: str) -> None:
+    if format == "sentencepiece.model":
+        pytest.importorskip("sentencepiece")
     assert Step("beside", True, f"{what} is read") in tried(ReadsFiles(format))
     note = f"{seen}, with {what} and without; read it from `beside`, which load gets"
     assert Step("beside", False, note) in tried(ReadsFiles(format, key))

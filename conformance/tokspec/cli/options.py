@@ -289,7 +289,7 @@ def remove_earlier_results(arguments: Sequence[str]) -> None:
 
 def remove_result(file: Path) -> None:
     """Remove a report, or JUnit's XML, that the suite wrote; leave whatever else has that name."""
-    with suppress(OSError, ValueError):  # there is none, or it is not for us to read
+    with suppress(OSError, RuntimeError, ValueError):  # there is none, or it is not for us to read
         place = file.resolve(strict=True)
         if place.is_file():
             with place.open("rb") as stream:
