@@ -403,7 +403,7 @@ def find_python(environment: str) -> str:
     place = Path(environment).expanduser()
     candidates = [place, *(place / inner for inner in PLACES)]
     for candidate in candidates:
-        if candidate.is_file():
+        if candidate.is_file() and os.access(candidate, os.X_OK):
             # a link to another Python is what makes an environment of a folder, so that it is not followed
             return os.path.abspath(candidate)
     raise DataError(f"is not an environment: it has neither {' nor '.join(PLACES)}", environment or "''")

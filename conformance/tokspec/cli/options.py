@@ -25,8 +25,18 @@ from tokspec.suite.specification import load_specification
 #: The implementation that is judged when none is named.
 DEFAULT = "reference"
 
+
+class FilePath(click.Path):
+    """A path that is not empty: a variable that is not set does not mean the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        if value == "":
+            self.fail("it is empty; name a file, or leave the option out", param, context)
+        return super().convert(value, param, context)
+
+
 #: A file or a folder, which need not be there.
-FILE = click.Path(path_type=Path)
+FILE = FilePath(path_type=Path)
 
 #: What the patterns of --select and --exclude match.
 _PATTERNS = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."

@@ -196,7 +196,8 @@ def import_package(module: str, format: str) -> Any:
     except ModuleNotFoundError as error:
         package = (error.name or module).split(".")[0]
         how = f"install it with pip install {_DISTRIBUTIONS.get(package, package)}"
-        raise DataError(f"the format {format} needs the package {package}; {how}") from None
+        name = "protobuf" if package == "google" else package
+        raise DataError(f"the format {format} needs the package {name}; {how}") from None
 
 
 #: What pip calls a package that is imported under another name, or that needs another one here.

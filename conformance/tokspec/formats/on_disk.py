@@ -50,6 +50,10 @@ def format_of(path: Path) -> str:
     'sentencepiece.model'
     """
     if path.is_dir():
+        if (path / "tokenizer.json").is_file() and not any(
+            (path / name).exists() for name in ("vocab.json", "encoder.json")
+        ):
+            raise DataError("is a folder; name the tokenizer.json in it", str(path))
         return "vocab.json+merges.txt"
     name = _VERSION.sub("", path.name)
     if "tekken" in name and name.endswith(".json"):  # as mistral-common tells it
@@ -143,7 +147,7 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
             path.mkdir(exist_ok=True)
         with ExitStack() as together:
             for target, data in targets.items():
-                opened = together.enter_context(open_whole(target))
+                opened = together.enter_context(open_whole(target, follow=len(files) == 1))
                 opened.write(data)
                 opened.flush()  # before any of them is in its place
     except OSError as error:

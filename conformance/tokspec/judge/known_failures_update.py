@@ -68,7 +68,9 @@ def _refuse_inconclusive(run: Run, known: KnownFailures) -> None:
             what = f"{result.case.id} came to {result.verdict.value!r}; {_INCONCLUSIVE[result.verdict]}"
             raise DataError(f"is not updated: {what}", known.file)
     if run.results and all(result.verdict in CRASHES for result in run.results):
-        raise DataError("is not updated: no case was answered; fix that first", known.file)
+        raise DataError(
+            "is not updated: every result is a crash, a time-out or a broken message; fix that first", known.file
+        )
 
 
 def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:

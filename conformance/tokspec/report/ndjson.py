@@ -8,6 +8,7 @@ does not fit, or would not come back as it is, is left out.
 from __future__ import annotations
 
 import platform
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -50,9 +51,22 @@ def origin(command: str, again: str, fixtures: str) -> Origin:
     >>> origin("tokspec run --report a.ndjson", "tokspec run", "0" * 64).again
     'tokspec run'
     """
+    command, again = without_home(command), without_home(again)
     python = f"{platform.python_implementation()} {platform.python_version()}"
     machine = f"{platform.system()} {platform.machine()}, {python}"
     return Origin(__version__, fixtures, command, again, machine, unicodedata.unidata_version)
+
+
+def without_home(command: str) -> str:
+    """Return a command without the absolute paths of the current folder and of the user's: reports are published.
+
+    >>> without_home(f"tokspec run --impl {Path.cwd()}/adapter --report {Path.home()}/report.ndjson")
+    'tokspec run --impl ./adapter --report ~/report.ndjson'
+    """
+    for folder, short in ((Path.cwd(), "."), (Path.home(), "~")):
+        if folder != Path(folder.anchor):
+            command = re.sub(rf"(?<![\w/.~-]){re.escape(str(folder))}(?=/|\s|'|\"|$)", short, command)
+    return command
 
 
 #: The version of the format.

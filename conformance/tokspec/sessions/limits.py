@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import secrets
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import psutil
+
+#: The variables that programs do not get.
+_SECRET = re.compile(r"ACTIONS_.*|.*_(TOKEN|SECRET|PASSWORD)", re.IGNORECASE | re.DOTALL)
 
 #: The variable of the environment that holds the mark.
 VARIABLE = "TOKSPEC_SESSION"
@@ -130,6 +134,15 @@ class MemoryWatch:
         return getattr(full, "pss", full.rss)
 
 
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without what lets a program act for its user: tokens, secrets and passwords.
+
+    >>> without_secrets({"JAVA_HOME": "/jdk", "GITHUB_TOKEN": "x", "ACTIONS_RUNTIME_URL": "y", "db_password": "z"})
+    {'JAVA_HOME': '/jdk'}
+    """
+    return {name: value for name, value in environment.items() if not _SECRET.fullmatch(name)}
+
+
 class ProcessFamily:
     """Every process that one session's programs started, also where one has left their group."""
 
@@ -149,7 +162,7 @@ class ProcessFamily:
         with _changing:
             program = subprocess.Popen(
                 command,
-                env={**os.environ, VARIABLE: self._mark},
+                env={**without_secrets(os.environ), VARIABLE: self._mark},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -165,4 +165,4 @@ def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
             name = re.sub(r"[^\w.-]+", "-", f"{row.run.hello.name}-{row.run.hello.version}").strip("-")
             names[name] += 1
             name = f"{name}-{names[name]}" if names[name] > 1 else name  # two ways to run the same
-            write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)))
+            write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)), follow=False)

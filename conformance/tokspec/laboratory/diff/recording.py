@@ -306,7 +306,10 @@ def _number_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
 def _value(line: bytes, part: str, number: int, name: str) -> Any:
     """Read a line as a part of the schema: ``header``, ``record`` or ``footer``."""
     try:
-        value = json.loads(line)
+        # a record has ids and places, and a place of 1e308 is an integer to the schema
+        value = json.loads(line, parse_float=_refuse_float if part == "record" else float)
+    except _NotAnInteger as error:
+        raise DataError(f"{error} is not an integer; was it edited? {_AGAIN}", name, number) from None
     except UnicodeDecodeError:
         raise DataError(f"is not UTF-8; was it edited? {_AGAIN}", name, number) from None
     except json.JSONDecodeError as error:
@@ -325,6 +328,14 @@ def _value(line: bytes, part: str, number: int, name: str) -> Any:
         message = shorten(wrong.message, 240)
         raise DataError(f"{message}; was it edited? {_AGAIN}", name, number, ".".join(map(str, wrong.instance_path)))
     return value
+
+
+class _NotAnInteger(Exception):
+    """A number with a fraction or an exponent."""
+
+
+def _refuse_float(digits: str) -> float:
+    raise _NotAnInteger(shorten(digits, 40))
 
 
 @cache

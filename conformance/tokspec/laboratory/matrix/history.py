@@ -14,16 +14,25 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from tokspec.adapters.programs import client_of, find_program
-from tokspec.adapters.registry import FoundAdapter, adapter_digest, find, find_reference, open_session, package_of
+from tokspec.adapters.programs import client_of, find_program, program_names
+from tokspec.adapters.registry import (
+    FoundAdapter,
+    adapter_digest,
+    find,
+    find_reference,
+    known_names,
+    open_session,
+    package_of,
+)
 from tokspec.adapters.versions import as_file_name, cache_folder
-from tokspec.base.display import escape, visible
+from tokspec.base.display import did_you_mean, escape, visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import write_whole
 from tokspec.judge.judging import Terms, judge_implementation
@@ -78,10 +87,17 @@ def releases(name: str) -> list[str]:
     if not package and program:
         package, registry = program.package, program.registry
     if not package:
-        find(name)  # says what there is
-        raise DataError("is no library whose releases are known; give a name", key=escape(name))
+        names = [*filter(_has_releases, known_names()), *program_names()]
+        advice = f"{did_you_mean(name, names)}there are {', '.join(names)}"
+        raise DataError(f"is not a library whose releases can be listed; {advice}", key=escape(name))
     found = {version.removeprefix("v") for version in _LISTS[registry](package) if _FINAL.fullmatch(version)}
     return sorted(found, key=_order)
+
+
+def _has_releases(name: str) -> bool:
+    with suppress(DataError):
+        return bool(package_of(name))
+    return False
 
 
 def _order(version: str) -> tuple[int, ...]:

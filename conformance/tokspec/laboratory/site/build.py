@@ -152,9 +152,11 @@ class _Site:
             cells = [view for view in map(vocabulary_view, self.cells_of(judged)) if view]
             file = f"impl/{judged.file}/vocabularies.html"
             self.page(file, "vocabularies.html", judged.name, judged=judged, cells=cells)
-        write_whole(self.folder / "results.json", json.dumps(self.everything()))
+        write_whole(self.folder / "results.json", json.dumps(self.everything()), follow=False)
         if self.columns:
-            write_whole(self.folder / "vocabularies.json", json.dumps([asdict(column) for column in self.columns]))
+            write_whole(
+                self.folder / "vocabularies.json", json.dumps([asdict(column) for column in self.columns]), follow=False
+            )
         for case in self.suite.cases.values():
             self.case(case)
         for clause in self.specification.clauses.values():
@@ -162,7 +164,7 @@ class _Site:
         for file, source in self.documents.items():
             self.page(file, "page.html", title_of(source), body=page_body(source, file))
         for name in ("style.css", "site.js"):
-            write_whole(self.folder / name, (_HERE / name).read_text("utf-8"))
+            write_whole(self.folder / name, (_HERE / name).read_text("utf-8"), follow=False)
         return self.pages
 
     def page(self, file: str, template: str, title: str, **values: Any) -> None:
@@ -175,7 +177,7 @@ class _Site:
         content = _render(
             template, title=title, root=root, linked=True, site_pages=site_pages, date=self.date, **values
         )
-        write_whole(target, content)
+        write_whole(target, content, follow=False)
         self.pages += 1
 
     @property
@@ -396,8 +398,10 @@ class _Site:
             message = f"{counted.passed}/{counted.asked} asked" if counted.asked else "nothing asked"
             path, page = self.folder / "badge", f"{self.address}impl/{judged.file}/"
             path.mkdir(parents=True, exist_ok=True)
-            write_whole(path / f"{file}.svg", badge_svg(label, message, counted.level))
-            write_whole(path / f"{file}.json", json.dumps(badge_json(label, message, counted.level)) + "\n")
+            write_whole(path / f"{file}.svg", badge_svg(label, message, counted.level), follow=False)
+            write_whole(
+                path / f"{file}.json", json.dumps(badge_json(label, message, counted.level)) + "\n", follow=False
+            )
             yield {
                 "file": f"badge/{file}",
                 "label": label,

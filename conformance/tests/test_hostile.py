@@ -1,0 +1,144 @@
+"""Hostile situations that once went wrong: planted links, secrets, strange reports and recordings, misleading messages."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import os
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tokspec.base.errors import DataError
+from tokspec.base.files import write_whole
+from tokspec.formats import read
+from tokspec.formats.files import import_package
+from tokspec.sessions.limits import without_secrets
+
+Run = Callable[..., tuple[int, str, str]]
+
+CASE = "bpe-toy-encode-bug"
+
+#: An adapter that says which variables it got.
+SPY = """
+import os
+from tokspec import Hello
+
+class Spy:
+    def hello(self):
+        return Hello("spy", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        return None
+    def run(self, operation, model, input):
+        names = ("JAVA_HOME", "GITHUB_TOKEN", "ACTIONS_RUNTIME_URL", "NPM_SECRET", "DB_PASSWORD")
+        return {"tokens": [name for name in names if name in os.environ]}
+"""
+
+MODEL = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}
+TOKENIZER = {"version": "1.0", "added_tokens": [], "model": MODEL}
+TOKENIZER |= dict.fromkeys(("normalizer", "pre_tokenizer", "post_processor", "decoder"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_a_planted_link_in_a_folder_is_not_followed(run: Run, folder: Path) -> None:
+    (folder / "outside.json").write_text("mine", "utf-8")
+    (folder / "model").mkdir()
+    (folder / "model" / "vocab.json").symlink_to(folder / "outside.json")
+    status, out, said = run("model", CASE, "--format", "vocab.json+merges.txt", "-o", "model")
+    remedy = "is a link, and the file that it points to would be replaced; remove the link"
+    assert (status, out, said) == (2, "", f"tokspec: model/vocab.json: {remedy}\n")
+    assert (folder / "outside.json").read_text("utf-8") == "mine"
+
+
+def test_a_link_that_the_user_names_is_followed(folder: Path) -> None:
+    (folder / "link").symlink_to(folder / "target")
+    write_whole(folder / "link", "new")
+    assert (folder / "target").read_text("utf-8") == "new"
+
+
+def test_programs_get_no_secrets(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "spy.py").write_text(SPY, "utf-8")
+    names = ("JAVA_HOME", "GITHUB_TOKEN", "ACTIONS_RUNTIME_URL", "NPM_SECRET", "DB_PASSWORD")
+    for name in names:
+        monkeypatch.setenv(name, "x")
+    assert without_secrets({name: "x" for name in names}) == {"JAVA_HOME": "x"}
+    run("run", "--impl", "spy:Spy", "--select", CASE, "--report", "report.ndjson")
+    result = json.loads(Path("report.ndjson").read_text("utf-8").splitlines()[1])
+    assert result["reply"] == {"ok": {"tokens": ["JAVA_HOME"]}}
+
+
+def test_a_report_with_half_a_surrogate_pair_becomes_a_page(run: Run, folder: Path) -> None:
+    pytest.importorskip("jinja2")
+    (folder / "spy.py").write_text(SPY, "utf-8")
+    run("run", "--impl", "spy:Spy", "--select", "bpe-toy-encode-*", "--report", "report.ndjson")
+    report = Path("report.ndjson").read_text("utf-8").replace('"bpe-toy-encode-unhug"', '"\\ud800"')
+    Path("report.ndjson").write_text(report, "utf-8")
+    assert run("report", "report.ndjson", "--html", "page.html") == (1, "", "")
+    assert "\\ud800" in Path("page.html").read_text("utf-8")
+
+
+def test_a_recording_with_a_place_that_is_no_integer_is_refused(run: Run, folder: Path) -> None:
+    Path("tokenizer.json").write_text(json.dumps(TOKENIZER), "utf-8")
+    run("record", "tokfast", "--model", "tokenizer.json", "-o", "a.ndjson")
+    *lines, footer = Path("a.ndjson").read_bytes().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines) if b'"spans": [[0, 1]' in line)
+    lines[number] = lines[number].replace(b'"spans": [[0, 1]', b'"spans": [[0, 1e308]')
+    digest = hashlib.sha256(b"".join(lines)).hexdigest()
+    end = json.dumps({**json.loads(footer), "sha256": digest}).encode()
+    Path("a.ndjson").write_bytes(b"".join([*lines, end, b"\n"]))
+    status, _, said = run("diff", "a.ndjson", "tokfast")
+    again = "was it edited? record it again with tokspec record"
+    assert status == 2
+    assert said.startswith(f"tokspec: a.ndjson:{number + 1}: 1e308 is not an integer; was it edited? "), (said, again)
+
+
+def test_reports_have_no_absolute_paths_of_the_user(run: Run, folder: Path) -> None:
+    run("run", "--select", CASE, "--report", folder / "report.ndjson")
+    text = Path("report.ndjson").read_text("utf-8")
+    assert str(folder) not in text
+    assert f"tokspec run --select {CASE} --report ./report.ndjson" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("run", "--impl", "tokenizers@/etc/passwd"),
+            "/etc/passwd: is not an environment: it has neither bin/python nor Scripts/python.exe",
+        ),
+        (
+            ("run", "--known-failures", ""),
+            "Invalid value for '--known-failures': it is empty; name a file, or leave the option out; "
+            "see tokspec run --help",
+        ),
+        (("model", "--read", "folder"), "folder: is a folder; name the tokenizer.json in it"),
+    ],
+)
+def test_messages_name_what_is_wrong(run: Run, folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    (folder / "folder").mkdir()
+    (folder / "folder" / "tokenizer.json").write_text("{}", "utf-8")
+    assert run(*arguments) == (2, "", f"tokspec: {message}\n")
+
+
+def test_history_of_no_library_says_which_there_are(run: Run) -> None:
+    status, out, said = run("history", "nosuchpackage")
+    assert (status, out) == (2, "")
+    assert said.startswith("tokspec: nosuchpackage: is not a library whose releases can be listed; there are ")
+    assert "tokenizers" in said
+
+
+def test_a_missing_package_has_the_name_by_which_pip_knows_it() -> None:
+    with pytest.raises(DataError) as caught:
+        import_package("google.no_such_part", "sentencepiece.model")
+    message = "the format sentencepiece.model needs the package {0}; install it with pip install {0}"
+    assert caught.value.message in (message.format("protobuf"), message.format("google"))
