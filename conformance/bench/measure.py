@@ -1,7 +1,8 @@
 """What measurements share: a row is two sides that do the same work, and a target for their ratio.
 
 The ratio is how many times as fast our side is as the peer. Both run in turn, several times, and have to come to the
-same result each time; printed are the median of the ratios, the smallest and the largest, and how busy the machine was.
+same result each time; printed are the median of the ratios with the seconds of its run, the smallest and the largest,
+and how busy the machine was.
 Seconds depend on the machine, ratios much less.
 """
 
@@ -83,7 +84,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """The figures of a row: medians of seconds, the ratio of each run, or why there are none."""
+    """The figures of a row: the seconds of the run with the median ratio, all ratios, or why there are none."""
 
     row: Row
     ours: float = 0
@@ -98,7 +99,7 @@ class Line:
             return f"misses: {self.fault}"
         if self.row.target is None:
             return ""
-        return "meets" if statistics.median(self.ratios) >= self.row.target else "misses"
+        return "meets" if statistics.median_low(self.ratios) >= self.row.target else "misses"
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -107,7 +108,7 @@ class Line:
         if self.fault:
             return self.row.what, "", self.row.peer_name, "", "", "", target, self.verdict
         spread = f"{min(self.ratios):.2f}–{max(self.ratios):.2f}"
-        ours, peer, ratio = duration(self.ours), duration(self.peer), f"{statistics.median(self.ratios):.2f}"
+        ours, peer, ratio = duration(self.ours), duration(self.peer), f"{statistics.median_low(self.ratios):.2f}"
         return self.row.what, ours, self.row.peer_name, peer, ratio, spread, target, self.verdict
 
 
@@ -123,8 +124,9 @@ def measure(row: Row, runs: int) -> Line:
     if len(ours) > 1 or len(peers) > 1 or (row.comparable and ours != peers):
         return Line(row, fault="results differ")
     seconds = [(ours.seconds, peer.seconds * row.scale) for ours, peer in pairs]
-    ours_median, peer_median = map(statistics.median, zip(*seconds, strict=True))
-    return Line(row, ours_median, peer_median, tuple(peer / ours for ours, peer in seconds))
+    ratios = [peer / ours for ours, peer in seconds]
+    middle = ratios.index(statistics.median_low(ratios))
+    return Line(row, *seconds[middle], tuple(ratios))
 
 
 def duration(seconds: float) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,18 @@ _spec.loader.exec_module(broken_files)
 )
 def test_no_file_raises_anything_but_a_refusal(count: int) -> None:
     assert broken_files.main(count) == {}
+
+
+@pytest.mark.slow
+def test_nothing_is_kept_of_files_that_were_read() -> None:
+    broken_files.main(500)
+    gc.collect()
+    tracemalloc.start()
+    broken_files.main(1_500)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 500_000
 
 
 BPE: dict[str, Any] = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}

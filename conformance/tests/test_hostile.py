@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
-import os
-import sys
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +11,6 @@ import pytest
 
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
-from tokspec.formats import read
 from tokspec.formats.files import import_package
 from tokspec.sessions.limits import without_secrets
 
@@ -71,7 +66,7 @@ def test_programs_get_no_secrets(run: Run, folder: Path, monkeypatch: pytest.Mon
     names = ("JAVA_HOME", "GITHUB_TOKEN", "ACTIONS_RUNTIME_URL", "NPM_SECRET", "DB_PASSWORD")
     for name in names:
         monkeypatch.setenv(name, "x")
-    assert without_secrets({name: "x" for name in names}) == {"JAVA_HOME": "x"}
+    assert without_secrets(dict.fromkeys(names, "x")) == {"JAVA_HOME": "x"}
     run("run", "--impl", "spy:Spy", "--select", CASE, "--report", "report.ndjson")
     result = json.loads(Path("report.ndjson").read_text("utf-8").splitlines()[1])
     assert result["reply"] == {"ok": {"tokens": ["JAVA_HOME"]}}

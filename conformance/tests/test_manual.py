@@ -143,8 +143,6 @@ def run_page(page: Path, folder: Path, programs: Path, *, network: bool) -> list
         if each.output is not None:
             lines = each.output.splitlines(keepends=True)
             pattern = "".join(r"(?:.*\n)*?" if line == ANYTHING else re.escape(line) for line in lines)
-            if not network:
-                pattern = re.sub(r"(?<=:).*\bcases\b.*", lambda sums: re.sub(r"\d+", r"\\d+", sums[0]), pattern)
         if done.returncode not in (0, 1) or not re.fullmatch(pattern, done.stdout):
             wrong.append(
                 f"{page.name}:{each.line}: {each.text}: {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-1000:]}"
