@@ -50,8 +50,7 @@ def test_a_planted_link_in_a_folder_is_not_followed(run: Run, folder: Path) -> N
     (folder / "model").mkdir()
     (folder / "model" / "vocab.json").symlink_to(folder / "outside.json")
     status, out, said = run("model", CASE, "--format", "vocab.json+merges.txt", "-o", "model")
-    remedy = "is a link, and the file that it points to would be replaced; remove the link"
-    assert (status, out, said) == (2, "", f"tokspec: model/vocab.json: {remedy}\n")
+    assert (status, out, said) == (2, "", "tokspec: model/vocab.json: is a link; remove it, or give another folder\n")
     assert (folder / "outside.json").read_text("utf-8") == "mine"
 
 

@@ -140,16 +140,11 @@ def resolve_output(file: Path) -> Path:
     raise DataError(f"cannot be written: {what}", str(file))
 
 
-def write_whole(file: Path, content: str | bytes, *, follow: bool = True) -> None:
+def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file, in place of another if there is one; a text in UTF-8 with its line ends as they are.
 
-    What UTF-8 does not have, the half of a surrogate pair, is written as an escape.
-
-    Args:
-        file: where to write; the file to which it points, if it is a symbolic link.
-        content: what to write.
-        follow: whether a symbolic link is followed. Of a file that the user did not name, only its folder, it is not:
-            somebody else may have put it there.
+    What UTF-8 does not have, the half of a surrogate pair, is written as an escape. Where a symbolic link is, the file
+    to which it points is written.
 
     Raises:
         DataError: it cannot be written; then whatever was there is still there.
@@ -160,12 +155,12 @@ def write_whole(file: Path, content: str | bytes, *, follow: bool = True) -> Non
     ...     Path(folder, "a.txt").read_text()
     'bug'
     """
-    with open_whole(file, follow=follow) as stream:
+    with open_whole(file) as stream:
         stream.write(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
 
 
 @contextmanager
-def open_whole(file: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
+def open_whole(file: Path) -> Iterator[BinaryIO]:
     """Open a file that is written in pieces and appears, in place of another, when all of them are.
 
     Raises:
@@ -179,8 +174,6 @@ def open_whole(file: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
     ...     before, Path(folder, "a.txt").exists()
     (False, True)
     """
-    if not follow and file.is_symlink():
-        raise DataError("is a link, and the file that it points to would be replaced; remove the link", str(file))
     try:
         with _replacing(resolve_output(file)) as stream:
             yield stream

@@ -11,6 +11,7 @@ from tokspec.adapter import Hello
 from tokspec.base.display import shorten, visible
 from tokspec.base.errors import AdapterFault
 from tokspec.cli.options import FILE, Target, fixtures_option, implementation_options, selection_options
+from tokspec.judge.judging import end_problems
 from tokspec.judge.known_failures import read_known_failures
 from tokspec.judge.probe import ChoiceFinding, Probe, probe
 from tokspec.protocol.messages import Fault
@@ -51,6 +52,7 @@ def probe_command(
             ]
     except AdapterFault as fault:
         raise target.unusable(fault) from None
+    ended += [f"not well: {problem}" for problem in end_problems(session)]
     wrong = [*_wrong(found, hello.choices), *ended]
     click.echo("\n".join(map(visible, (*_shown(found, hello), *wrong))))
     return 1 if wrong else 0

@@ -141,13 +141,16 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
     """
     files = {"": dump_json(content).encode("utf-8")} if format in _OBJECTS else _files(content)
     targets = {path / name if len(files) > 1 else path: data for name, data in files.items()}
+    for target in targets if len(files) > 1 else ():
+        if target.is_symlink():  # the user named the folder, and somebody else may have put the link there
+            raise DataError("is a link; remove it, or give another folder", str(target))
     is_new = len(files) > 1 and not path.exists()
     try:
         if len(files) > 1:
             path.mkdir(exist_ok=True)
         with ExitStack() as together:
             for target, data in targets.items():
-                opened = together.enter_context(open_whole(target, follow=len(files) == 1))
+                opened = together.enter_context(open_whole(target))
                 opened.write(data)
                 opened.flush()  # before any of them is in its place
     except OSError as error:

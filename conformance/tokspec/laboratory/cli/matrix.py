@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import click
 
 from tokspec.base.errors import DataError
-from tokspec.base.files import fixtures_folder, write_whole
+from tokspec.base.files import fixtures_folder, refuse_links, write_whole
 from tokspec.cli.options import FILE, PROCESSES, fixtures_option, remove_result
 from tokspec.cli.progress import ProgressBar
 from tokspec.laboratory.diff.engines import count_processors
@@ -87,6 +87,7 @@ def matrix_command(
         if not html:
             return 2 if any(column.fault for column in columns) else 0
     if reports:
+        refuse_links(reports)
         for earlier in reports.glob("*.ndjson"):  # of an implementation that is not here any more, too
             remove_result(earlier)
     with ProgressBar("judging", len(listed)) as advance:
@@ -165,4 +166,4 @@ def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
             name = re.sub(r"[^\w.-]+", "-", f"{row.run.hello.name}-{row.run.hello.version}").strip("-")
             names[name] += 1
             name = f"{name}-{names[name]}" if names[name] > 1 else name  # two ways to run the same
-            write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)), follow=False)
+            write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)))

@@ -22,6 +22,7 @@ from tokspec.cli.options import (
 from tokspec.cli.progress import ProgressBar
 from tokspec.formats import READERS
 from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_model
+from tokspec.judge.judging import end_problems
 from tokspec.laboratory.diff.answers import Asker, Input, Record, answer
 from tokspec.laboratory.diff.compare import default_inputs
 from tokspec.laboratory.diff.inputs import FIELD, KINDS, BadText, Reading, files_of_texts, find_parts, read_part
@@ -118,6 +119,7 @@ def record_command(
         click.echo(visible(line), err=True)
     _say(header.who, model.name, written, output)
     ended = [f"not well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
+    ended += [f"not well: {problem}" for problem in end_problems(session)]
     for line in (*_bad_lines(bad), *ended):
         click.echo(visible(line), err=True)
     return 2 if bad.bad or ended else 0

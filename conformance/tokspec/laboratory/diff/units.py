@@ -129,10 +129,10 @@ def prepare_folder(folder: Path, header: Header, units: Sequence[Unit], loaded: 
         read_header(folder)  # which another comparison may have left: a unit's id tells whose result it is
     (folder / "models").mkdir(parents=True, exist_ok=True)
     for index, each in enumerate(loaded):
-        write_whole(_model_file(folder, index), json.dumps(each), follow=False)
+        write_whole(_model_file(folder, index), json.dumps(each))
     head = {"tokspec_diff": FORMAT, **asdict(header), "units": len(units)}
     lines = [json.dumps(each, sort_keys=True) for each in (head, *(unit.to_json() for unit in units))]
-    write_whole(folder / _PLAN, "\n".join(lines) + "\n", follow=False)
+    write_whole(folder / _PLAN, "\n".join(lines) + "\n")
 
 
 def read_header(folder: Path) -> Header:
@@ -218,7 +218,7 @@ def write_result(folder: Path, unit: Unit, tally: Tally) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", str(file)) from None
-    write_whole(file, json.dumps({"unit": unit.id, **tally.to_json()}, sort_keys=True, indent=1) + "\n", follow=False)
+    write_whole(file, json.dumps({"unit": unit.id, **tally.to_json()}, sort_keys=True, indent=1) + "\n")
 
 
 def read_result(folder: Path, unit: str) -> Tally:

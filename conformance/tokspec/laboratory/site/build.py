@@ -152,11 +152,9 @@ class _Site:
             cells = [view for view in map(vocabulary_view, self.cells_of(judged)) if view]
             file = f"impl/{judged.file}/vocabularies.html"
             self.page(file, "vocabularies.html", judged.name, judged=judged, cells=cells)
-        write_whole(self.folder / "results.json", json.dumps(self.everything()), follow=False)
+        write_whole(self.folder / "results.json", json.dumps(self.everything()))
         if self.columns:
-            write_whole(
-                self.folder / "vocabularies.json", json.dumps([asdict(column) for column in self.columns]), follow=False
-            )
+            write_whole(self.folder / "vocabularies.json", json.dumps([asdict(column) for column in self.columns]))
         for case in self.suite.cases.values():
             self.case(case)
         for clause in self.specification.clauses.values():
@@ -164,7 +162,7 @@ class _Site:
         for file, source in self.documents.items():
             self.page(file, "page.html", title_of(source), body=page_body(source, file))
         for name in ("style.css", "site.js"):
-            write_whole(self.folder / name, (_HERE / name).read_text("utf-8"), follow=False)
+            write_whole(self.folder / name, (_HERE / name).read_text("utf-8"))
         return self.pages
 
     def page(self, file: str, template: str, title: str, **values: Any) -> None:
@@ -177,7 +175,7 @@ class _Site:
         content = _render(
             template, title=title, root=root, linked=True, site_pages=site_pages, date=self.date, **values
         )
-        write_whole(target, content, follow=False)
+        write_whole(target, content)
         self.pages += 1
 
     @property
@@ -350,6 +348,7 @@ class _Site:
                 "version": judged.run.hello.version,
                 "language": judged.run.hello.language,
                 "engine": judged.row.listed.engine,
+                "problems": [shown(problem) for problem in judged.run.complaints],
                 "verdicts": [self.verdict(judged, case).value for case in self.suite.cases.values()],
             }
             for judged in self.judged
@@ -396,12 +395,11 @@ class _Site:
         for suffix, label, counted in kinds:
             file = f"{judged.file}{suffix}"
             message = f"{counted.passed}/{counted.asked} asked" if counted.asked else "nothing asked"
+            message += ", does not end well" if judged.run.problems else ""
             path, page = self.folder / "badge", f"{self.address}impl/{judged.file}/"
             path.mkdir(parents=True, exist_ok=True)
-            write_whole(path / f"{file}.svg", badge_svg(label, message, counted.level), follow=False)
-            write_whole(
-                path / f"{file}.json", json.dumps(badge_json(label, message, counted.level)) + "\n", follow=False
-            )
+            write_whole(path / f"{file}.svg", badge_svg(label, message, counted.level))
+            write_whole(path / f"{file}.json", json.dumps(badge_json(label, message, counted.level)) + "\n")
             yield {
                 "file": f"badge/{file}",
                 "label": label,
