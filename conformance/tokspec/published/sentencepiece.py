@@ -192,8 +192,9 @@ def _fields(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _segment(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
     how = {"return_type": "proto"} if _has_mappings(processor) else {"out_type": "immutable_proto"}
-    found = processor.encode(input["word"], **how)
-    return {"tokens": [piece.piece for piece in found.pieces], "score": -found.score}
+    # Of encoding, and of one best segmentation, the score is 0 whatever it is: only two or more are given theirs.
+    best = processor.nbest_encode(input["word"], nbest_size=2, **how).nbests[0]
+    return {"tokens": [piece.piece for piece in best.pieces], "score": -best.score}
 
 
 def _nbest(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:

@@ -126,7 +126,7 @@ class SplintrAdapter:
         except ValueError as error:
             if "out of range" in str(error):
                 raise Refusal("unknown_id", str(error)) from error
-            if "cannot be streamed" in str(error):
+            if "cannot be streamed" in str(error) or "would bypass" in str(error):  # its decoder
                 raise Unsupported(str(error)) from error
             raise
 
