@@ -97,9 +97,7 @@ def _as_transformers(wrapped: Any, texts: list[str], input: Mapping[str, Any], i
     found = wrapped(texts if is_batch else texts[0], add_special_tokens=adds)
     rows = (found["input_ids"], found["attention_mask"])
     pairs = zip(*rows, strict=True) if is_batch else [rows]
-    return [
-        {"tokens": wrapped.convert_ids_to_tokens(ids), "ids": ids, "attention_mask": mask} for ids, mask in pairs
-    ]
+    return [{"tokens": wrapped.convert_ids_to_tokens(ids), "ids": ids, "attention_mask": mask} for ids, mask in pairs]
 
 
 def _as_tiktoken(model: Any, wrapped: Any, texts: list[str], input: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ def steps_of(input: Mapping[str, Any]) -> Sequence[Sequence[int]]:
 
 
 def require_end(input: Mapping[str, Any]) -> None:
-    """Refuse a stream without an end, for a library that documents an end for every stream and holds text back until then.
+    """Refuse a stream without an end, for a library that holds text back until the end of a stream.
 
     >>> require_end({"ids": [1], "end": True})
 

@@ -111,7 +111,7 @@ class TokieAdapter:
         """Perform one operation.
 
         Raises:
-            Refusal: ``invalid_input`` where the library gives no text, as it documents for bytes that are not UTF-8, and
+            Refusal: ``invalid_input`` where the library gives no text, as it documents of bytes that are not UTF-8;
                 ``unsupported`` with the reason.
         """
         require_unicode(input)
