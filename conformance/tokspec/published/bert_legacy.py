@@ -47,7 +47,7 @@ class BertLegacyAdapter:
             formats=("vocab.txt",),
             choices={"truncation_odd": "first", "wordpiece_cleanup": "whole_text", "bert_clean_text": "all_c"},
             encode_fields=tuple(_FIELDS),
-            encode_options=("pair", "add_special_tokens"),
+            encode_options=("pair", "add_special_tokens", "allowed_special"),
             decode_options=("skip_special_tokens",),
             components=("post_processor/bert", "truncation", "padding", "decoder/wordpiece/cleanup"),
         )
@@ -135,13 +135,25 @@ def _encodings(model: Any, inputs: Sequence[Mapping[str, Any]], options: Mapping
     adds = options.get("add_special_tokens", True) and "post_processor" in beside
     texts = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in inputs]
     returned = dict.fromkeys((f"return_{name}" for name in _FIELDS.values() if name != "input_ids"), True)
-    arguments = {"add_special_tokens": adds, **returned, **_truncation(beside)}
+    arguments = {"add_special_tokens": adds, **returned, **_truncation(beside), **split_special_tokens(options)}
     found = [
         tokenizer(*text, **arguments) if isinstance(text, tuple) else tokenizer(text, **arguments) for text in texts
     ]
     if "padding" in beside:
         found = _padded(tokenizer, found, beside["padding"])
     return [{field: each[name] for field, name in _FIELDS.items()} for each in found]
+
+
+def split_special_tokens(options: Mapping[str, Any]) -> dict[str, bool]:
+    """Say which special tokens are found, as an argument of a call.
+
+    >>> split_special_tokens({"allowed_special": []})
+    {'split_special_tokens': True}
+    """
+    allowed = options.get("allowed_special", "all")
+    if allowed not in ("all", []):
+        raise Unsupported("finds all special tokens in a text or none")
+    return {} if allowed == "all" else {"split_special_tokens": True}
 
 
 def _refuse_padding(part: Mapping[str, Any], ids: Mapping[str, int]) -> None:
