@@ -21,7 +21,7 @@ export function helloOf(adapter, name, more) {
 
 // The pattern of GPT-2, as tiktoken's encoding gpt2 has it, and that of a text which is not cut.
 export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
-const WHOLE = "[^]+";
+const WHOLE = String.raw`[\s\S]+`;
 
 // The characters that stand for the bytes of a token in the fixtures (PRE-BYTE-3).
 const isPrinted = (byte) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);

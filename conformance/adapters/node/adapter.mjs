@@ -88,10 +88,10 @@ const operations = {
     return { text: tokenizer.normalizer.normalize(text(input.text)) };
   },
 
-  // Its pre-tokenizers give no spans.
+  // Its pre-tokenizers give no spans, and are told which section of a text they cut: here the first.
   pre_tokenize(tokenizer, input) {
     need(tokenizer.pre_tokenizer, "the model has no pre-tokenizer to call");
-    return { pieces: tokenizer.pre_tokenizer.pre_tokenize(text(input.text)).map((piece) => [piece]) };
+    return { pieces: tokenizer.pre_tokenizer.pre_tokenize(text(input.text), { section_index: 0 }).map((piece) => [piece]) };
   },
 
   encode(tokenizer, input) {

@@ -104,7 +104,7 @@ const huggingface = {
   },
   pre_tokenize(made, input) {
     need(made.pre_tokenizer, "the tokenizer has no pre-tokenizer");
-    return { pieces: made.pre_tokenizer.pre_tokenize(input.text).map((piece) => [piece]) };
+    return { pieces: made.pre_tokenizer.pre_tokenize(input.text, { section_index: 0 }).map((piece) => [piece]) };
   },
 };
 

@@ -122,6 +122,7 @@ fn pre_tokenize(model: &Model, input: &Value) -> Outcome<Value> {
         ));
     }
     let text = text(&input["text"])?;
+    model.config.validate().map_err(unsupported)?; // as it does when it makes a tokenizer
     let parts = model.config.split(text).into_iter();
     let pieces: Vec<_> = parts
         .map(|(start, end)| json!([text[start..end], start, end]))

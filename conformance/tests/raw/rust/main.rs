@@ -115,9 +115,12 @@ fn kitoken(operation: &str, written: &Value, input: &Value) -> Answer {
     }
     if operation == "pre_tokenize" {
         let stage = file["pre_tokenizer"].to_string();
-        let changes = ["ByteLevel", "Metaspace"].iter().any(|name| stage.contains(name));
+        let changes = ["ByteLevel", "Metaspace"]
+            .iter()
+            .any(|name| stage.contains(name));
         need(!changes, "a text that is changed is not split alone")?;
         let text = text_of(&input["text"])?;
+        definition.config.validate().map_err(refused)?;
         let parts = definition.config.split(text).into_iter();
         let pieces: Vec<_> = parts
             .map(|(start, end)| json!([&text[start..end], start, end]))
