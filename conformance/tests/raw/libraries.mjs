@@ -329,6 +329,7 @@ const MADE = new Map();
 
 async function ask({ library, operation, model, written, input }) {
   const asked = LIBRARIES[library];
+  if (operation === "operations") return { operations: Object.keys(asked).filter((name) => name !== "make") };
   need(operation !== "make" && operation in asked, `no operation ${operation}`);
   const key = `${library} ${JSON.stringify(model)}`;
   const made = MADE.get(key) ?? (await asked.make(plain(model), plain(written)));

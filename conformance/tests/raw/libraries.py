@@ -1,6 +1,7 @@
 """Asks published tokenizer libraries by their public interface; a second way beside the adapters.
 
-Reads JSON lines {"library", "operation", "model", "written": {FORMAT: content}, "input"} and answers each with a line:
+Reads JSON lines {"library", "operation", "model", "written": {FORMAT: content}, "input"} and answers each with a line,
+and the operation "operations" with the names of those that it knows:
 {"answer": {...}}, {"error": "Type: message"} where the library raises, or {"not_offered": "why"}.
 A library that ends the process ends this program too. Spans are as the library gives them: characters, of tokie bytes.
 """
@@ -649,7 +650,10 @@ def gigatoken_encode(made: Any, given: Json) -> Json:
     if gigatoken_like_tiktoken(given):
         return tiktoken_encode(made.as_tiktoken(), given)
     takes(given, "add_special_tokens")
-    return {"ids": made.as_hf().encode(given["text"], add_special_tokens=given.get("add_special_tokens", True))}
+    wrapped, add = made.as_hf(), given.get("add_special_tokens", True)
+    encoding = wrapped(given["text"], add_special_tokens=add)
+    tokens = wrapped.tokenize(given["text"], add_special_tokens=add)
+    return {"tokens": tokens, "ids": encoding["input_ids"], "attention_mask": encoding["attention_mask"]}
 
 
 def gigatoken_batch(made: Any, given: Json) -> Json:
@@ -1045,6 +1049,8 @@ def safe(value: Any) -> Any:
 def ask(request: Json) -> Json:
     name, operation = request["library"], request["operation"]
     make, operations = LIBRARIES[name]
+    if operation == "operations":
+        return {"operations": sorted(operations)}
     need(operation in operations, f"no operation {operation}")
     key = f"{name} {json.dumps(request['model'], sort_keys=True)}"
     if key not in MADE:
