@@ -13,7 +13,7 @@ export function helloOf(adapter, name, more) {
     formats: ["vocab.tiktoken"],
     encode_fields: ["tokens", "ids"],
     encode_options: ["allowed_special", "disallowed_special"],
-    components: ["vocabulary_ids", "model/bpe/ignore_merges"],
+    components: ["vocabulary_ids", "model/bpe/ignore_merges", "added_tokens/content", "added_tokens/id"],
     unicode: process.versions.unicode,
     ...more,
   };
@@ -21,7 +21,7 @@ export function helloOf(adapter, name, more) {
 
 // The pattern of GPT-2, as tiktoken's encoding gpt2 has it, and that of a text which is not cut.
 export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
-const WHOLE = "[^]+";
+const WHOLE = String.raw`[\s\S]+`;
 
 // The characters that stand for the bytes of a token in the fixtures (PRE-BYTE-3).
 const isPrinted = (byte) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
@@ -45,12 +45,16 @@ export function textOrBytes(bytes) {
 export function readRanks({ files, beside }) {
   need(!beside.normalizer, "has no normalizers");
   need(!beside.pre_tokenizer?.add_prefix_space, "puts no space before a text");
-  const special = beside.special_tokens ?? {};
+  const special = { ...beside.special_tokens };
   const ranks = files["vocab.tiktoken"]
     .split("\n")
     .filter(Boolean)
     .map((line) => line.split(" "))
     .map(([base64, id]) => [base64, Uint8Array.from(Buffer.from(base64, "base64")), Number(id)]);
+  // An added token is a special one; one without an id is in the vocabulary.
+  for (const { content, id } of beside.added_tokens ?? []) {
+    special[content] = id ?? ranks.find(([, bytes]) => name(bytes) === content)[2];
+  }
   const names = new Map(Object.entries(special).map(([token, id]) => [id, token]));
   for (const [, bytes, id] of ranks) names.set(id, name(bytes));
   // A user's own file has a pattern, which says that bytes are decoded too.

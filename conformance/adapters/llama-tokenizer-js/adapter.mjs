@@ -6,7 +6,7 @@
 
 import { readFileSync } from "node:fs";
 import { LlamaTokenizer } from "llama-tokenizer-js";
-import { need, Refusal, serve, text } from "../javascript/protocol.mjs";
+import { need, serve, text } from "../javascript/protocol.mjs";
 
 const library = JSON.parse(readFileSync(new URL("node_modules/llama-tokenizer-js/package.json", import.meta.url)));
 
@@ -27,7 +27,6 @@ const hello = {
     bpe_pairs: "listed",
     bpe_unknown_run: "each",
     merge_outside_vocabulary: "ignored",
-    unknown_id: "error",
     metaspace_leading_space: "removed",
   },
 };
@@ -77,11 +76,7 @@ const operations = {
     const ids = input.ids ?? input.tokens.map((token) => model.vocabulary.indexOf(text(token)));
     need(!ids.includes(-1), "decodes ids, and a token that is not in the vocabulary has none");
     const drops = (model.decoder.prepend_scheme ?? "always") !== "never";
-    try {
-      return { text: tokenizer.decode(ids.map((id) => id + first), false, drops) };
-    } catch (error) {
-      throw ids.every((id) => id in model.vocabulary) ? error : new Refusal("unknown_id", error.message);
-    }
+    return { text: tokenizer.decode(ids.map((id) => id + first), false, drops) };
   },
 };
 

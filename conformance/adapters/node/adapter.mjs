@@ -81,11 +81,17 @@ function load(content) {
   }
 }
 
-// The operations that the library offers. Its pre-tokenizers give no spans, so that pre_tokenize is not among them.
+// The operations that the library offers.
 const operations = {
   normalize(tokenizer, input) {
     need(tokenizer.normalizer, "the model has no normalizer to call");
     return { text: tokenizer.normalizer.normalize(text(input.text)) };
+  },
+
+  // Its pre-tokenizers give no spans, and are told which section of a text they cut: here the first.
+  pre_tokenize(tokenizer, input) {
+    need(tokenizer.pre_tokenizer, "the model has no pre-tokenizer to call");
+    return { pieces: tokenizer.pre_tokenizer.pre_tokenize(text(input.text), { section_index: 0 }).map((piece) => [piece]) };
   },
 
   encode(tokenizer, input) {
@@ -104,12 +110,13 @@ const operations = {
   },
 
   decode(tokenizer, input) {
+    const skip_special_tokens = input.skip_special_tokens ?? false;
     const tokens = input.tokens?.map(text);
-    // Without a vocabulary there is nothing to look up, and the decoder alone is asked.
-    if (tokens && tokenizer.decoder && tokenizer.get_vocab().size === 0) return { text: tokenizer.decoder(tokens) };
+    // The decoder takes tokens, and the tokenizer ids.
+    if (tokens && tokenizer.decoder && !skip_special_tokens) return { text: tokenizer.decoder.decode(tokens) };
     const ids = input.ids ?? tokens?.map((token) => tokenizer.token_to_id(token));
     need(Array.isArray(ids), "decode takes tokens or ids");
-    const skip_special_tokens = input.skip_special_tokens ?? false;
+    need(!ids.includes(undefined), "decodes ids, and a token that is not in the vocabulary has none");
     return { text: tokenizer.decode(ids, { skip_special_tokens, clean_up_tokenization_spaces: false }) };
   },
 };

@@ -39,10 +39,9 @@ pub fn ids(value: &Value) -> Outcome<Vec<u32>> {
     list.ok_or_else(|| unsupported("takes a list of ids"))
 }
 
-/// The text of bytes that a library gives; one that gives other bytes has failed to make any.
+/// The text of bytes, as callers make it of a library's that gives bytes alone.
 pub fn utf8(bytes: Vec<u8>) -> Outcome<String> {
-    let wrong = "gives bytes that are not UTF-8, and leaves it to its callers what becomes of them";
-    String::from_utf8(bytes).map_err(|_| Refusal("invalid_input", wrong.to_string()))
+    String::from_utf8(bytes).map_err(|error| Refusal("invalid_input", error.to_string()))
 }
 
 /// What an adapter is made of; `hello` has its operations put in.

@@ -1,9 +1,10 @@
 // An adapter for the npm package tiktoken, the library in Rust compiled to WebAssembly; written for version 1.0.22.
 //
-// Its class takes a file of ranks, special tokens and a pattern. What it decodes is bytes.
+// Its class takes a file of ranks, special tokens and a pattern. What it decodes is bytes, of which its README makes text
+// by a TextDecoder.
 
 import { Tiktoken } from "tiktoken";
-import { Refusal, serve, text } from "../javascript/protocol.mjs";
+import { serve, text } from "../javascript/protocol.mjs";
 import { helloOf, idsOf, readRanks, specialOf, unlessDisallowed } from "../javascript/ranks.mjs";
 
 const hello = helloOf(import.meta.url, "tiktoken", {
@@ -12,8 +13,6 @@ const hello = helloOf(import.meta.url, "tiktoken", {
   unicode: undefined, // that of Node.js is not the library's
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", byte_level_added_tokens: "utf_8" },
 });
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function load(content) {
   const model = readRanks(content);
@@ -35,12 +34,7 @@ const operations = {
   },
 
   decode(model, input) {
-    const bytes = model.encoding.decode(Uint32Array.from(idsOf(model, input)));
-    try {
-      return { text: utf8.decode(bytes) };
-    } catch {
-      throw new Refusal("invalid_input", "gives bytes that are not UTF-8, and leaves it to its callers what becomes of them");
-    }
+    return { text: new TextDecoder().decode(model.encoding.decode(Uint32Array.from(idsOf(model, input)))) };
   },
 };
 

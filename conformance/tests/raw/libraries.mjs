@@ -104,7 +104,7 @@ const huggingface = {
   },
   pre_tokenize(made, input) {
     need(made.pre_tokenizer, "the tokenizer has no pre-tokenizer");
-    return { pieces: made.pre_tokenizer.pre_tokenize(input.text).map((piece) => [piece]) };
+    return { pieces: made.pre_tokenizer.pre_tokenize(input.text, { section_index: 0 }).map((piece) => [piece]) };
   },
 };
 
@@ -329,6 +329,7 @@ const MADE = new Map();
 
 async function ask({ library, operation, model, written, input }) {
   const asked = LIBRARIES[library];
+  if (operation === "operations") return { operations: Object.keys(asked).filter((name) => name !== "make") };
   need(operation !== "make" && operation in asked, `no operation ${operation}`);
   const key = `${library} ${JSON.stringify(model)}`;
   const made = MADE.get(key) ?? (await asked.make(plain(model), plain(written)));

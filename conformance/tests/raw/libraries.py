@@ -1,6 +1,7 @@
 """Asks published tokenizer libraries by their public interface; a second way beside the adapters.
 
-Reads JSON lines {"library", "operation", "model", "written": {FORMAT: content}, "input"} and answers each with a line:
+Reads JSON lines {"library", "operation", "model", "written": {FORMAT: content}, "input"} and answers each with a line,
+and the operation "operations" with the names of those that it knows:
 {"answer": {...}}, {"error": "Type: message"} where the library raises, or {"not_offered": "why"}.
 A library that ends the process ends this program too. Spans are as the library gives them: characters, of tokie bytes.
 """
@@ -26,6 +27,10 @@ CACHED = 32
 
 class NotOffered(Exception):
     """The library has nothing for the request."""
+
+
+class GivesNothing(Exception):
+    """The library gives None, as it documents, where there is no answer."""
 
 
 Json: TypeAlias = dict[str, Any]
@@ -131,7 +136,7 @@ def split_specials(given: Json) -> bool:
     """Whether all special tokens are to be read as text, for libraries that know all and none."""
     allowed = given.get("allowed_special", "all")
     need(allowed in ("all", []), "allows all special tokens or none")
-    need(not given.get("disallowed_special"), "disallows no special token")
+    need("disallowed_special" not in given, "disallows no special token")
     return bool(allowed != "all")
 
 
@@ -150,6 +155,7 @@ def tokenizers_fields(encoding: Any) -> Json:
 
 
 def tokenizers_encode(made: Any, given: Json) -> Json:
+    takes(given, "pair", "add_special_tokens", "allowed_special")
     made.encode_special_tokens = split_specials(given)
     add = given.get("add_special_tokens", True)
     return tokenizers_fields(made.encode(given["text"], given.get("pair"), add_special_tokens=add))
@@ -171,6 +177,7 @@ def tokenizers_decode(made: Any, given: Json) -> Json:
 
 
 def tokenizers_stream(made: Any, given: Json) -> Json:
+    need(not {"end", "prompt", "id_steps", "beside"} & given.keys(), "takes an id at a time, and has no end")
     decoders = import_module("tokenizers.decoders")
     stream = decoders.DecodeStream(skip_special_tokens=given.get("skip_special_tokens", False))
     return {"parts": [stream.step(made, one) or "" for one in given["ids"]]}
@@ -184,6 +191,29 @@ def tokenizers_normalize(made: Any, given: Json) -> Json:
 def tokenizers_pieces(made: Any, given: Json) -> Json:
     need(made.pre_tokenizer, "the tokenizer has no pre-tokenizer")
     return {"pieces": [[piece, *span] for piece, span in made.pre_tokenizer.pre_tokenize_str(given["text"])]}
+
+
+def words_of(corpus: Json) -> list[str]:
+    """Every word of a corpus as often as it counts, for trainers that take texts."""
+    need("words" in corpus, "trains on words alone")
+    need(sum(count for _, count in corpus["words"]) <= 100_000, "more words than are worth repeating")
+    need(all(count for _, count in corpus["words"]), "a word with the count 0 is in no text")
+    return [word for word, count in corpus["words"] for _ in range(count)]
+
+
+def tokenizers_train(made: Any, given: Json) -> Json:
+    need("merge_count" not in given, "has a target for tokens alone")
+    need(made.model.__class__.__name__ == "BPE", "has the trainer of BPE")
+    need(not made.model.end_of_word_suffix and not made.model.continuing_subword_prefix, "no parts of words")
+    trainers = import_module("tokenizers.trainers")
+    special = [token.content for token in made.get_added_tokens_decoder().values()]
+    learner = import_module("tokenizers").Tokenizer(import_module("tokenizers.models").BPE())
+    least = given.get("min_frequency", 1)
+    size = given["vocabulary_size"]
+    trainer = trainers.BpeTrainer(vocab_size=size, min_frequency=least, special_tokens=special, show_progress=False)
+    learner.train_from_iterator(words_of(given["corpus"]), trainer)
+    model = json.loads(learner.to_str())["model"]
+    return {"vocabulary": sorted(model["vocab"], key=model["vocab"].get), "merges": model["merges"]}
 
 
 # sentencepiece
@@ -235,6 +265,12 @@ def sentencepiece_nbest(made: Any, given: Json) -> Json:
     return {"segmentations": made[0].nbest_encode(given["word"], nbest_size=given["nbest_size"], return_type=str)}
 
 
+def sentencepiece_segment(made: Any, given: Json) -> Json:
+    """The first of two segmentations, for a single one has no score."""
+    best = made[0].nbest_encode_as_proto(given["word"], nbest_size=2).nbests[0]
+    return {"tokens": [piece.piece for piece in best.pieces], "score": -best.score}
+
+
 # tiktoken, and libraries of its interface
 
 
@@ -248,6 +284,8 @@ def ranks_of(written: Json) -> tuple[dict[bytes, int], Json]:
 
 
 def tiktoken_make(model: Json, written: Json) -> Any:
+    if "type" not in model and "pre_tokenizer" in model:
+        return model["pre_tokenizer"]
     ranks, beside = ranks_of(written)
     special = specials(beside, {})
     encoding = import_module("tiktoken").Encoding
@@ -285,7 +323,26 @@ def tiktoken_offsets(made: Any, given: Json) -> Json:
     return {"text": text, "offsets": offsets}
 
 
+def tiktoken_pieces(made: Any, given: Json) -> Json:
+    """Pieces of a pattern whose matches are all of the text: each is a token where every part of the text is one."""
+    need(isinstance(made, dict) and made["type"] == "split", "cuts by a pattern alone")
+    text, pattern = given["text"], made["pattern"].get("regex")
+    need(pattern is not None and not made.get("invert"), "cuts by an expression")
+    need(made.get("behavior") == "isolated" and len(text) <= 60, "cuts by an expression, and short texts here")
+    ends = range(1, len(text) + 1)
+    parts = sorted({text[start:end].encode() for end in ends for start in range(end)} or {b" "})
+    ranks = {part: rank for rank, part in enumerate(parts)}
+    encoding = import_module("tiktoken").Encoding("pieces", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    pieces = [encoding.decode_single_token_bytes(one).decode() for one in encoding.encode_ordinary(text)]
+    need("".join(pieces) == text, "drops what is not matched")
+    return {"pieces": [[piece] for piece in pieces]}
+
+
 def educational_make(model: Json, written: Json) -> Any:
+    need(model.get("type") == "bpe", "knows models of bpe")
+    if "vocabulary" not in model:
+        only(model, "pre_tokenizer")
+        return None, {}
     ranks, beside = ranks_of(written)
     simple = import_module("tiktoken._educational").SimpleBytePairEncoding
     return simple(pat_str=byte_pattern(beside), mergeable_ranks=ranks), specials(beside, {})
@@ -296,6 +353,17 @@ def educational_encode(made: Any, given: Json) -> Json:
     library, special = made
     need(not any(token in given["text"] for token in special), "no special tokens")
     return {"ids": library.encode(given["text"], visualise=None)}
+
+
+def educational_train(made: Any, given: Json) -> Json:
+    need(made[0] is None and "min_frequency" not in given, "learns merges of bytes, without a least frequency")
+    need("vocabulary_size" in given and "merge_count" not in given, "has a target for tokens alone")
+    words = words_of(given["corpus"])
+    need(not any("\n" in word for word in words), "a line feed is between the words here")
+    train = import_module("tiktoken._educational").bpe_train
+    ranks = train("\n".join(words), given["vocabulary_size"], "[^\n]+", visualise=None)
+    need(all(byte < 128 for token in ranks for byte in token[1:]), "tokens of ASCII are their own names")
+    return {"vocabulary": [""] * len(ranks)}
 
 
 def educational_decode(made: Any, given: Json) -> Json:
@@ -353,6 +421,8 @@ def tekken_bytes(made: Any, given: Json) -> Json:
 
 
 def subword_make(model: Json, written: Json) -> Any:
+    if "vocabulary" not in model:
+        return None
     need(model.get("type") == "bpe" and "vocabulary" in model, "encodes by the merges of a bpe model")
     only(model, "vocabulary", "merges", "pre_tokenizer", "end_of_word_suffix", "about", "decoder")
     suffix = model.get("end_of_word_suffix", "")
@@ -360,15 +430,25 @@ def subword_make(model: Json, written: Json) -> Any:
     stage = (model.get("pre_tokenizer") or {"type": None})["type"]
     need(stage in (None, "whitespace_split"), "splits at spaces alone")
     lines = [f"#version: {'0.2' if suffix else '0.1'}", *(f"{left} {right}" for left, right in model.get("merges", []))]
-    bpe = import_module("subword_nmt.apply_bpe").BPE(io.StringIO("\n".join(lines) + "\n"), separator=MARK)
+    codes = io.StringIO("\n".join(lines) + "\n")
+    bpe = import_module("subword_nmt.apply_bpe").BPE(codes, merges=len(lines) - 1, separator=MARK)
     return bpe, suffix, stage
 
 
 def subword_encode(made: Any, given: Json) -> Json:
     takes(given)
+    need(made, "encodes by merges")
     bpe, suffix, stage = made
     parts = bpe.segment_tokens([given["text"]]) if stage is None else bpe.segment(given["text"]).split(" ")
     return {"tokens": [part[:-1] if part.endswith(MARK) else part + suffix for part in parts if part]}
+
+
+def subword_pairs(made: Any, given: Json) -> Json:
+    need(made is None and "words" in given["corpus"] and not given.get("steps"), "counts the pairs of words at first")
+    need("first" not in given, "counts all pairs")
+    words = [(tuple(word), count) for word, count in given["corpus"]["words"]]
+    counts, _ = import_module("subword_nmt.learn_bpe").get_pair_statistics(words)
+    return {"pairs": [[left, right, count] for (left, right), count in counts.items()]}
 
 
 # curated-tokenizers
@@ -415,6 +495,10 @@ def curated_decode(made: Any, given: Json) -> Json:
 
 def ffbpe_make(model: Json, written: Json) -> Any:
     module = import_module("ffbpe")
+    if "vocabulary" not in model:
+        need(model.get("type") == "bpe", "trains bpe")
+        only(model)  # words as they are
+        return module.BpeTrainer([], unit="unicode", initial_alphabet=None)
     files, beside = file_of(written, "vocab.json+merges.txt")
     files["merges.txt"] = files["merges.txt"].partition(b"\n")[2]  # its own files have no line of the version
     stage = beside.get("pre_tokenizer") or {}
@@ -446,6 +530,50 @@ def ffbpe_encode(made: Any, given: Json) -> Json:
         return tiktoken_encode(made, given)
     takes(given)
     return {"ids": made.encode(given["text"])}
+
+
+def ffbpe_train(made: Any, given: Json) -> Json:
+    need(hasattr(made, "init_training") and "words" in given["corpus"], "trains on words")
+    need("vocabulary_size" in given and "merge_count" not in given, "has a target for tokens alone")
+    need("min_frequency" not in given, "is made with its least frequency")
+    trainer = import_module("ffbpe").BpeTrainer([], unit="unicode", initial_alphabet=None)
+    trainer.add_words([(word, count) for word, count in given["corpus"]["words"]])
+    trainer.init_training()
+    before = -1
+    while before < trainer.vocab_size:
+        before = trainer.vocab_size
+        trainer.train(given["vocabulary_size"])
+    return {"vocabulary": [token.decode("utf-8", "backslashreplace") for token in trainer.vocab]}
+
+
+def ffbpe_merges(made: Any, given: Json, count: int) -> list[Json]:
+    """Pairs and counts of the first merges, off the file that it saves; of words whose letters need no escapes."""
+    need(hasattr(made, "init_training") and "words" in given["corpus"], "trains on words")
+    words = [(word, times) for word, times in given["corpus"]["words"]]
+    need(all(word.isascii() and word.isalpha() for word, _ in words), "words of letters, which are written as they are")
+    need(count >= 0 and not {"min_frequency", "vocabulary_size"} & given.keys(), "counts merges alone here")
+    trainer = import_module("ffbpe").BpeTrainer([], unit="unicode", initial_alphabet=None)
+    trainer.add_words(words)
+    trainer.init_training()
+    trainer.train(trainer.vocab_size + count)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.save_files(Path(folder) / "vocab.json", Path(folder) / "merges.txt")
+        lines = (Path(folder) / "merges.txt").read_text("utf-8").splitlines()
+    rows = [line.rsplit(" => ", 1) for line in lines]
+    return [[*pair.split(" "), int(times)] for pair, times in rows]
+
+
+def ffbpe_trace(made: Any, given: Json) -> Json:
+    need("merge_count" in given, "has a number of merges")
+    return {"steps": ffbpe_merges(made, given, given["merge_count"])}
+
+
+def ffbpe_best(made: Any, given: Json) -> Json:
+    steps = given.get("steps", 0)
+    need(steps >= 0, "no merges before the first")
+    merges = ffbpe_merges(made, given, steps + 1)
+    need(len(merges) > steps, "there is no such merge")
+    return {"pair": merges[steps][:2], "count": merges[steps][2]}
 
 
 def of_bytes(operation: Operation) -> Operation:
@@ -490,6 +618,13 @@ def fastokens_batch(made: Any, given: Json) -> Json:
     return {"encodings": [fastokens_fields(one) for one in encodings]}
 
 
+def fastokens_parts(made: Any, given: Json) -> Json:
+    need(not given.get("add_special_tokens", True), "puts nothing around segments")
+    need(all("text" in part for part in given["parts"]), "takes texts")
+    segments = [(part["text"], part.get("trusted", False)) for part in given["parts"]]
+    return {"ids": made.encode_segments(segments).ids}
+
+
 def fastokens_decode(made: Any, given: Json) -> Json:
     if "tokens" in given:
         takes(given)
@@ -515,7 +650,10 @@ def gigatoken_encode(made: Any, given: Json) -> Json:
     if gigatoken_like_tiktoken(given):
         return tiktoken_encode(made.as_tiktoken(), given)
     takes(given, "add_special_tokens")
-    return {"ids": made.as_hf().encode(given["text"], add_special_tokens=given.get("add_special_tokens", True))}
+    wrapped, add = made.as_hf(), given.get("add_special_tokens", True)
+    encoding = wrapped(given["text"], add_special_tokens=add)
+    tokens = wrapped.tokenize(given["text"], add_special_tokens=add)
+    return {"tokens": tokens, "ids": encoding["input_ids"], "attention_mask": encoding["attention_mask"]}
 
 
 def gigatoken_batch(made: Any, given: Json) -> Json:
@@ -587,7 +725,16 @@ def splintr_stream(made: Any, given: Json) -> Json:
 def tokie_make(model: Json, written: Json) -> Any:
     files = {"tokenizer.json": tokenizer_json(written).encode()}
     load = import_module("tokie").Tokenizer.from_json
-    return on_disk(files, lambda folder: load(str(folder / "tokenizer.json")))
+    made = on_disk(files, lambda folder: load(str(folder / "tokenizer.json")))
+    if truncation := written["tokenizer.json"].get("truncation"):  # which it reads in no file
+        strategy = {"LongestFirst": "longest_first", "OnlyFirst": "only_first", "OnlySecond": "only_second"}
+        options = {"strategy": strategy[truncation["strategy"]], "direction": truncation["direction"].lower()}
+        made.enable_truncation(truncation["max_length"], stride=truncation["stride"], **options)
+    if padding := written["tokenizer.json"].get("padding"):
+        length = padding["strategy"]["Fixed"] if isinstance(padding["strategy"], dict) else None
+        options = {key: padding[key] for key in ("pad_id", "pad_type_id", "pad_to_multiple_of")}
+        made.enable_padding(direction=padding["direction"].lower(), length=length, **options)
+    return made
 
 
 def tokie_fields(encoding: Any) -> Json:
@@ -605,8 +752,15 @@ def tokie_encode(made: Any, given: Json) -> Json:
     add = given.get("add_special_tokens", True)
     if "pair" in given:
         return tokie_fields(made.encode_pair(given["text"], given["pair"], add_special_tokens=add))
-    spans = made.encode_with_offsets(given["text"], add_special_tokens=add).offsets
-    return {**tokie_fields(made.encode(given["text"], add_special_tokens=add)), "spans": spans}
+    return tokie_fields(made.encode(given["text"], add_special_tokens=add))
+
+
+def tokie_decode(made: Any, given: Json) -> Json:
+    takes(given)
+    text = made.decode(ids_of(given))
+    if text is None:
+        raise GivesNothing("no text of bytes that are not UTF-8")
+    return {"text": text}
 
 
 def tokie_batch(made: Any, given: Json) -> Json:
@@ -713,6 +867,68 @@ def transformers_decode(made: Any, given: Json) -> Json:
     return {"text": tokenizer.decode(given["ids"], skip_special_tokens=skip, clean_up_tokenization_spaces=clean)}
 
 
+# streams of transformers and mlx-lm
+
+
+def loaded_by_transformers(written: Json) -> Any:
+    files = {"tokenizer.json": tokenizer_json(written).encode()}
+    fast = import_module("transformers").PreTrainedTokenizerFast
+    return on_disk(files, lambda folder: fast(tokenizer_file=str(folder / "tokenizer.json")))
+
+
+def streamer_make(model: Json, written: Json) -> Any:
+    return loaded_by_transformers(written)
+
+
+def streamer_decode(made: Any, given: Json) -> Json:
+    return {"text": made.decode(ids_of(given), skip_special_tokens=given.get("skip_special_tokens", False))}
+
+
+def streamer_stream(made: Any, given: Json) -> Json:
+    """Text that a streamer writes, line by line, where standard output is; a stream that is ended."""
+    need(given.get("end"), "streams are ended")
+    array, stream = import_module("numpy").array, import_module("transformers").TextStreamer
+    skip = {"skip_prompt": "prompt" in given, "skip_special_tokens": given.get("skip_special_tokens", False)}
+    streamer = stream(made, **skip)
+    texts: list[str] = []
+    streamer.on_finalized_text = lambda text, stream_end=False: texts.append(text)
+    if "prompt" in given:
+        streamer.put(array([given["prompt"]]))
+    parts = []
+    for step in given["id_steps"] if "id_steps" in given else [[one] for one in given["ids"]]:
+        texts.clear()
+        streamer.put(array(step, dtype="int64"))
+        parts.append("".join(texts))
+    texts.clear()
+    streamer.end()
+    return {"parts": parts, "end": "".join(texts)}
+
+
+def mlx_make(model: Json, written: Json) -> Any:
+    """Its module for tokenizers by itself, for the package needs mlx."""
+    util, file = import_module("importlib.util"), import_module("importlib.metadata").distribution("mlx-lm")
+    path = file.locate_file("mlx_lm/tokenizer_utils.py")
+    spec = util.spec_from_file_location("raw_mlx_lm", str(path))
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    config = json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}).encode()
+    files = {"tokenizer.json": tokenizer_json(written).encode(), "tokenizer_config.json": config}
+    return on_disk(files, module.load)
+
+
+def mlx_stream(made: Any, given: Json) -> Json:
+    takes(given)
+    need(given.get("end") and "prompt" not in given, "streams are ended, and have no prompt")
+    stream, parts = made.detokenizer, []
+    stream.reset()
+    for step in given["id_steps"] if "id_steps" in given else [[one] for one in given["ids"]]:
+        for one in step:
+            stream.add_token(one)
+        parts.append(stream.last_segment)
+    stream.finalize()
+    return {"parts": parts, "end": stream.last_segment}
+
+
 TIKTOKEN: dict[str, Operation] = {
     "encode": tiktoken_encode,
     "encode_batch": tiktoken_batch,
@@ -733,6 +949,7 @@ LIBRARIES: dict[str, Library] = {
             "encode_batch": tokenizers_batch,
             "decode": tokenizers_decode,
             "decode_stream": tokenizers_stream,
+            "train": tokenizers_train,
             "normalize": tokenizers_normalize,
             "pre_tokenize": tokenizers_pieces,
         },
@@ -746,27 +963,36 @@ LIBRARIES: dict[str, Library] = {
             "decode_with_offsets": sentencepiece_offsets,
             "normalize": lambda made, given: {"text": made[0].normalize(given["text"])},
             "nbest": sentencepiece_nbest,
+            "segment": sentencepiece_segment,
         },
     ),
-    "tiktoken": (tiktoken_make, TIKTOKEN),
+    "tiktoken": (tiktoken_make, {**TIKTOKEN, "pre_tokenize": tiktoken_pieces}),
     "tiktoken._educational": (
         educational_make,
         {
             "encode": educational_encode,
             "decode": educational_decode,
             "decode_bytes": lambda made, given: bytes_decode(made[0], given),
+            "train": educational_train,
         },
     ),
     "mistral-common": (tekken_make, {"encode": tekken_encode, "decode": tekken_decode, "decode_bytes": tekken_bytes}),
-    "subword-nmt": (subword_make, {"encode": subword_encode}),
+    "subword-nmt": (subword_make, {"encode": subword_encode, "pair_frequencies": subword_pairs}),
     "curated-tokenizers": (curated_make, {"encode": curated_encode, "decode": curated_decode}),
     "ffbpe": (
         ffbpe_make,
-        {name: of_bytes(ask) for name, ask in TIKTOKEN.items()} | {"encode": ffbpe_encode, "decode": plain_decode},
+        {name: of_bytes(ask) for name, ask in TIKTOKEN.items()}
+        | {"encode": ffbpe_encode, "decode": plain_decode, "train": ffbpe_train}
+        | {"training_trace": ffbpe_trace, "best_pair": ffbpe_best},
     ),
     "fastokens": (
         fastokens_make,
-        {"encode": fastokens_encode, "encode_batch": fastokens_batch, "decode": fastokens_decode},
+        {
+            "encode": fastokens_encode,
+            "encode_batch": fastokens_batch,
+            "encode_parts": fastokens_parts,
+            "decode": fastokens_decode,
+        },
     ),
     "gigatoken": (
         gigatoken_make,
@@ -789,10 +1015,12 @@ LIBRARIES: dict[str, Library] = {
     ),
     "tokie": (
         tokie_make,
-        {"encode": tokie_encode, "encode_batch": tokie_batch, "decode": plain_decode, "decode_bytes": bytes_decode},
+        {"encode": tokie_encode, "encode_batch": tokie_batch, "decode": tokie_decode, "decode_bytes": bytes_decode},
     ),
     "BertTokenizerLegacy": (bert_make, TRANSFORMERS),
     "ClvpTokenizer": (clvp_make, TRANSFORMERS),
+    "TextStreamer": (streamer_make, {"decode": streamer_decode, "decode_stream": streamer_stream}),
+    "mlx-lm": (mlx_make, {"decode_stream": mlx_stream}),
 }
 
 MADE: OrderedDict[str, Any] = OrderedDict()
@@ -821,6 +1049,8 @@ def safe(value: Any) -> Any:
 def ask(request: Json) -> Json:
     name, operation = request["library"], request["operation"]
     make, operations = LIBRARIES[name]
+    if operation == "operations":
+        return {"operations": sorted(operations)}
     need(operation in operations, f"no operation {operation}")
     key = f"{name} {json.dumps(request['model'], sort_keys=True)}"
     if key not in MADE:

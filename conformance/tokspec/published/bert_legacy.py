@@ -1,8 +1,8 @@
 """The adapter for ``BertTokenizerLegacy``, the BERT tokenizer in Python that transformers carries; version 5.23.0.
 
 A model with the stages of BERT is the whole tokenizer, one with white-space split alone the tokenizer without its basic
-part, and one without stages its WordPiece alone. ``normalize`` is the two steps of the basic part that come before
-words, and what it then does to each word. Its pieces have no spans, so that ``pre_tokenize`` is not offered.
+part, and one without stages its WordPiece alone. It normalizes in private methods, and its basic part gives words that
+are normalized and cut in one, so that neither stage is offered by itself. An encoding has no tokens but ids.
 
 What all of the library's tokenizers in Python do behind the model it does too: special tokens of BERT around a text or
 two, truncation, padding and masks. So it is asked about these with any model of single characters without stages.
@@ -21,9 +21,6 @@ from tokspec.adapter import Hello, Unsupported
 
 #: The special tokens that the tokenizer has unless it is told that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("sep_token", "pad_token", "cls_token", "mask_token"))
-
-#: What a model of single characters may not have.
-_OTHER_STAGES = ("normalizer", "pre_tokenizer", "decoder", "unknown_token")
 
 #: The fields of an encoding, by what the library calls them.
 _FIELDS = {
@@ -46,23 +43,21 @@ class BertLegacyAdapter:
             name="transformers-BertTokenizerLegacy",
             version=version("transformers"),
             language="Python",
-            operations=("normalize", "encode", "encode_batch", "decode"),
-            formats=("vocab.txt", "tokspec"),
+            operations=("encode", "encode_batch", "decode"),
+            formats=("vocab.txt",),
             choices={"truncation_odd": "first", "wordpiece_cleanup": "whole_text", "bert_clean_text": "all_c"},
-            encode_fields=("tokens", *_FIELDS),
-            encode_options=("pair", "add_special_tokens"),
+            encode_fields=tuple(_FIELDS),
+            encode_options=("pair", "add_special_tokens", "allowed_special"),
             decode_options=("skip_special_tokens",),
             components=("post_processor/bert", "truncation", "padding", "decoder/wordpiece/cleanup"),
         )
 
     def load(self, format: str, content: Any) -> Any:
-        """Make a tokenizer of a vocabulary, or keep what has none or is of another type.
+        """Make a tokenizer of a vocabulary.
 
         Raises:
             Unsupported: the model has a stage that the tokenizer has not.
         """
-        if format == "tokspec":
-            return content
         beside = content["beside"]
         if beside["continuing_prefix"] != "##":
             raise Unsupported("has the continuing prefix ## and no other")
@@ -93,19 +88,7 @@ class BertLegacyAdapter:
         Raises:
             Unsupported: with the reason.
         """
-        operations = {"normalize": self._normalize, "encode": _encode, "encode_batch": _encode_batch, "decode": _decode}
-        return operations[operation](model, input)
-
-    def _normalize(self, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
-        normalizer = model.get("normalizer", {}) if isinstance(model, Mapping) else model[1].get("normalizer", {})
-        if normalizer.get("type") != "bert":
-            raise Unsupported("has the normalizer of BERT and no other")
-        basic = self._library.BasicTokenizer(**_options(normalizer), do_split_on_punc=False)
-        text = basic._clean_text(input["text"])
-        if basic.tokenize_chinese_chars:
-            text = basic._tokenize_chinese_chars(text)
-        # What comes next is done to words; the spaces between them stay as they are.
-        return {"text": " ".join(" ".join(basic.tokenize(word)) for word in text.split(" "))}
+        return {"encode": _encode, "encode_batch": _encode_batch, "decode": _decode}[operation](model, input)
 
 
 def _basic(beside: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,20 +131,29 @@ def _encode_batch(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _encodings(model: Any, inputs: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    if isinstance(model, Mapping):
-        raise Unsupported("is WordPiece, and knows no other models")
     tokenizer, beside = model
     adds = options.get("add_special_tokens", True) and "post_processor" in beside
     texts = [(each["text"], each["pair"]) if "pair" in each else each["text"] for each in inputs]
     returned = dict.fromkeys((f"return_{name}" for name in _FIELDS.values() if name != "input_ids"), True)
-    arguments = {"add_special_tokens": adds, **returned, **_truncation(beside)}
+    arguments = {"add_special_tokens": adds, **returned, **_truncation(beside), **split_special_tokens(options)}
     found = [
         tokenizer(*text, **arguments) if isinstance(text, tuple) else tokenizer(text, **arguments) for text in texts
     ]
     if "padding" in beside:
         found = _padded(tokenizer, found, beside["padding"])
-    encodings = [{field: each[name] for field, name in _FIELDS.items()} for each in found]
-    return [{"tokens": tokenizer.convert_ids_to_tokens(each["ids"]), **each} for each in encodings]
+    return [{field: each[name] for field, name in _FIELDS.items()} for each in found]
+
+
+def split_special_tokens(options: Mapping[str, Any]) -> dict[str, bool]:
+    """Say which special tokens are found, as an argument of a call.
+
+    >>> split_special_tokens({"allowed_special": []})
+    {'split_special_tokens': True}
+    """
+    allowed = options.get("allowed_special", "all")
+    if allowed not in ("all", []):
+        raise Unsupported("finds all special tokens in a text or none")
+    return {} if allowed == "all" else {"split_special_tokens": True}
 
 
 def _refuse_padding(part: Mapping[str, Any], ids: Mapping[str, int]) -> None:
@@ -192,16 +184,15 @@ def _padded(tokenizer: Any, found: list[Any], part: Mapping[str, Any]) -> list[d
 
 
 def _decode(model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
-    decoder = {} if isinstance(model, Mapping) else model[1].get("decoder", {})
+    tokenizer, beside = model
+    decoder = beside.get("decoder", {})
     if decoder.get("type") != "wordpiece" or decoder["prefix"] != "##":
         raise Unsupported("decodes the tokens of WordPiece models, with the prefix ##")
-    tokenizer = model[0]
-    skips = input.get("skip_special_tokens", False)
+    skips, cleans = input.get("skip_special_tokens", False), bool(decoder.get("cleanup"))
     if "ids" in input:
-        tokens = tokenizer.convert_ids_to_tokens(input["ids"], skip_special_tokens=skips)
-    elif skips:
+        text = tokenizer.decode(input["ids"], skip_special_tokens=skips, clean_up_tokenization_spaces=cleans)
+        return {"text": text}
+    if skips:
         raise Unsupported("leaves out special tokens by their ids")
-    else:
-        tokens = input["tokens"]
-    text = tokenizer.convert_tokens_to_string(tokens)
-    return {"text": tokenizer.clean_up_tokenization(text) if decoder.get("cleanup") else text}
+    text = tokenizer.convert_tokens_to_string(input["tokens"])
+    return {"text": tokenizer.clean_up_tokenization(text) if cleans else text}

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.published.bert_legacy import split_special_tokens
 
 #: The options that the tokenizer takes, measured with version 5.23.0.
 CHOICES = {
@@ -43,6 +44,7 @@ class ClvpAdapter:
             formats=("vocab.json+merges.txt",),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
+            encode_options=("allowed_special",),
             decode_options=("skip_special_tokens",),
             components=("vocabulary_ids",),
         )
@@ -79,7 +81,7 @@ class ClvpAdapter:
         require_unicode(input)
         tokenizer, decodes = model
         if operation == "encode":
-            tokens = tokenizer.tokenize(input["text"])
+            tokens = tokenizer.tokenize(input["text"], **split_special_tokens(input))
             return {"tokens": tokens, "ids": tokenizer.convert_tokens_to_ids(tokens)}
         if not decodes:
             raise Unsupported("decodes bytes, and puts no spaces between tokens")

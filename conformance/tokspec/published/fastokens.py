@@ -1,8 +1,8 @@
 """The adapter for ``fastokens``, written for version 0.3.5.
 
-The library loads ``tokenizer.json`` and refuses what it does not know of it. It gives ids, and no offsets; a token is
-the entry of the vocabulary that an id names. Its ``overflowing`` is "always empty", as it says itself, and not given:
-what truncation cuts off is lost.
+The library loads ``tokenizer.json`` and refuses what it does not know of it. It gives ids, and no tokens or offsets:
+those of its encodings raise ``NotImplementedError``. Its ``overflowing`` is "always empty", as it says itself, and not
+given: what truncation cuts off is lost.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, TypeAlias
+from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.published.tokie import ids_in
 
 #: The options that the library takes, measured with version 0.3.5.
 CHOICES = {
@@ -37,8 +36,8 @@ COMPONENTS = (
 )
 
 
-#: A file, and the tokens of ids.
-_Model: TypeAlias = tuple[str, Mapping[int, str]]
+#: The fields of an encoding.
+_FIELDS = ("ids", "type_ids", "attention_mask", "special_tokens_mask")
 
 
 class FastokensAdapter:
@@ -57,14 +56,14 @@ class FastokensAdapter:
             operations=("encode", "encode_batch", "encode_parts", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,
-            encode_fields=("tokens", "ids", "type_ids", "attention_mask", "special_tokens_mask"),
+            encode_fields=_FIELDS,
             encode_options=("add_special_tokens", "allowed_special"),
             decode_options=("skip_special_tokens",),
             components=COMPONENTS,
             reads_file=True,
         )
 
-    def load(self, format: str, content: Any) -> _Model:
+    def load(self, format: str, content: Any) -> str:
         """Load a ``tokenizer.json``.
 
         Raises:
@@ -79,21 +78,21 @@ class FastokensAdapter:
             if "unsupported" not in str(error):
                 raise
             raise Unsupported(str(error)) from error
-        return file, names_in(content)
+        return file
 
-    def encoder(self, model: _Model) -> Callable[[str], list[int]]:
+    def encoder(self, model: str) -> Callable[[str], list[int]]:
         """Return a function from a text to its ids, for callers that encode millions of texts."""
-        encode = self._made(model[0]).encode
+        encode = self._made(model).encode
         return lambda text: encode(text).ids
 
-    def run(self, operation: str, model: _Model, input: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, operation: str, model: str, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
 
         Raises:
             Refusal: ``unknown_symbol``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        tokenizer, names = self._made(model[0]), model[1]
+        tokenizer = self._made(model)
         try:
             if operation == "decode":
                 return {"text": _decode(tokenizer, input)}
@@ -105,10 +104,10 @@ class FastokensAdapter:
                 raise Unsupported("finds all special tokens in a text or none")
             options = {} if allowed == "all" else {"split_special_tokens": True}
             if operation == "encode":
-                return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds, **options), names)
+                return _encoding(tokenizer.encode(input["text"], add_special_tokens=adds, **options))
             texts = [each["text"] for each in input["inputs"]]
             found = tokenizer.encode_batch(texts, add_special_tokens=adds, **options)
-            return {"encodings": [_encoding(each, names) for each in found]}
+            return {"encodings": [_encoding(each) for each in found]}
         except ValueError as error:
             if "in vocabulary" in str(error):
                 raise Refusal("unknown_symbol", str(error)) from error
@@ -123,19 +122,6 @@ def _encode_parts(tokenizer: Any, parts: list[Mapping[str, Any]], adds: bool) ->
     return list(tokenizer.encode_segments([(part["text"], part.get("trusted", False)) for part in parts]).ids)
 
 
-def names_in(content: Mapping[str, Any]) -> Mapping[int, str]:
-    """Return the tokens of the ids of a ``tokenizer.json``, those that its post-processors put in too."""
-    return {**_put_in(content.get("post_processor") or {}), **{id: token for token, id in ids_in(content).items()}}
-
-
-def _put_in(part: Mapping[str, Any]) -> dict[int, str]:
-    named = {id: token for member in part.get("processors", ()) for id, token in _put_in(member).items()}
-    for each in (part.get("special_tokens") or {}).values():
-        named.update(zip(each["ids"], each["tokens"], strict=False))
-    named.update((part[key][1], part[key][0]) for key in ("sep", "cls") if key in part)
-    return named
-
-
 def _decode(tokenizer: Any, input: Mapping[str, Any]) -> str:
     skips = input.get("skip_special_tokens", False)
     if "tokens" in input:
@@ -147,10 +133,5 @@ def _decode(tokenizer: Any, input: Mapping[str, Any]) -> str:
     return str(tokenizer.decode(input["ids"], skip_special_tokens=skips))
 
 
-def _encoding(encoding: Any, names: Mapping[int, str]) -> dict[str, Any]:
-    return {
-        "tokens": [names.get(id, "") for id in encoding.ids],
-        **{
-            name: list(getattr(encoding, name)) for name in ("ids", "type_ids", "attention_mask", "special_tokens_mask")
-        },
-    }
+def _encoding(encoding: Any) -> dict[str, Any]:
+    return {field: list(getattr(encoding, field)) for field in _FIELDS}

@@ -95,9 +95,6 @@ _HIDES = hasattr(Tokenizer, "encode_special_tokens")
 #: Words are fed as often as they count; more than this takes too long.
 _MOST_WORDS = 1_000_000
 
-#: The trainer reserves memory for its whole target at once, and aborts the process when there is not enough.
-_LARGEST_VOCABULARY = 10_000_000
-
 
 class TokenizersAdapter:
     """Hugging Face ``tokenizers``.
@@ -248,8 +245,6 @@ def _train(tokenizer: Tokenizer, input: Mapping[str, Any]) -> Result:
 
 
 def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
-    if size > _LARGEST_VOCABULARY:
-        raise Unsupported(f"reserves memory for its target at once, and {size} tokens are too many")
     corpus, learner = input["corpus"], Tokenizer(BPE())
     suffix = json.loads(tokenizer.to_str())["model"].get("end_of_word_suffix")
     if suffix and ("texts" in corpus or len({word[-1:] for word, _ in corpus["words"]} - {""}) > 1):

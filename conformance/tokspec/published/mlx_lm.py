@@ -17,7 +17,7 @@ from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.published.huggingface import CHOICES, COMPONENTS
-from tokspec.published.streams import steps_of, streamed
+from tokspec.published.streams import require_end, steps_of, streamed
 
 #: The options that decoding takes, of those of the library that decodes.
 _CHOICES = ("duplicate_token", "metaspace_leading_space", "unknown_id", "wordpiece_cleanup")
@@ -73,6 +73,7 @@ class MlxLmAdapter:
             Unsupported: with the reason.
         """
         require_unicode(input)
+        require_end(input)
         if any(id >= 2**32 for step in steps_of(input) for id in step):
             raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
 

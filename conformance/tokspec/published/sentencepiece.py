@@ -1,8 +1,13 @@
 """The adapter for ``sentencepiece``, written for version 0.2.3.
 
 The library has no pieces of its own before the model, so that a model is offered only where that makes no difference.
-Its scores are numbers of 32 bits, further from the expected ones than TERM-5 allows: what it says of probabilities is
-not asked for. Of normalizers it has NFKC by a table of its own, and whatever character map a model has.
+Of normalizers it has NFKC by a table of its own, and whatever character map a model has. The score of a segmentation is
+its sum of logarithms, whose sign is the other one. It gives the probability of no token and no segmentation, of which
+the adapter would have to compute an exponential, and neither the places of decoded ids in bytes nor a table of Viterbi.
+
+Its trainer is not asked. A model of BPE that it makes has tokens with scores and no merges, which ``train`` gives; one
+of Unigram comes of another algorithm than UNI-PRUNE's, and has logarithms in place of frequencies. Sampling is at
+random, and the suite has no such operation.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ CHOICES = {
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
     "unigram_unknown_score": "known",
+    "unigram_score_start": "zero",
     "metaspace_leading_space": "as_put",
     "unknown_id": "error",
     "byte_fallback_invalid": "byte",
@@ -89,7 +95,7 @@ class SentencePieceAdapter:
             name="sentencepiece",
             version=version("sentencepiece"),
             language="C++",
-            operations=("normalize", "encode", "decode", "nbest"),
+            operations=("normalize", "encode", "encode_batch", "decode", "nbest", "segment"),
             formats=("sentencepiece.model", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids", "spans"),
@@ -170,8 +176,25 @@ def _encode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         pieces = processor.encode(input["text"], out_type="immutable_proto").pieces
         spans = [[piece.begin, piece.end] for piece in pieces]
         return {"tokens": [piece.piece for piece in pieces], "ids": [piece.id for piece in pieces], "spans": spans}
-    found = processor.encode(input["text"], return_type="offset_mapping")
+    return _fields(processor.encode(input["text"], return_type="offset_mapping"))
+
+
+def _encode_batch(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    if not _has_mappings(processor):
+        return {"encodings": [_encode(processor, beside, each) for each in input["inputs"]]}
+    found = processor.encode([each["text"] for each in input["inputs"]], return_type="offset_mapping")
+    return {"encodings": [_fields(each) for each in found]}
+
+
+def _fields(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"tokens": found["pieces"], "ids": found["ids"], "spans": found["offsets"]}
+
+
+def _segment(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    how = {"return_type": "proto"} if _has_mappings(processor) else {"out_type": "immutable_proto"}
+    # Of encoding, and of one best segmentation, the score is 0 whatever it is: only two or more are given theirs.
+    best = processor.nbest_encode(input["word"], nbest_size=2, **how).nbests[0]
+    return {"tokens": [piece.piece for piece in best.pieces], "score": -best.score}
 
 
 def _nbest(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,4 +216,10 @@ def _decode(processor: Any, beside: Mapping[str, Any], input: Mapping[str, Any])
         raise Refusal("unknown_id", str(error)) from error
 
 
-_OPERATIONS = {"encode": _encode, "decode": _decode, "nbest": _nbest}
+_OPERATIONS = {
+    "encode": _encode,
+    "encode_batch": _encode_batch,
+    "decode": _decode,
+    "nbest": _nbest,
+    "segment": _segment,
+}

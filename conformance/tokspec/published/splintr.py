@@ -1,7 +1,6 @@
 """The adapter for ``splintr-rs``, written for version 0.22.0.
 
-The library loads ``tokenizer.json`` and refuses what it does not know of it. It gives ids; a token is the entry of the
-vocabulary that an id names.
+The library loads ``tokenizer.json`` and refuses what it does not know of it. It gives ids, and no tokens.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from importlib.metadata import version
 from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.published.fastokens import names_in
 from tokspec.published.streams import steps_of, streamed
 from tokspec.published.tokie import ids_in
 
@@ -47,8 +45,8 @@ COMPONENTS = (
 )
 
 
-#: A file, the ids of its tokens, and the tokens of ids.
-_Model: TypeAlias = tuple[bytes, Mapping[str, int], Mapping[int, str]]
+#: A file, and the ids of its tokens.
+_Model: TypeAlias = tuple[bytes, Mapping[str, int]]
 
 
 #: What it says of a model that contradicts itself, as it thinks.
@@ -68,10 +66,10 @@ class SplintrAdapter:
             name="splintr",
             version=version("splintr-rs"),
             language="Rust",
-            operations=("encode", "encode_batch", "decode", "decode_stream"),
+            operations=("encode", "encode_batch", "decode", "decode_bytes", "decode_stream"),
             formats=("tokenizer.json",),
             choices=CHOICES,
-            encode_fields=("tokens", "ids"),
+            encode_fields=("ids",),
             encode_options=("add_special_tokens", "allowed_special", "disallowed_special"),
             decode_options=("skip_special_tokens", "id_steps", "end", "beside"),
             components=COMPONENTS,
@@ -93,7 +91,7 @@ class SplintrAdapter:
             if "unsupported" not in str(error):
                 raise
             raise Unsupported(str(error)) from error
-        return file, ids_in(content), names_in(content)
+        return file, ids_in(content)
 
     def encoder(self, model: _Model) -> Callable[[str], list[int]]:
         """Return a function from a text to its ids, for callers that encode millions of texts."""
@@ -107,25 +105,28 @@ class SplintrAdapter:
             Refusal: ``unknown_id``, and ``unsupported`` with the reason.
         """
         require_unicode(input)
-        tokenizer, vocabulary, names = self._made(model[0]), *model[1:]
+        tokenizer, vocabulary = self._made(model[0]), model[1]
         try:
             if operation == "decode":
                 return {"text": _decode(tokenizer, vocabulary, input)}
+            if operation == "decode_bytes":
+                _require_32_bits(input["ids"])
+                return {"bytes": tokenizer.decode_bytes(input["ids"]).hex()}
             if operation == "decode_stream":
                 return _decode_stream(tokenizer, input)
             adds = input.get("add_special_tokens", True)
             if operation == "encode":
-                return _encoding(_encode(tokenizer, input, adds), names)
+                return {"ids": _encode(tokenizer, input, adds)}
             if input.get("allowed_special", "all") != "all" or input.get("disallowed_special"):
                 raise Unsupported("finds all special tokens in batches")
             if not adds:
                 raise Unsupported("encodes batches with what its post-processor adds, and not without")
             found = tokenizer.encode_batch([each["text"] for each in input["inputs"]])
-            return {"encodings": [_encoding(ids, names) for ids in found]}
+            return {"encodings": [{"ids": ids} for ids in found]}
         except ValueError as error:
             if "out of range" in str(error):
                 raise Refusal("unknown_id", str(error)) from error
-            if "cannot be streamed" in str(error):
+            if "cannot be streamed" in str(error) or "would bypass" in str(error):  # its decoder
                 raise Unsupported(str(error)) from error
             raise
 
@@ -172,7 +173,3 @@ def _decode_stream(tokenizer: Any, input: Mapping[str, Any]) -> dict[str, Any]:
 def _require_32_bits(ids: Iterable[int]) -> None:
     if any(id >= 2**32 for id in ids):
         raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
-
-
-def _encoding(ids: list[int], names: Mapping[int, str]) -> dict[str, Any]:
-    return {"tokens": [names.get(id, "") for id in ids], "ids": ids}

@@ -1,7 +1,4 @@
-"""What adapters for streams share: the ids of each step go into a stream of the library, in the order of the input.
-
-Every stream is ended, as users of these libraries end it: no library documents what a stream gives that is never ended.
-"""
+"""What adapters for streams share: the ids of each step go into a stream of the library, in the order of the input."""
 
 from __future__ import annotations
 
@@ -23,22 +20,31 @@ def steps_of(input: Mapping[str, Any]) -> Sequence[Sequence[int]]:
     return steps
 
 
-def streamed(
-    input: Mapping[str, Any],
-    new: Callable[[], _Stream],
-    add: Callable[[_Stream, Sequence[int]], str],
-    end: Callable[[_Stream], str],
-) -> dict[str, Any]:
-    """Put all steps into a stream, and the ids of ``beside`` into another before them; then end it.
+def require_end(input: Mapping[str, Any]) -> None:
+    """Refuse a stream without an end, for a library that holds text back until the end of a stream.
 
-    >>> streamed({"ids": [1, 2], "end": True}, list, lambda stream, ids: f"+{ids}", lambda stream: "!")
-    {'parts': ['+[1]', '+[2]'], 'end': '!'}
+    >>> require_end({"ids": [1], "end": True})
 
     Raises:
         Unsupported: the stream is not to be ended.
     """
     if not input.get("end", False):
         raise Unsupported("has streams that are ended, and holds text back until then")
+
+
+def streamed(
+    input: Mapping[str, Any],
+    new: Callable[[], _Stream],
+    add: Callable[[_Stream, Sequence[int]], str],
+    end: Callable[[_Stream], str],
+) -> dict[str, Any]:
+    """Put all steps into a stream, and the ids of ``beside`` into another before them; then end it, if the input does.
+
+    >>> streamed({"ids": [1, 2], "end": True}, list, lambda stream, ids: f"+{ids}", lambda stream: "!")
+    {'parts': ['+[1]', '+[2]'], 'end': '!'}
+    >>> streamed({"ids": [1, 2]}, list, lambda stream, ids: f"+{ids}", lambda stream: "!")
+    {'parts': ['+[1]', '+[2]']}
+    """
     stream, other, others = new(), new(), iter(input.get("beside", []))
     parts = []
     for step in steps_of(input):
@@ -46,4 +52,4 @@ def streamed(
             add(other, [id])
             break
         parts.append(add(stream, step))
-    return {"parts": parts, "end": end(stream)}
+    return {"parts": parts, "end": end(stream)} if input.get("end", False) else {"parts": parts}

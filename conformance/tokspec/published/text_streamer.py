@@ -16,7 +16,7 @@ from typing import Any
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
 from tokspec.published.huggingface import CHOICES, COMPONENTS
-from tokspec.published.streams import steps_of, streamed
+from tokspec.published.streams import require_end, steps_of, streamed
 
 #: The options that decoding takes, of those of the library that decodes.
 _CHOICES = ("duplicate_token", "metaspace_leading_space", "unknown_id", "wordpiece_cleanup")
@@ -65,6 +65,7 @@ class TextStreamerAdapter:
         skips = input.get("skip_special_tokens", False)
         if operation == "decode":
             return {"text": model.decode(input["ids"], skip_special_tokens=skips)}
+        require_end(input)
 
         def new() -> Any:
             streamer = self._streamer(model, skip_prompt="prompt" in input, skip_special_tokens=skips)

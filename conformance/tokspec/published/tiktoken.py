@@ -115,7 +115,7 @@ class TiktokenAdapter:
             name="tiktoken",
             version=version("tiktoken"),
             language="Rust",
-            operations=("pre_tokenize", "encode", "decode", "decode_bytes", "decode_with_offsets"),
+            operations=("pre_tokenize", "encode", "encode_batch", "decode", "decode_bytes", "decode_with_offsets"),
             formats=("vocab.tiktoken", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
@@ -154,9 +154,10 @@ class TiktokenAdapter:
             return {"pieces": self._pieces(model, input["text"])}
         encoding, ranks = model
         if operation == "encode":
-            ids = _encode(encoding, input)
+            return _encoding(_encode(encoding, input), ranks.tokens())
+        if operation == "encode_batch":
             names = ranks.tokens()
-            return {"tokens": [names[id] for id in ids], "ids": ids}
+            return {"encodings": [_encoding(ids, names) for ids in _encode_batch(encoding, input)]}
         if not ranks.decodes:
             raise Unsupported("decodes bytes, and puts no spaces between tokens")
         try:
@@ -203,21 +204,42 @@ class TiktokenAdapter:
 
 def _encode(encoding: Any, input: Mapping[str, Any]) -> list[int]:
     """Encode a text; without options all special tokens are found, and none is disallowed."""
-    if input.get("allowed_special") == [] and "disallowed_special" not in input:
-        ids: list[int] = encoding.encode_ordinary(input["text"])
-        return ids
+    if _is_ordinary(input):
+        return list(encoding.encode_ordinary(input["text"]))
+    return list(_unless_disallowed(lambda: encoding.encode(input["text"], **_options(input))))
+
+
+def _encode_batch(encoding: Any, input: Mapping[str, Any]) -> list[list[int]]:
+    """Encode texts as one is encoded."""
+    texts = [each["text"] for each in input["inputs"]]
+    if _is_ordinary(input):
+        return list(encoding.encode_ordinary_batch(texts))
+    return list(_unless_disallowed(lambda: encoding.encode_batch(texts, **_options(input))))
+
+
+def _is_ordinary(input: Mapping[str, Any]) -> bool:
+    return input.get("allowed_special") == [] and "disallowed_special" not in input
+
+
+def _options(input: Mapping[str, Any]) -> dict[str, Any]:
     allowed = input.get("allowed_special", "all")
-    options = {
+    return {
         "allowed_special": "all" if allowed == "all" else set(allowed),
         "disallowed_special": input.get("disallowed_special", ()),
     }
+
+
+def _unless_disallowed(encode: Callable[[], Any]) -> Any:
     try:
-        ids = encoding.encode(input["text"], **options)
+        return encode()
     except ValueError as error:
         if "disallowed special token" not in str(error):
             raise
         raise Refusal("invalid_input", str(error).partition("\n")[0]) from error
-    return ids
+
+
+def _encoding(ids: list[int], names: Mapping[int, str]) -> dict[str, Any]:
+    return {"tokens": [names[id] for id in ids], "ids": ids}
 
 
 def _pattern(content: Mapping[str, Any]) -> str:

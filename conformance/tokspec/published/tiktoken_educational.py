@@ -42,7 +42,7 @@ class EducationalAdapter:
             name="tiktoken._educational",
             version=version("tiktoken"),
             language="Python",
-            operations=("encode", "decode", "train"),
+            operations=("encode", "decode", "decode_bytes", "train"),
             formats=("vocab.tiktoken", "tokspec"),
             choices=CHOICES,
             encode_fields=("tokens", "ids"),
@@ -131,10 +131,7 @@ def _encode(encoding: Any, ranks: Ranks, input: Mapping[str, Any]) -> dict[str, 
 
 
 def _decode(encoding: Any, ranks: Ranks, input: Mapping[str, Any]) -> dict[str, Any]:
-    if not set(ranks.special_tokens.values()).isdisjoint(input.get("ids", ())):
-        raise Unsupported("has no special tokens, and an id is that of one")
-    if not ranks.decodes:
-        raise Unsupported("decodes bytes, and puts no spaces between tokens")
+    _refuse_special(ranks, input)
     try:
         ids = input["ids"] if "ids" in input else [ranks.ranks[_bytes(token)] for token in input["tokens"]]
         return {"text": encoding.decode(ids)}
@@ -149,4 +146,23 @@ def _bytes(token: str) -> bytes:
     return known
 
 
-_RUN: Mapping[str, Callable[[Any, Ranks, Mapping[str, Any]], dict[str, Any]]] = {"encode": _encode, "decode": _decode}
+def _decode_bytes(encoding: Any, ranks: Ranks, input: Mapping[str, Any]) -> dict[str, Any]:
+    _refuse_special(ranks, input)
+    try:
+        return {"bytes": encoding.decode_bytes(input["ids"]).hex()}
+    except KeyError as error:
+        raise Refusal("unknown_id", str(error)) from error
+
+
+def _refuse_special(ranks: Ranks, input: Mapping[str, Any]) -> None:
+    if not set(ranks.special_tokens.values()).isdisjoint(input.get("ids", ())):
+        raise Unsupported("has no special tokens, and an id is that of one")
+    if not ranks.decodes:
+        raise Unsupported("decodes bytes, and puts no spaces between tokens")
+
+
+_RUN: Mapping[str, Callable[[Any, Ranks, Mapping[str, Any]], dict[str, Any]]] = {
+    "encode": _encode,
+    "decode": _decode,
+    "decode_bytes": _decode_bytes,
+}

@@ -1,9 +1,11 @@
 """The adapter for ``tokie``, written for version 0.1.4.
 
 The library loads ``tokenizer.json`` from a file and answers ids. Its tokens are decoded texts, and none of an added
-token. Its offsets are said to count in the normalized text, so that
-spans are not asked for; they count the prefix of a continuation and the name of the unknown token too. It offers no
-stage by itself and trains nothing.
+token. Its offsets are documented as bytes of the normalized text, which are not spans (TERM-3), and so are not among
+the fields. It offers no stage by itself and trains nothing.
+
+It does not read ``truncation`` and ``padding`` in a file. Its callers ask for them by ``enable_truncation`` and
+``enable_padding``, and the adapter calls these with what the model says.
 """
 
 from __future__ import annotations
@@ -41,15 +43,18 @@ _REASONS = {
 
 #: What the library does something about. It passes over what is not among them: of splits and templates it knows those
 #: of some published models, and the ids of a vocabulary have to be its places.
-COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fallback")
+COMPONENTS = ("added_tokens", "model/bpe/ignore_merges", "model/unigram/byte_fallback", "truncation", "padding")
 
 
-#: The tokenizer, its vocabulary, and the vocabulary by ids.
+#: The tokenizer, and the ids of its tokens.
 _Model: TypeAlias = tuple[Any, Mapping[str, int]]
 
 
 #: The fields of an encoding; older versions have fewer.
-_FIELDS = ("tokens", "ids", "type_ids", "attention_mask")
+_FIELDS = ("tokens", "ids", "type_ids", "special_tokens_mask", "attention_mask")
+
+#: What ``enable_truncation`` calls the strategies of a file.
+_STRATEGIES = {"LongestFirst": "longest_first", "OnlyFirst": "only_first", "OnlySecond": "only_second"}
 
 
 class TokieAdapter:
@@ -70,7 +75,7 @@ class TokieAdapter:
             name="tokie",
             version=version("tokie"),
             language="Rust",
-            operations=("encode", "encode_batch", "decode"),
+            operations=("encode", "encode_batch", "decode", "decode_bytes"),
             formats=("tokenizer.json",),
             choices=CHOICES,
             encode_fields=tuple(field for field in _FIELDS if hasattr(self._library.Encoding, field)),
@@ -90,7 +95,7 @@ class TokieAdapter:
             file = Path(folder) / "tokenizer.json"
             file.write_text(json.dumps(content), "utf-8")
             try:
-                return self._library.Tokenizer.from_json(str(file)), ids_in(content)
+                return _shaped(self._library.Tokenizer.from_json(str(file)), content), ids_in(content)
             except self._library.TokieError as error:
                 for part, reason in _REASONS.items():
                     if part in str(error):
@@ -106,7 +111,8 @@ class TokieAdapter:
         """Perform one operation.
 
         Raises:
-            Refusal: ``invalid_input`` where the library gives nothing, and ``unsupported`` with the reason.
+            Refusal: ``invalid_input`` where the library gives no text, as it documents of bytes that are not UTF-8;
+                ``unsupported`` with the reason.
         """
         require_unicode(input)
         tokenizer, vocabulary = model
@@ -126,10 +132,33 @@ class TokieAdapter:
             raise Unsupported("decodes ids, and a token that is not in the vocabulary has none")
         if any(id >= 2**32 for id in ids):
             raise Unsupported("takes ids of 32 bits, as its library in Rust has them")
+        if operation == "decode_bytes":
+            return {"bytes": tokenizer.decode_bytes(list(ids)).hex()}
         text = tokenizer.decode(list(ids))
         if text is None:
             raise Refusal("invalid_input", "gives no text for bytes that are not UTF-8")
         return {"text": text}
+
+
+def _shaped(tokenizer: Any, content: Mapping[str, Any]) -> Any:
+    """Have a tokenizer truncate and pad as a file says."""
+    if truncation := content.get("truncation"):
+        tokenizer.enable_truncation(
+            truncation["max_length"],
+            stride=truncation["stride"],
+            strategy=_STRATEGIES[truncation["strategy"]],
+            direction=truncation["direction"].lower(),
+        )
+    if padding := content.get("padding"):
+        strategy = padding["strategy"]
+        tokenizer.enable_padding(
+            direction=padding["direction"].lower(),
+            pad_id=padding["pad_id"],
+            pad_type_id=padding["pad_type_id"],
+            length=strategy["Fixed"] if isinstance(strategy, Mapping) else None,
+            pad_to_multiple_of=padding["pad_to_multiple_of"],
+        )
+    return tokenizer
 
 
 def _encoding(encoding: Any) -> dict[str, Any]:

@@ -134,16 +134,11 @@ func run(m model, input protocol.Input) (protocol.Result, error) {
 	for _, id := range input.IDs {
 		steps = append(steps, []int{id})
 	}
-	for _, step := range append(steps, input.Beside) {
+	for _, step := range append(steps, input.Beside, input.StopIDs) {
 		for _, id := range step {
-			if id < 0 || id >= len(m.values) {
-				return nil, protocol.Unsupported("panics at an id that is not in the vocabulary")
+			if int(int32(id)) != id {
+				return nil, protocol.Unsupported("has ids of 32 bits")
 			}
-		}
-	}
-	for _, id := range input.StopIDs {
-		if int(int32(id)) != id {
-			return nil, protocol.Unsupported("has ids of 32 bits")
 		}
 	}
 	processor := m.tokenizer(input.StopIDs)

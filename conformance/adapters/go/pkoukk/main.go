@@ -91,7 +91,7 @@ func load(format string, raw json.RawMessage) (tokenizer, error) {
 		special[token] = true
 		for other := range tokens {
 			if token != other && strings.HasPrefix(token, other) {
-				message := "tries special tokens in the order of a map, which is another each time (SPECIAL-2)"
+				message := "tries special tokens in the order of a map, which is another each time (ADDED-2)"
 				return tokenizer{}, protocol.Unsupported(message)
 			}
 		}

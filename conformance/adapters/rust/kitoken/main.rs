@@ -19,6 +19,8 @@ pub struct Model {
     decodes: bool,
     /// Whether what it does to the spaces of a text is the normalizer of the model, and no pre-tokenizer.
     normalizes: bool,
+    /// Whether its splits are all of the pre-tokenizer: one that changes characters it has among its normalizers.
+    splits: bool,
 }
 
 fn load(format: &str, content: &Value) -> Outcome<Model> {
@@ -28,11 +30,14 @@ fn load(format: &str, content: &Value) -> Outcome<Model> {
     };
     let definition = definition.map_err(reasoned)?;
     let (beside, control) = (content.get("beside"), format == "tokenizer.json");
+    let stage = content["pre_tokenizer"].to_string();
+    let changes = ["ByteLevel", "Metaspace"];
     Ok(Model {
         config: definition.config.clone(),
         control,
         decodes: beside.is_none_or(|told| told["decoder"]["type"] == "sentencepiece"),
         normalizes: beside.is_none_or(|told| told["normalizer"]["type"] == "sentencepiece"),
+        splits: control && !changes.iter().any(|name| stage.contains(name)),
         tokenizer: tokenizer_of(definition)?,
     })
 }
@@ -110,6 +115,21 @@ fn normalize(model: &Model, input: &Value) -> Outcome<Value> {
     Ok(json!({ "text": normalized }))
 }
 
+fn pre_tokenize(model: &Model, input: &Value) -> Outcome<Value> {
+    if !model.splits {
+        return Err(unsupported(
+            "changes characters when it normalizes, and splits a text into parts of it",
+        ));
+    }
+    let text = text(&input["text"])?;
+    model.config.validate().map_err(unsupported)?; // as it does when it makes a tokenizer
+    let parts = model.config.split(text).into_iter();
+    let pieces: Vec<_> = parts
+        .map(|(start, end)| json!([text[start..end], start, end]))
+        .collect();
+    Ok(json!({ "pieces": pieces }))
+}
+
 fn encode(model: &Model, input: &Value) -> Outcome<Value> {
     let finds = match &input["allowed_special"] {
         Value::Null => model.control,
@@ -122,7 +142,18 @@ fn encode(model: &Model, input: &Value) -> Outcome<Value> {
     Ok(json!({ "ids": ids.map_err(unknown)? }))
 }
 
+/// Text of bytes as the library's README makes it, which refuses those that are not UTF-8.
 fn decode(model: &Model, input: &Value) -> Outcome<Value> {
+    Ok(json!({ "text": utf8(decoded(model, input)?)? }))
+}
+
+fn decode_bytes(model: &Model, input: &Value) -> Outcome<Value> {
+    let bytes = decoded(model, input)?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(json!({ "bytes": digits }))
+}
+
+fn decoded(model: &Model, input: &Value) -> Outcome<Vec<u8>> {
     if !model.decodes {
         return Err(unsupported(
             "decodes \u{2581} as a space, whatever the model",
@@ -132,7 +163,7 @@ fn decode(model: &Model, input: &Value) -> Outcome<Value> {
     let (ids, skips) = (ids(&input["ids"])?, input["skip_special_tokens"] == true);
     let bytes = tokenizer.decode(ids, model.control && !skips);
     let unknown = |error: DecodeError| Refusal("unknown_id", error.to_string());
-    Ok(json!({ "text": utf8(bytes.map_err(unknown)?)? }))
+    bytes.map_err(unknown)
 }
 
 pub fn adapter() -> Adapter<Model> {
@@ -182,6 +213,7 @@ pub fn adapter() -> Adapter<Model> {
             "join_without_decoder": "nothing",
             "merge_outside_vocabulary": "ignored",
             "metaspace_leading_space": "removed",
+            "offset_unit": "byte",
             "special_not_allowed": "passed_over",
             "unigram_tie": "earliest_start",
             "unigram_unknown": "run",
@@ -190,8 +222,10 @@ pub fn adapter() -> Adapter<Model> {
     });
     let operations = &[
         ("normalize", normalize as Operation<_>),
+        ("pre_tokenize", pre_tokenize),
         ("encode", encode),
         ("decode", decode),
+        ("decode_bytes", decode_bytes),
     ];
     Adapter {
         hello,

@@ -1,11 +1,11 @@
 //! An adapter for the crate tiktoken-rs, the Rust within OpenAI's tiktoken as a crate. It translates and computes nothing.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, utf8, version};
+use protocol::{Adapter, Operation, Outcome, Refusal, ids, text, unsupported, version};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use tiktoken_rs::CoreBPE;
+use tiktoken_rs::{CoreBPE, DecodeKeyError};
 
 /// Cuts as the byte-level pre-tokenizer does (PRE-BYTE-1); it is the library's own pattern for r50k_base.
 const GPT2: &str =
@@ -102,23 +102,29 @@ fn encode(model: &Model, input: &Value) -> Outcome<Value> {
 }
 
 fn decode(model: &Model, input: &Value) -> Outcome<Value> {
-    Ok(json!({ "text": utf8(decoded(model, input)?)? }))
+    let decoded = core(model)?.decode(&ids(&input["ids"])?);
+    let text = decoded.map_err(|error| {
+        let reason = match error.downcast_ref::<DecodeKeyError>() {
+            Some(_) => "unknown_id",
+            None => "invalid_input", // its bytes are not UTF-8
+        };
+        Refusal(reason, error.to_string())
+    });
+    Ok(json!({ "text": text? }))
 }
 
 fn decode_bytes(model: &Model, input: &Value) -> Outcome<Value> {
-    let bytes = decoded(model, input)?;
+    let unknown = |error: DecodeKeyError| Refusal("unknown_id", error.to_string());
+    let bytes = core(model)?.decode_bytes(&ids(&input["ids"])?);
+    let bytes = bytes.map_err(unknown)?;
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(json!({ "bytes": digits }))
 }
 
-fn decoded(model: &Model, input: &Value) -> Outcome<Vec<u8>> {
-    if !model.1 {
-        return Err(unsupported(
-            "decodes bytes, and puts no spaces between tokens",
-        ));
-    }
-    let unknown = |error: tiktoken_rs::DecodeKeyError| Refusal("unknown_id", error.to_string());
-    model.0.decode_bytes(&ids(&input["ids"])?).map_err(unknown)
+/// The tokenizer of a model that decodes bytes.
+fn core(model: &Model) -> Outcome<&CoreBPE> {
+    let wrong = || unsupported("decodes bytes, and puts no spaces between tokens");
+    model.1.then_some(&model.0).ok_or_else(wrong)
 }
 
 fn main() -> io::Result<()> {

@@ -113,6 +113,20 @@ fn kitoken(operation: &str, written: &Value, input: &Value) -> Answer {
         definition.config.normalize(&mut text, 0..usize::MAX);
         return Ok(json!({"text": text}));
     }
+    if operation == "pre_tokenize" {
+        let stage = file["pre_tokenizer"].to_string();
+        let changes = ["ByteLevel", "Metaspace"]
+            .iter()
+            .any(|name| stage.contains(name));
+        need(!changes, "a text that is changed is not split alone")?;
+        let text = text_of(&input["text"])?;
+        definition.config.validate().map_err(refused)?;
+        let parts = definition.config.split(text).into_iter();
+        let pieces: Vec<_> = parts
+            .map(|(start, end)| json!([&text[start..end], start, end]))
+            .collect();
+        return Ok(json!({"pieces": pieces}));
+    }
     let made = Kitoken::from_definition(definition).map_err(refused)?;
     match operation {
         "encode" => {
@@ -126,11 +140,8 @@ fn kitoken(operation: &str, written: &Value, input: &Value) -> Answer {
         "decode" => {
             let special = input["skip_special_tokens"] != true;
             let bytes = made.decode(ids_of(input)?, special).map_err(refused)?;
-            // As its README does; bytes that are no text are what it gives all the same.
-            Ok(String::from_utf8(bytes).map_or_else(
-                |error| json!({"bytes": hex(error.as_bytes())}),
-                |text| json!({"text": text}),
-            ))
+            let text = String::from_utf8(bytes).map_err(refused)?; // as its README does
+            Ok(json!({"text": text}))
         }
         "decode_bytes" => {
             let bytes = made.decode(ids_of(input)?, true).map_err(refused)?;
