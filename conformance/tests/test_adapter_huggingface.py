@@ -246,12 +246,6 @@ def test_an_unknown_without_a_token_is_an_unknown_symbol(model: dict[str, Any], 
             {"corpus": {"words": [["a", 0]]}, "merge_count": 1},
             "takes texts, and a word with the count 0 stands in none",
         ),
-        (
-            "train",
-            {"type": "bpe"},
-            {"corpus": {"words": TOY}, "vocabulary_size": 10**9},
-            "reserves memory for its target at once, and 1000000000 tokens are too many",
-        ),
     ],
 )
 def test_what_is_not_supported(operation: str, model: dict[str, Any], input: dict[str, Any], message: str) -> None:

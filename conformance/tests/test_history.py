@@ -110,7 +110,7 @@ def test_only_what_is_new_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nobody", "nobody: is not installed; "),
+        ("nobody", "nobody: is not a library whose releases can be listed; "),
         ("reference", "reference: has no releases of its own: it needs no package"),
         ("kitoken", "kitoken: cargo lists no releases; name them, as in kitoken==1.2.3"),
     ],
