@@ -69,3 +69,23 @@ def test_the_command_that_compares_shows_no_other_difference(reports: list[Judge
         seen += re.findall(r"^[a-z ]+?  +(?:\d+ cases, )?([a-z ]+) → ([a-z ]+): ", result.stdout, re.MULTILINE)
     assert seen
     assert [verdicts for verdicts in seen if not ASIDE & set(verdicts)] == []
+
+
+def questions(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what a line of a report has of each question that was answered and failed."""
+    return [each for each in row.get("rows", [row]) if "ok" in each.get("reply", {})]
+
+
+def has_wrong_ids(question: Mapping[str, Any]) -> bool:
+    expected, given = question["expected"], question["reply"]["ok"].get("ids")
+    right = [expected["expect"]] if "expect" in expected else expected.get("one_of", [])
+    return bool(right) and all("ids" in each and each["ids"] != given for each in right)
+
+
+def test_a_reason_that_says_that_the_ids_are_right_is_true(reports: list[Judged]) -> None:
+    wrong = []
+    for report in reports:
+        rows = [json.loads(line) for line in report.file.read_text("utf-8").splitlines()]
+        told = [row for row in rows if row.get("verdict") == "known failure" and "ids are right" in row["detail"]]
+        wrong += [(report.file.stem, row["case"]) for row in told if any(map(has_wrong_ids, questions(row)))]
+    assert wrong == []

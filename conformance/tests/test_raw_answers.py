@@ -443,6 +443,7 @@ def test_a_changed_answer_and_a_hidden_one_are_found() -> None:
     assert found(right._replace(kind="crashed", message="x")) == ["crashes where the library answers"]
 
 
+@pytest.mark.interop
 def test_a_crash_is_not_a_refusal() -> None:
     questions = [question for question in QUESTIONS if question.id == "bytes-of-an-unknown-id#1"]
     (crashed,) = told("tokie", None, questions)
