@@ -49,6 +49,12 @@ def line(ours: Any, peer: Any, target: float | None = 2.0, **options: Any) -> An
     return module.measure(module.Row("encode", ours, "the peer", peer, target, **options), 3)
 
 
+def test_the_seconds_are_those_of_the_run_with_the_median_ratio() -> None:
+    """Medians of each side would be 2 s and 2 s, whose ratio is none of the three."""
+    measured_line = line(side((1.0, 0), (2.0, 0), (4.0, 0)), side((2.0, 0), (6.0, 0), (1.0, 0)))
+    assert (measured_line.ours, measured_line.peer, measured_line.cells[4:6]) == (1.0, 2.0, ("2.00", "0.25–3.00"))
+
+
 @pytest.mark.parametrize("name", ["harness", "measure", "texts", "tokfast_speed"])
 def test_examples_hold(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
