@@ -38,6 +38,7 @@ from tokspec.base.files import write_whole
 from tokspec.judge.judging import Terms, judge_implementation
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
+from tokspec.laboratory.matrix.rows import PATIENT
 from tokspec.report.changes import Change, cause_of, changes, group_changes, tell
 from tokspec.report.ndjson import Report, ndjson, origin, read_report
 from tokspec.suite.cases import Case, Suite
@@ -188,7 +189,7 @@ def _run(found: FoundAdapter, cases: Sequence[Case]) -> Run:
     """Judge a release; a crash or time-out that does not come again is not the release's."""
     try:
         return judge_implementation(
-            lambda: open_session(found, None),
+            lambda: open_session(found, None, limits=PATIENT),
             cases,
             Terms(),
             flaky=lambda first, second: second,

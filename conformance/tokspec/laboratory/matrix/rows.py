@@ -18,10 +18,15 @@ from tokspec.judge.known_failures import KnownFailures, read_known_failures
 from tokspec.judge.runner import Run, fail_at_start
 from tokspec.judge.verdicts import Verdict, count_verdicts
 from tokspec.report.markdown import escape_markup
+from tokspec.sessions.limits import Limits
 from tokspec.suite import schema
 from tokspec.suite.cases import Suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, read_yaml
+
+
+#: What is published must not depend on how busy the machine is: a case has six times the usual time.
+PATIENT = Limits(case_seconds=60.0)
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ def _row(one: Listed, suite: Suite) -> MatrixRow:
     cases, flaky = list(suite.cases.values()), list[str]()
     try:
         judged = judge_implementation(
-            lambda: open_session(one.impl, one.command),
+            lambda: open_session(one.impl, one.command, limits=PATIENT),
             cases,
             Terms(known=one.known, names=suite.cases),
             flaky=lambda first, second: keep_second(first, second, flaky.append),
