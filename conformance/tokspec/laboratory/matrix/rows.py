@@ -24,7 +24,6 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, read_yaml
 
-
 #: What is published must not depend on how busy the machine is: a case has six times the usual time.
 PATIENT = Limits(case_seconds=60.0)
 
