@@ -68,9 +68,10 @@ def test_every_command_gives_a_program_that_ends_badly_the_same_verdict(
     )
     assert read_report(report).run.problems == (ENDED,)
 
-    done = pytester.runpytest_subprocess("--tokspec", command, "--tokspec-select", CASE)
+    done = pytester.runpytest_subprocess("--tokspec", command, "--tokspec-select", CASE, "--junitxml", "junit.xml")
     assert done.ret == 1
-    done.stdout.fnmatch_lines([f"tokspec: {ENDED}", "*1 passed*"])
+    done.stdout.fnmatch_lines([f"tokspec: {ENDED}", "*1 failed, 1 passed*"])
+    assert f'<failure message="{ENDED}">' in (pytester.path / "junit.xml").read_text("utf-8")
 
     (row,) = matrix(read_list(listed(tmp_path, "exit-with-3")), SUITE)
     assert row.run is not None

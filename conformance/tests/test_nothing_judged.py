@@ -27,7 +27,7 @@ ADAPTERS = """
 import os
 from dataclasses import replace
 
-from tokspec import Unsupported
+from tokspec import Refusal, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 
 
@@ -43,6 +43,20 @@ class RefusesAlways(ReferenceAdapter):
 
 class RefusesToo(RefusesAlways):
     pass
+
+
+class Unknown(ReferenceAdapter):
+    def run(self, operation, model, input):
+        raise Refusal("unknown_symbol", "not today")
+
+
+class UnknownToo(Unknown):
+    pass
+
+
+class OffersNothing(ReferenceAdapter):
+    def hello(self):
+        return replace(super().hello(), operations=())
 
 
 class Misspelt(ReferenceAdapter):
@@ -132,6 +146,47 @@ def test_a_program_that_ends_after_an_answer_is_no_agreement_over_files(run: Run
     status, out, _ = run("diff", "tokfast", program, "texts.txt", "--model", "tokenizer.json", "--junit", junit)
     assert (status, out.splitlines()[-1]) == (1, "A and B agree on 4 inputs, 6 bytes; 0 (0 %) of 6 tokens differ")
     assert "exit status 0" in junit.read_text("utf-8")
+
+
+def test_a_comparison_of_files_is_asked_again_when_the_adapter_has_changed(run: Run, folder: Path) -> None:
+    right = "from tokspec.adapters.reference import ReferenceAdapter\n\nclass Mine(ReferenceAdapter):\n    pass\n"
+    wrong = (
+        right + "    def run(self, operation, model, input):\n        return {'tokens': [], 'ids': [], 'spans': []}\n"
+    )
+    command = ("diff", "tokfast", "yours:Mine", "texts.txt", "--model", "tokenizer.json")
+    (folder / "yours.py").write_text(right, "utf-8")
+    assert run(*command)[0] == 0
+    status, out, _ = run(*command)
+    kept = "taken from tokspec-diff, and not asked again: 1 of 1 unit compared earlier; remove the folder to ask again"
+    assert (status, out.splitlines()[-2]) == (0, kept)
+    (folder / "yours.py").write_text(wrong, "utf-8")
+    assert run(*command)[0] == 1
+
+
+def test_a_blank_among_files_is_refused(run: Run, folder: Path) -> None:
+    status, out, said = run("diff", "tokfast", "reference", "", "--model", "tokenizer.json")
+    line = "tokspec: one of FILES is blank; name it, or leave it out; see tokspec diff --help\n"
+    assert (status, out, said) == (2, "", line)
+
+
+def test_two_sides_that_refuse_all_that_is_drawn_show_nothing(run: Run, folder: Path) -> None:
+    sides = ("--impl", "mine:Unknown", "--against", "mine:UnknownToo")
+    status, out, _ = run("fuzz", "--no-database", *sides, "--examples", "20", "--seed", "3")
+    assert (status, out.splitlines()[-1]) == (1, "no example was answered; a run that shows nothing is not a pass")
+
+
+def test_a_newer_report_that_is_not_green_is_a_regression(run: Run, folder: Path) -> None:
+    right, wrong = (f"{sys.executable} {NEARLY_RIGHT} {how}" for how in ("right", "exit-with-3"))
+    for file, command in (("old.ndjson", right), ("new.ndjson", wrong)):
+        run("run", "--impl", command, "--select", CASE, "--report", file)
+    status, out, _ = run("report", "--compare", "old.ndjson", "new.ndjson")
+    assert (status, out.splitlines()[2]) == (1, "new            the run: crash: after bye: exit status 3 (PROTO-3)")
+    assert run("report", "--compare", "old.ndjson", "old.ndjson")[0] == 0
+
+
+def test_an_adapter_that_offers_nothing_does_not_work_yet(run: Run, folder: Path) -> None:
+    status, out, _ = run("smoke", "--impl", "mine:OffersNothing")
+    assert (status, out.splitlines()[-1]) == (1, "not yet: it offers no operation")
 
 
 @pytest.mark.parametrize("name", ["bad.yml", "bad.YAML"])

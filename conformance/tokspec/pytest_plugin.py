@@ -72,6 +72,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         raise pytest.UsageError("no implementation is named; give --tokspec")
 
 
+#: The test that fails where something is wrong with the run and no case is to blame.
+_RUN = "tokspec::the run"
+
+
 class _Tally:
     """Sees to it that a run that shows nothing is not a pass, nor one with a fault that no case is to blame for."""
 
@@ -85,7 +89,11 @@ class _Tally:
         return [*self.problems, *nothing]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.nodeid.startswith("tokspec::") and (report.when == "call" or not report.passed):
+        if (
+            report.nodeid.startswith("tokspec::")
+            and report.nodeid != _RUN
+            and (report.when == "call" or not report.passed)
+        ):
             self.outcomes.add(report.outcome)
 
     @pytest.hookimpl(optionalhook=True)
@@ -93,10 +101,17 @@ class _Tally:
         """Take what a worker of xdist has to say."""
         self.problems += getattr(node, "workeroutput", {}).get("tokspec", [])
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Report what is wrong with the run as a failed test, so that JUnit's XML, which is written next, has it."""
         self.problems += session.config.stash[_CASES].close()
-        if self.complaints and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self.complaints:
+            said = "\n".join(dict.fromkeys(self.complaints))
+            place = ("tokspec", None, _RUN)
+            report = pytest.TestReport(_RUN, place, {}, "failed", said, "call")
+            session.config.hook.pytest_runtest_logreport(report=report)
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for line in dict.fromkeys(self.complaints):

@@ -34,6 +34,7 @@ process.reallyExit = (status) => reallyExit.call(process, isTooEarly(status) ? 1
  * a file or a name, its lines are the cases, and `model` is the tokenizer.json that it is of.
  */
 export function register(adapter, { pack, model, knownFailures, select = () => true } = {}) {
+  if (pack !== undefined && !String(pack).trim()) throw new Error("the pack is blank; name one, or leave it out");
   const known = readKnownFailures(knownFailures);
   const asked = pack ? readPack(pack, model, adapter.hello.encode_options ?? []) : bundle;
   const ids = new Set(asked.cases.map((one) => one.id));

@@ -15,7 +15,7 @@ from tokspec.cli.options import COUNT, FILE, refuse_outputs
 from tokspec.judge.diagnosis import group_failures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
-from tokspec.report.changes import REGRESSIONS, changes, lines
+from tokspec.report.changes import REGRESSIONS, changes, lines, new_problems
 from tokspec.report.failure import describe
 from tokspec.report.github import write_annotations, write_outputs
 from tokspec.report.junit import junit
@@ -84,7 +84,7 @@ def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:
     _put("\n".join(lines(older, newer, found)) + "\n", output, wraps=True)
     if all(result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN) for result in newer.run.results):
         raise DataError("no case was asked, and nothing is compared", newer.file)
-    return 1 if any(change.kind in REGRESSIONS for change in found) else 0
+    return 1 if any(change.kind in REGRESSIONS for change in found) or new_problems(older, newer) else 0
 
 
 def _put(content: str, output: Path | None, *, wraps: bool) -> None:

@@ -66,6 +66,11 @@ def changes(old: Report, new: Report) -> list[Change]:
     return sorted(found, key=lambda change: list(KINDS).index(change.kind))
 
 
+def new_problems(old: Report, new: Report) -> list[str]:
+    """Return what keeps the newer run from being green, apart from its cases, and did not the older one."""
+    return [problem for problem in new.run.complaints if problem not in old.run.complaints]
+
+
 def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False) -> str:
     """Return the kind of a change, empty if there is none; a case that is in both fixtures cannot be stale."""
     if new is None:
@@ -114,6 +119,7 @@ def lines(old: Report, new: Report, found: Sequence[Change]) -> Iterator[str]:
     yield from (tell(group) for group in group_changes(found) if group[0].kind != _COUNTED)
     counts = Counter(change.kind for change in found)
     yield from (f"{counts[kind]} {kind}: {what}" for kind, what in KINDS.items() if counts[kind])
+    yield from (visible(f"new            the run: {problem}") for problem in new_problems(old, new))
     if not found:
         yield f"the same verdicts in all {len(new.run.results)} cases"
 

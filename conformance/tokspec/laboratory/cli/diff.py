@@ -198,6 +198,8 @@ class _Diff:
             raise DataError("is for an implementation, and both sides are recordings", key="--model")
         if self.files and self.model is None:
             raise click.UsageError("FILES need --model FILE")
+        if any(not file.strip() for file in self.files):
+            raise click.UsageError("one of FILES is blank; name it, or leave it out")
         if self.address is not None and self.engine == "local":
             raise DataError("is for --engine dask or ray", key="--address")
         named = {f"--report {file}": file for file in self.reports}
@@ -363,6 +365,9 @@ class _Diff:
 
     def _run_units(self, units: Sequence[Unit]) -> None:
         done = find_done(self.output, units)
+        if done:
+            taken = f"{len(done):,} of {count(len(units), 'unit')} compared earlier"
+            self.notes.append(f"taken from {self.output}, and not asked again: {taken}; remove the folder to ask again")
         if len(done) == len(units):
             return
         engine = ENGINES[self.engine](self.jobs or count_processors(), self.address)

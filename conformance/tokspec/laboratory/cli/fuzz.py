@@ -373,7 +373,7 @@ class _Fuzzing:
             return INTERRUPTED
         if len(campaign.findings) or not campaign.is_short:
             return 1 if fresh else 0
-        if campaign.tally.states["same"]:
+        if campaign.tally.answered:
             return 1  # and the summary says that it shows nothing
         said = "no example was answered"
         if campaign.checker.oracle.fault:

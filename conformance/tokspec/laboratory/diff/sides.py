@@ -8,8 +8,9 @@ protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -17,6 +18,7 @@ from tokspec.adapter import Adapter, Hello
 from tokspec.adapters.registry import find, names_program, open_session
 from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.errors import AdapterFault, DataError, Refusal
+from tokspec.cli.options import files_of_implementation
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
 from tokspec.laboratory.diff.inputs import without_compression
@@ -33,6 +35,9 @@ from tokspec.sessions.session import Session
 #: spans of a text are many values, of which a line has a bound.
 _REPLY_BYTES = 64 * 1024**2
 _LONGEST_ASKED = 80_000
+
+#: Bytes of the largest file that is looked at to see whether an implementation has changed.
+_SOURCE_BYTES = 64 * 1024**2
 
 #: What is compared of streams, in the place of a field of an encoding.
 PARTS = "parts"
@@ -121,6 +126,7 @@ def describe_sides(
         format, content = write_for(model, hello.formats, hello.name)
         taken = choices_for(side, other, choices)
         who = {"impl": side.impl, "command": side.command, "name": hello.name, "version": hello.version}
+        who["sources"] = digest([[str(file), sha256(file.read_bytes()).hexdigest()] for file in sources_of(side.name)])
         described.append({**who, "format": format, "model": digest(content), "choices": taken, "adds": adds})
         described[-1] |= {"stream": stream} if streams else {}
         loaded.append(Loaded(content, parts_of(model).vocabulary))
@@ -129,6 +135,13 @@ def describe_sides(
     if "ids" not in hellos[0].encode_fields:
         raise DataError("gives no ids, of which a stream is made; let it be B", key=hellos[0].name)
     return described, loaded, PARTS
+
+
+def sources_of(name: str) -> Iterator[Path]:
+    """Return the files that the name of an implementation mentions, but those that are too large for a source."""
+    for file in files_of_implementation(name):
+        if file.stat().st_size <= _SOURCE_BYTES:
+            yield file
 
 
 def stream_options(hellos: Sequence[Hello]) -> dict[str, Any]:

@@ -67,10 +67,12 @@ class Budget:
 class Tally:
     """What was done: examples drawn and asked, and requests by what came of them, by operation and by family.
 
-    ``operations`` and ``families`` count what was answered, ``asked`` all requests of models of a family.
+    ``answered`` counts requests that both answered alike, and did not only refuse alike. ``operations`` and
+    ``families`` count replies that are not unsupported, ``asked`` all requests of models of a family.
     """
 
     examples: int = 0
+    answered: int = 0
     states: Counter[str] = field(default_factory=Counter)
     operations: Counter[str] = field(default_factory=Counter)
     families: Counter[str] = field(default_factory=Counter)
@@ -224,7 +226,7 @@ class Campaign:
     @property
     def is_short(self) -> bool:
         """Whether too little was asked for a run without findings to say anything."""
-        return not self.tally.states["same"]
+        return not self.tally.answered
 
     def summary(self) -> list[str]:
         """Say what was asked, where that is more than a number."""
@@ -293,6 +295,7 @@ class Campaign:
 
     def _count(self, operation: str, comparison: Comparison) -> None:
         self.tally.states[comparison.state] += 1
+        self.tally.answered += comparison.state == "same" and not comparison.kind
         self.tally.operations[operation] += comparison.state != "unsupported"
 
     def _replay(self) -> None:

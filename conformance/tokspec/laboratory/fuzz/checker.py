@@ -71,6 +71,9 @@ class Comparison:
 
 _SAME, _UNSUPPORTED, _OPEN = Comparison("same"), Comparison("unsupported"), Comparison("open")
 
+#: Both refuse for the same reason: alike, and no answer.
+_REFUSED = Comparison("same", "refused")
+
 
 def reference_with(choices: Mapping[str, str]) -> Session:
     """Open a session with the reference, held to an implementation's choices; it counts in code points.
@@ -235,7 +238,7 @@ class Checker:
             return self._verdict(model, asked, {"expect": expected}, reply)
         due = right.reason if isinstance(right, Refused) and right.reason != "unsupported" else ""
         if isinstance(reply, Refused) and reply.reason == due:
-            return _SAME
+            return _REFUSED
         is_fault = isinstance(reply, Fault) and not (isinstance(right, Fault) and right.kind == reply.kind)
         if not due and not is_fault:
             return _OPEN

@@ -59,7 +59,7 @@ class Lexing(Campaign):
                 if not self._ask_all(self._texts(length, is_of_members)):
                     break
                 self._length_done[is_of_members] = length
-                if self.tally.examples == before or not (self.tally.states["same"] or len(self.findings)):
+                if self.tally.examples == before or not (self.tally.answered or len(self.findings)):
                     break  # every text has one in it by which the program ended, or nothing is answered
         except KeyboardInterrupt as interruption:
             if type(interruption) is not KeyboardInterrupt:
@@ -180,7 +180,7 @@ class Lexing(Campaign):
         if not any(self._length_done.values()):
             return [*lines, f"proved: nothing, for not all texts of 1 of {classes} were asked; give more --seconds"]
         of_all = f", and of up to {self._length_done[True]} of {members}" if self._length_done[True] else ""
-        what = "proved" if self.tally.states["same"] == self.tally.examples else "asked, and not all alike"
+        what = "proved" if self.tally.answered == self.tally.examples else "asked, and not all alike"
         lines += [f"{what}: all texts of up to {max(self._length_done.values())} of {classes}{of_all}"]
         deadly = ", ".join(map(compact, self._deadly))
         if deadly:
