@@ -222,7 +222,7 @@ HEAD = """\
 """
 
 RULE = """\
-  PRE-SPLIT-1 (MUST) `split` divides the text into the matches of its pattern (chapter 13) and the stretches between them, none of which is empty. What becomes of the matches is its `behavior`. Where nothing matches, the text is one piece.
+  PRE-SPLIT-1 (MUST) `split` divides the text into the matches of its pattern (chapter 13) and the stretches between them, none of which is empty. What becomes of the matches is its `behavior`. Where nothing matches, the text is one stretch.
   or        PRE-SPLIT-2, PRE-SPLIT-3, PRE-SPLIT-4, PRE-SPLIT-5
   why       it differs from the reference
   model     pre_tokenizer: {"type": "split", "pattern": {"regex": "'s|'t|'re|'ve|'m|'ll|'d| ?\\\\p{L}+| ?\\\\p{N}+| ?[^\\\\s\\\\p{L}\\\\p{N}]+|\\\\s+(?!\\\\S)|\\\\s+"}, "behavior": "isolated"}
