@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.formats.files import import_package
 from tokspec.sessions.limits import without_secrets
+from tokspec.suite.packs import read_pack
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -136,3 +139,35 @@ def test_a_missing_package_has_the_name_by_which_pip_knows_it() -> None:
         import_package("google.no_such_part", "sentencepiece.model")
     message = "the format sentencepiece.model needs the package {0}; install it with pip install {0}"
     assert caught.value.message in (message.format("protobuf"), message.format("google"))
+
+
+def test_a_password_in_an_address_is_not_printed(run: Run, folder: Path) -> None:
+    pytest.importorskip("fsspec")
+    Path("tokenizer.json").write_text(json.dumps(TOKENIZER), "utf-8")
+    address = "ftp://user:S3CRET@127.0.0.1:1/x.txt"
+    status, out, said = run("diff", "tokfast", "reference", address, "--model", "tokenizer.json")
+    assert (status, out) == (2, "")
+    assert said.startswith("tokspec: ftp://…@127.0.0.1:1/x.txt: ")
+
+
+def test_a_line_of_a_pack_has_a_bound(tmp_path: Path) -> None:
+    header = {"tokspec_pack": 1, "name": "toy", "files": {"tokenizer.json": "0" * 64}, "suite": "0.3.0"}
+    header |= {"agreed": [{"name": name, "version": "1", "lines": 1} for name in ("one", "another")]}
+    file = tmp_path / "toy.pack.jsonl"
+    lines = (header, {"text": "ab" * 60_000, "ids": [2]})
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_pack(file)
+    assert str(caught.value) == f"{file}:2: is longer than 100,000 characters, as no line of a pack is"
+
+
+def test_an_address_of_a_site_is_one_of_the_web(run: Run, folder: Path) -> None:
+    status, out, said = run("matrix", "--html", "site", "--address", "javascript:alert(1)")
+    line = "--address is where the site will be; it begins with https:// or http://; see tokspec matrix --help"
+    assert (status, out, said) == (2, "", f"tokspec: {line}\n")
+
+
+def test_a_signal_between_the_lines_of_the_entry_point_keeps_its_name() -> None:
+    program = "from tokspec.__main__ import _end_at_once; import signal; _end_at_once(signal.SIGTERM, None)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (143, "tokspec: ended by SIGTERM\n")

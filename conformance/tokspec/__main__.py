@@ -11,8 +11,6 @@ import signal
 import sys
 from types import FrameType
 
-from tokspec.base.errors import INTERRUPTED
-
 
 def main() -> None:
     """Run the command line, in a process that is ours alone."""
@@ -27,14 +25,15 @@ def main() -> None:
         status = run_command_line(sys.argv[1:], owns_process=True)
         if handles_interruptions:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except KeyboardInterrupt:  # between the lines above
-        _end_at_once(signal.SIGINT, None)
+    except KeyboardInterrupt as interruption:  # between the lines above, by Ctrl-C or another signal
+        _end_at_once(getattr(interruption, "signal", signal.SIGINT), None)
     sys.exit(status)
 
 
 def _end_at_once(number: int, frame: FrameType | None) -> None:
-    os.write(2, b"tokspec: interrupted\n")
-    os._exit(INTERRUPTED)
+    said = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    os.write(2, f"tokspec: {said}\n".encode())
+    os._exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,15 @@ def compact(value: Any) -> str:
     return visible(json.dumps(value, ensure_ascii=False, default=repr))
 
 
+def without_password(text: str) -> str:
+    """Return a text without the user and the password of an address in it.
+
+    >>> without_password("ftp://user:secret@host/x.txt: cannot be read")
+    'ftp://…@host/x.txt: cannot be read'
+    """
+    return re.sub(r"(\w://)[^/\s@]+@", r"\1…@", text)
+
+
 def shorten(text: str, longest: int = 160) -> str:
     """Cut the middle out of a text that is too long to show.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from tokspec import __version__
-from tokspec.base.display import shorten, visible
+from tokspec.base.display import shorten, visible, without_password
 from tokspec.base.errors import INTERRUPTED, DataError
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def _about_options(error: click.UsageError) -> str:
 def _say(message: str, status: int = 2) -> int:
     """Say why there is this exit status, which stays the same where it cannot be said."""
     try:
-        click.echo(f"tokspec: {visible(shorten(message, LONGEST))}", err=True)
+        click.echo(f"tokspec: {visible(shorten(without_password(message), LONGEST))}", err=True)
     except OSError:
         _give_up(sys.stderr)
     return status

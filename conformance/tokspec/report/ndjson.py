@@ -17,6 +17,7 @@ from typing import Any
 
 from tokspec import __version__
 from tokspec.adapter import Hello
+from tokspec.base.display import without_password
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import read_bounded
 from tokspec.judge.compare import ABSENT, Difference
@@ -58,7 +59,7 @@ def origin(command: str, again: str, fixtures: str) -> Origin:
 
 
 def without_home(command: str) -> str:
-    """Return a command without the absolute paths of the current folder and of the user's: reports are published.
+    """Return a command without passwords and the absolute paths of the user's folders: reports are published.
 
     >>> without_home(f"tokspec run --impl {Path.cwd()}/adapter --report {Path.home()}/report.ndjson")
     'tokspec run --impl ./adapter --report ~/report.ndjson'
@@ -66,7 +67,7 @@ def without_home(command: str) -> str:
     for folder, short in ((Path.cwd(), "."), (Path.home(), "~")):
         if folder != Path(folder.anchor):
             command = re.sub(rf"(?<![\w/.~-]){re.escape(str(folder))}(?=/|\s|'|\"|$)", short, command)
-    return command
+    return without_password(command)
 
 
 #: The version of the format.

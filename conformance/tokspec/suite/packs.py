@@ -26,6 +26,9 @@ ENDING = ".pack.jsonl"
 #: How large a pack may be, in megabytes.
 LARGEST = 64
 
+#: How long a line may be, in characters; the longest of those that come with the suite has 1,698.
+LONGEST = 100_000
+
 #: The options of a line that go into its request.
 OPTIONS = ("pair", "add_special_tokens", "allowed_special")
 
@@ -135,6 +138,8 @@ def _each_once(lines: Iterable[tuple[int, dict[str, Any]]], file: Path) -> Itera
 
 
 def _line(line: str, number: int, file: Path) -> dict[str, Any]:
+    if len(line) > LONGEST:
+        raise DataError(f"is longer than {LONGEST:,} characters, as no line of a pack is", str(file), number)
     try:
         return decode_line(line.encode())
     except AdapterFault as fault:

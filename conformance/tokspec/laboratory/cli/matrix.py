@@ -76,6 +76,8 @@ def matrix_command(
     file = file or _list_of_checkout()
     if not html and (history or address):
         raise click.UsageError("--history and --address are of a site; give --html too")
+    if address and not address.startswith(("http://", "https://")):
+        raise click.UsageError("--address is where the site will be; it begins with https:// or http://")
     histories = _histories(history) if history else ()
     listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
     columns: Sequence[Column] = ()
