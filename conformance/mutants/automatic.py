@@ -263,8 +263,9 @@ def main() -> int:
 
 def show(what: str, edit: Edit) -> None:
     """Print a change as a row of ``survivors/automatic.yaml``."""
-    print(f"{what}\n    - in: {edit.definition}\n      old: {json.dumps(edit.old)}\n      new: {json.dumps(edit.new)}")
-    print(f"      nth: {edit.nth}" if edit.nth else "", flush=True)
+    nth = f", nth: {edit.nth}" if edit.nth else ""
+    row = f"{{in: {edit.definition}, old: {json.dumps(edit.old)}, new: {json.dumps(edit.new)}{nth}}}"
+    print(f"{what}\n    - {row}", flush=True)
 
 
 if __name__ == "__main__":
