@@ -88,11 +88,11 @@ def changes(module: str) -> list[Made]:
                     (becomes,) = parse_statements(other)
                 except SyntaxError:
                     continue
-                change = module, shape(was), shape(becomes)
-                if shape(becomes) not in seen and not orders_names(becomes):
-                    seen.add(shape(becomes))
+                new = shape(becomes)
+                if new not in seen and not orders_names(becomes):
+                    seen.add(new)
                     line = before.count("\n") + first_difference(part, other)
-                    found.append(Made(change, edit_between(module, was, becomes), line))
+                    found.append(Made((module, shape(was), new), edit_between(module, was, becomes), line))
     return found
 
 
