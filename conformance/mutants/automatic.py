@@ -230,8 +230,8 @@ def change_by(edit: Edit) -> Change:
         DataError: it does not fit the reference.
     """
     module = find_definition(edit.definition).module
-    before, after = tree_of(module), tree_of(module)
-    apply(after, edit)
+    before = tree_of(module)
+    after, _, _ = apply(before, edit)
     ((was, becomes),) = [pair for pair in zip(before.body, after.body, strict=True) if not same(*pair)]
     return module, shape(was), shape(becomes)
 

@@ -253,8 +253,9 @@ def test_code_is_compared_as_syntax(definition: str, old: str, new: str, nth: in
 
 def test_a_branch_that_follows_stays_with_the_body() -> None:
     tree = ast.parse("def split_word():\n  if a:\n    b\n  else:\n    c")
-    apply(tree, Edit("split_word", "if a: ...", "if not a: ..."))
-    assert ast.unparse(tree) == "def split_word():\n    if not a:\n        b\n    else:\n        c"
+    changed, *lines = apply(tree, Edit("split_word", "if a: ...", "if not a: ..."))
+    assert (lines, tree.body[0].body[0].test.id) == ([2, 5], "a")  # the tree itself stays as it is
+    assert ast.unparse(changed) == "def split_word():\n    if not a:\n        b\n    else:\n        c"
 
 
 def test_a_definition_takes_its_mutants_to_another_module(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,7 +263,9 @@ def test_a_definition_takes_its_mutants_to_another_module(monkeypatch: pytest.Mo
     begin, end = here.index("def split_word"), here.index("def wordpiece_alphabet")
     moved = {"wordpiece": here[:begin] + here[end:], "word_level": there + "\n\n# Moved.\n" + here[begin:end]}
     monkeypatch.setattr(definitions, "source", lambda module: moved.get(module) or source(module))
-    monkeypatch.setattr(definitions, "_definitions", definitions._definitions.__wrapped__)
+    for name in ("_definitions", "tree_of"):
+        monkeypatch.setattr(definitions, name, getattr(definitions, name).__wrapped__)
+    monkeypatch.setattr("tokspec.laboratory.quality.mutants.tree_of", definitions.tree_of)
     fault = Mutant("x", "x", "x", "split_word", "place == 0", "place > 0")
     assert (fault.module, ast.unparse(fault.changed()).count("place > 0")) == ("word_level", 1)
 

@@ -48,7 +48,8 @@ class _Place:
 
     holder: ast.AST
     field: str
-    index: int | None = None
+    index: int | None
+    around: _Place | None = None
     count: int = 1
 
     @property
@@ -56,15 +57,20 @@ class _Place:
         found = getattr(self.holder, self.field)
         return [found] if self.index is None else found[self.index : self.index + self.count]
 
-    def replace(self, new: Sequence[ast.AST]) -> None:
+    def replaced(self, new: Sequence[ast.AST]) -> ast.AST:
+        """Return the whole tree with other nodes here; what is on the way is copied, and all else shared."""
+        holder = copy(self.holder)
         if self.index is None:
-            setattr(self.holder, self.field, new[0])
+            setattr(holder, self.field, new[0])
         else:
-            getattr(self.holder, self.field)[self.index : self.index + self.count] = new
+            found = getattr(self.holder, self.field)
+            setattr(holder, self.field, [*found[: self.index], *new, *found[self.index + self.count :]])
+        return self.around.replaced([holder]) if self.around else holder
 
 
+@cache
 def tree_of(module: str) -> ast.Module:
-    """Return the syntax of a module of the reference without its docstrings, which nobody else holds.
+    """Return the syntax of a module of the reference without its docstrings, which nobody may change.
 
     Raises:
         DataError: there is no such module.
@@ -92,11 +98,12 @@ def find_definition(name: str) -> Definition:
     return found[0]
 
 
-def apply(tree: ast.Module, edit: Edit) -> tuple[int, int]:
-    """Change a definition in the tree of its module; return the first and the last line of what was there.
+def apply(tree: ast.Module, edit: Edit) -> tuple[ast.Module, int, int]:
+    """Change a definition in the tree of its module; return the new tree, and the lines of what was there.
 
     Raises:
-        DataError: the definition or the old code is not there, the code is there more than once, or it is no Python.
+        DataError: the definition or the old code is not there, the code is there more than once, it is no Python, or
+            nothing changes.
     """
     old, new = _fragments(edit)
     found = _find(_scope(tree, find_definition(edit.definition).path), old)
@@ -108,11 +115,14 @@ def apply(tree: ast.Module, edit: Edit) -> tuple[int, int]:
         message = f"{edit.definition} has the old code in {len(found)} places; give more of it, or say which (nth: 1)"
         raise DataError(message)
     place = found[max(edit.nth, 1) - 1]
-    first, last = place.nodes[0], place.nodes[-1]
+    nodes = place.nodes
     if isinstance(old, list) and _is_open(old):
-        _fill(new, first)
-    place.replace(new)
-    return first.lineno, last.end_lineno
+        _fill(new, nodes[0])
+    if same(nodes, new):
+        raise DataError("changes nothing")
+    changed = place.replaced(new)
+    assert isinstance(changed, ast.Module)
+    return changed, nodes[0].lineno, nodes[-1].end_lineno
 
 
 def parse_statements(text: str) -> list[ast.stmt]:
@@ -195,11 +205,12 @@ def _scope(tree: ast.Module, path: str) -> _Place:
     """Return where a definition is in the tree of its module."""
     for index, statement in enumerate(tree.body):
         if path in _names(statement):
+            place = _Place(tree, "body", index)
             methods = statement.body if isinstance(statement, ast.ClassDef) and path != statement.name else []
-            for place, method in enumerate(methods):
+            for number, method in enumerate(methods):
                 if isinstance(method, ast.FunctionDef) and path.endswith(f".{method.name}"):
-                    return _Place(statement, "body", place)
-            return _Place(tree, "body", index)
+                    return _Place(statement, "body", number, place)
+            return place
     raise DataError(f"{path} is not there any more after the change before this one")
 
 
@@ -217,11 +228,11 @@ def _places(place: _Place) -> Iterator[_Place]:
     (node,) = place.nodes
     for field, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
-            yield from _places(_Place(node, field))
+            yield from _places(_Place(node, field, None, place))
         elif isinstance(value, list):
             for index, each in enumerate(value):
                 if isinstance(each, ast.AST):
-                    yield from _places(_Place(node, field, index))
+                    yield from _places(_Place(node, field, index, place))
 
 
 def _is_run(nodes: list[ast.AST], old: list[ast.stmt]) -> bool:
@@ -260,7 +271,7 @@ def _fill(new: Sequence[ast.AST], was: Any) -> None:
                     return
 
 
-def _fragments(edit: Edit) -> tuple[_Fragment, Sequence[ast.AST]]:
+def _fragments(edit: Edit) -> tuple[_Fragment, list[Any]]:
     """Parse both fragments as expressions, or both as statements."""
     old, new = _parse_expression(edit.old), _parse_expression(edit.new)
     if old and new:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.quality.definitions import Edit, apply, find_definition, parse_statements, same, tree_of
+from tokspec.laboratory.quality.definitions import Edit, apply, find_definition, parse_statements, tree_of
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, KeyPath, read_yaml
 
@@ -83,8 +83,6 @@ class Mutant:
             raise DataError(error.message, self.place, key=self.id) from None
         except (SyntaxError, ValueError) as error:
             raise DataError(f"is no Python: {getattr(error, 'msg', error)}", self.place, key=self.id) from None
-        if same(tree, tree_of(self.module)):
-            raise DataError("changes nothing", self.place, key=self.id)
         return tree
 
     def lines(self) -> list[tuple[int, int]]:
@@ -97,9 +95,9 @@ class Mutant:
         for edit in (own, *self.also) if self.old or not self.adds else self.also:
             if find_definition(edit.definition).module != self.module:
                 raise DataError(f"{edit.definition} is not in {self.module}, as {self.definition} is")
-            lines.append(apply(tree, edit))
-        tree.body += parse_statements(self.adds)
-        return tree, lines
+            tree, first, last = apply(tree, edit)
+            lines.append((first, last))
+        return ast.Module([*tree.body, *parse_statements(self.adds)], []), lines
 
 
 def mutants_folder() -> Path | None:
