@@ -404,5 +404,5 @@ def test_cases_that_do_not_run_what_a_fault_changes_are_left_out() -> None:
     assert judged(fault, ran, True).kills == judged(fault, cases, True).kills
     assert cases_of(replace(fault, choices={"unknown_id": "skipped"}), cases, calls) is cases
     assert cases_of(replace(fault, adds="\nNOTHING = None\n"), cases, calls) is cases
-    at_import = replace(fault, definition="SPACE", old="x", new="y")
+    at_import = replace(fault, definition="MARK", old="'▁'", new="' '")
     assert cases_of(at_import, cases, calls) is cases
