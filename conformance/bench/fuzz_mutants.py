@@ -2,7 +2,7 @@
 
     python conformance/bench/fuzz_mutants.py --draw 120 --seed 7     so many drawn with a seed, and all harmless ones
     python conformance/bench/fuzz_mutants.py BPE-ENC-4 greedy         those of a clause, a file, or one by its id
-    python conformance/bench/fuzz_mutants.py --mutants conformance/mutants/blind python.yaml   of another folder
+    python conformance/bench/fuzz_mutants.py --mutants FOLDER         those of another folder
     python conformance/bench/fuzz_mutants.py --replay                 three, each found again by a process of its own
 
 No fixture helps. A mutant is found when an example shows a difference from the reference under the mutant's choices.

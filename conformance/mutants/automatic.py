@@ -11,10 +11,11 @@ be in ``survivors/automatic.yaml`` with the reason, and nothing else may be ther
 from __future__ import annotations
 
 import ast
-import difflib
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count, pairwise, takewhile, zip_longest
 from multiprocessing import get_context
@@ -24,10 +25,19 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
 from tokspec.base.errors import DataError
+from tokspec.laboratory.quality.definitions import (
+    Edit,
+    apply,
+    edit_between,
+    find_definition,
+    parse_statements,
+    same,
+    tree_of,
+)
 from tokspec.laboratory.quality.mutants import Mutant
-from tokspec.laboratory.quality.mutated import source
+from tokspec.laboratory.quality.mutated import REFERENCE, module_of, source
 from tokspec.laboratory.quality.power import judged
-from tokspec.laboratory.quality.watched import REFERENCE, Watched, first_line, function_around, module_of, watched
+from tokspec.laboratory.quality.watched import Watched, first_line, function_around, watched
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
@@ -54,47 +64,47 @@ NOISE = re.compile(
 )
 
 Change = tuple[str, str, str]
-"""A module, its lines as they were, and as they are; without those that stay."""
+"""A module, and the shapes of the statement that changes: before and after."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A change, the whole source with it, and the first line that it changes, counted from 1."""
+    """A change, how a definition of the reference becomes it, and the first line that differs, counted from 1."""
 
     change: Change
-    text: str
+    edit: Edit
     line: int
 
 
 def changes(module: str) -> list[Made]:
-    """Return every change of a module once; what only an annotation shows is none."""
-    text = source(module)
+    """Return every change of a module once; a change that only an annotation shows does not count."""
     found = []
-    for before, part, behind in parts(text):
-        seen = {shape(part)}
+    for before, part in parts(source(module)):
+        (was,) = parse_statements(part)
+        seen = {shape(was)}
         for name in operator_names():
             for other in () if NOISE.search(name) else occurrences(part, name):
                 try:
-                    new = shape(other)
+                    (becomes,) = parse_statements(other)
                 except SyntaxError:
                     continue
-                change = module, *difference(part, other)
-                if new not in seen and not orders_names(other):
+                new = shape(becomes)
+                if new not in seen and not orders_names(becomes):
                     seen.add(new)
                     line = before.count("\n") + first_difference(part, other)
-                    found.append(Made(change, before + other + behind, line))
+                    found.append(Made((module, shape(was), new), edit_between(module, was, becomes), line))
     return found
 
 
-def parts(text: str) -> Iterator[tuple[str, str, str]]:
-    """Cut a source before each of its statements: what stands before, the statement, what stands behind.
+def parts(text: str) -> Iterator[tuple[str, str]]:
+    """Cut a source before each of its statements: what comes before, and the statement.
 
     Cosmic Ray parses a text for each change of it, so that short ones are much the faster.
     """
     lines = text.splitlines(keepends=True)
     starts = [first_line(node) - 1 for node in ast.parse(text).body]
     for begin, end in pairwise([*starts, len(lines)]):
-        yield "".join(lines[:begin]), "".join(lines[begin:end]), "".join(lines[end:])
+        yield "".join(lines[:begin]), "".join(lines[begin:end])
 
 
 def occurrences(text: str, operator: str) -> Iterator[str]:
@@ -103,13 +113,13 @@ def occurrences(text: str, operator: str) -> Iterator[str]:
     return takewhile(lambda mutated: mutated is not None, made)
 
 
-def shape(text: str) -> str:
-    """Write what is a rule of a source: not its annotations, which are never looked at, and not what decorates.
+def shape(statement: ast.stmt) -> str:
+    """Write what is a rule of a statement: not its annotations, which are never looked at, and not what decorates.
 
     Decorators of the reference keep results and freeze values; without them it answers the same. Nor is it a rule
     whether an argument has to be named.
     """
-    tree = ast.parse(text)
+    tree = deepcopy(statement)
     for node in ast.walk(tree):
         for name, nothing in (("annotation", None), ("returns", None), ("decorator_list", [])):
             if hasattr(node, name):
@@ -121,20 +131,15 @@ def shape(text: str) -> str:
     return ast.dump(tree)
 
 
-def orders_names(text: str) -> bool:
+def orders_names(statement: ast.stmt) -> bool:
     """Say whether a name of an option or of a form is compared by order, an error that nobody makes in good faith."""
     return any(
         isinstance(operation, ast.Lt | ast.LtE | ast.Gt | ast.GtE)
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(statement)
         if isinstance(node, ast.Compare)
         for operation, compared in zip(node.ops, node.comparators, strict=True)
         if isinstance(compared, ast.Constant) and isinstance(compared.value, str)
     )
-
-
-def difference(old: str, new: str) -> tuple[str, str]:
-    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm=""))[2:]
-    return tuple("\n".join(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+")  # type: ignore[return-value]
 
 
 def first_difference(old: str, new: str) -> int:
@@ -185,16 +190,16 @@ def begin(found: Sequence[Watched]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def killer(made: Made) -> tuple[Change, str]:
+def killer(made: Made) -> tuple[Made, str]:
     """Return what kills a change, judged by the cases that run it; an empty text if it survives.
 
     Cases that killed another are asked first.
     """
-    module, old, new = made.change
-    place = function_around(module, made.line, made.line)
+    edit = made.edit
+    place = function_around(made.change[0], made.line, made.line)
     for choices, seen in zip(option_sets(), RUNS, strict=True):
         cases = [case for case in CASES if place is None or case.id in seen.calls.get(place, ())]
-        mutant = Mutant(f"{old} -> {new}", "", "", module, source(module), made.text, choices=choices)
+        mutant = Mutant("automatic", "", "", edit.definition, edit.old, edit.new, edit.nth, choices=choices)
 
         def limit(case: Case, seen: Watched = seen) -> float:
             return SECONDS + TIMES * seen.seconds[case.id]
@@ -202,19 +207,33 @@ def killer(made: Made) -> tuple[Change, str]:
         try:
             kills = judged(mutant, cases, seconds=limit).kills if cases else ()
         except DataError as error:  # it cannot even be imported, or a name is not bound any more
-            return made.change, str(error)
+            return made, str(error)
         if kills:
             case = next(case for case in cases if case.id == kills[0].case)
             CASES.remove(case)
             CASES.insert(0, case)
-            return made.change, f"{kills[0].verdict} of {case.id}"
-    return made.change, ""
+            return made, f"{kills[0].verdict} of {case.id}"
+    return made, ""
 
 
-def explained() -> Mapping[Change, str]:
-    """Read why changes may survive."""
+def explained() -> dict[Change, Edit]:
+    """Read the changes that may survive."""
     groups = read_yaml(HERE / "survivors" / "automatic.yaml").value
-    return {(row["in"], row["old"], row["new"]): group["why"] for group in groups for row in group["changes"]}
+    edits = [Edit(row["in"], row["old"], row["new"], row.get("nth", 0)) for group in groups for row in group["changes"]]
+    return {change_by(edit): edit for edit in edits}
+
+
+def change_by(edit: Edit) -> Change:
+    """Return the change that an edit makes.
+
+    Raises:
+        DataError: it does not fit the reference.
+    """
+    module = find_definition(edit.definition).module
+    before = tree_of(module)
+    after, _, _ = apply(before, edit)
+    ((was, becomes),) = [pair for pair in zip(before.body, after.body, strict=True) if not same(*pair)]
+    return module, shape(was), shape(becomes)
 
 
 def main() -> int:
@@ -224,27 +243,29 @@ def main() -> int:
     if strange := {*modules} - there:
         print(f"{', '.join(sorted(strange))}: no such module; give some of {', '.join(sorted(there))}", file=sys.stderr)
         return 2
-    known = {change: why for change, why in explained().items() if change[0] in modules}
+    known = {change: edit for change, edit in explained().items() if change[0] in modules}
     by: dict[Change, str] = {}
     with get_context("spawn").Pool() as pool:
         seen = pool.map(watch, option_sets(), chunksize=1)
     with get_context("spawn").Pool(initializer=begin, initargs=(seen,)) as pool:
         made = [change for found in pool.imap_unordered(changes, modules) for change in found]
-        for change, killed_by in pool.imap_unordered(killer, made, chunksize=4):
-            by[change] = killed_by
-            if not killed_by and change not in known:
-                tell("SURVIVES", change)
+        for each, killed_by in pool.imap_unordered(killer, made, chunksize=4):
+            by[each.change] = killed_by
+            if not killed_by and each.change not in known:
+                show("SURVIVES", each.edit)
     left = {change for change, killed_by in by.items() if not killed_by}
-    for change in sorted(known.keys() - left):
-        tell(f"KILLED BY {by.get(change, 'nothing, for it is not made')}, AND YET EXPLAINED:", change)
+    for change in known.keys() - left:
+        show(f"KILLED BY {by.get(change, 'nothing, for it is not made')}, AND YET EXPLAINED:", known[change])
     killed, known_left = len(made) - len(left), len(left & known.keys())
     print(f"{len(made)} changes: {killed} killed, {len(left)} survive, {known_left} of them explained")
     return 0 if left == known.keys() else 1
 
 
-def tell(what: str, change: Change) -> None:
-    module, old, new = change
-    print(f"{what} {module}\n  - {old}\n  + {new}", flush=True)
+def show(what: str, edit: Edit) -> None:
+    """Print a change as a row of ``survivors/automatic.yaml``."""
+    nth = f", nth: {edit.nth}" if edit.nth else ""
+    row = f"{{in: {edit.definition}, old: {json.dumps(edit.old)}, new: {json.dumps(edit.new)}{nth}}}"
+    print(f"{what}\n    - {row}", flush=True)
 
 
 if __name__ == "__main__":

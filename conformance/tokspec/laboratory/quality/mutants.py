@@ -1,11 +1,12 @@
 """Mutants: known faults of the reference, as data, by which the suite measures its own power.
 
-``conformance/mutants/README.md`` says how they are written. A mutant is a change of the reference's source; one whose
-old text is not there, or not as often as it says, is an error.
+``conformance/mutants/README.md`` says how they are written. A mutant is a change of a definition of the reference; one
+whose old code is not there, or in several places, is an error.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -13,69 +14,90 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.quality.mutated import source
+from tokspec.laboratory.quality.definitions import Edit, apply, find_definition, parse_statements, tree_of
 from tokspec.suite.specification import load_specification
 from tokspec.suite.strict_yaml import Document, KeyPath, read_yaml
 
 _NEEDED = ("id", "clause", "fault", "in", "old", "new")
+_NEEDED_WITH_ADDS = ("id", "clause", "fault", "in")
 _TYPES: Mapping[str, type] = {
     **dict.fromkeys(_NEEDED, str),
+    "nth": int,
+    "also": list,
     "adds": str,
-    "times": int,
     "choices": dict,
     "origin": str,
     "equivalent": str,
     "permitted": str,
 }
+_COPIED = ("id", "clause", "fault", "nth", "adds", "choices", "origin")
+_TYPES_OF_EDITS: Mapping[str, type] = {"in": str, "old": str, "new": str, "nth": int}
 
 
 @dataclass(frozen=True)
 class Mutant:
     """The reference with one fault.
 
-    ``module`` has ``old`` in ``times`` places, which become ``new``; ``adds`` is put after its end. ``harmless`` says
-    why nothing may notice it; ``choices`` are the options with which it is asked.
+    ``definition`` has ``old`` in one place, or in the ``nth``, which becomes ``new``; ``also`` are changes of other
+    definitions of its module, after whose end ``adds`` is put. ``harmless`` says why nothing may notice it; ``choices``
+    are the options with which it is asked.
     """
 
     id: str
     clause: str
     fault: str
-    module: str
+    definition: str
     old: str
     new: str
+    nth: int = 0
+    also: tuple[Edit, ...] = ()
     adds: str = ""
-    times: int = 1
     choices: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     harmless: str = ""
     place: str = ""
 
-    def changed(self) -> str:
-        """Return the source of its module with the fault.
+    @property
+    def module(self) -> str:
+        """The module of the reference that has its definition.
 
         Raises:
-            DataError: the old text is not there so often, nothing changes, or the new text is no Python.
+            DataError: there is no such definition.
+        """
+        return find_definition(self.definition).module
 
-        >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "wordpiece", "begin = 0", "begin = 1")
-        >>> fault.changed().count("begin = 1")
+    def changed(self) -> ast.Module:
+        """Return the syntax of its module with the fault.
+
+        Raises:
+            DataError: a definition or its old code is not there, nothing changes, or the new code is no Python.
+
+        >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "encode_wordpiece", "begin = 0", "begin = 1")
+        >>> ast.unparse(fault.changed()).count("begin = 1")
         1
         """
         try:
-            text = source(self.module)
+            tree, _ = self._changed()
+            compile(tree, self.module, "exec", dont_inherit=True)
         except DataError as error:
             raise DataError(error.message, self.place, key=self.id) from None
-        found = text.count(self.old)
-        if found != self.times:
-            message = f"{self.module} has the old text {found} times, not {self.times}; the reference has changed"
-            raise DataError(message, self.place, key=self.id)
-        changed = text.replace(self.old, self.new) + self.adds
-        if changed == text:
-            raise DataError("changes nothing", self.place, key=self.id)
-        try:
-            compile(changed, self.module, "exec")
-        except SyntaxError as error:
-            raise DataError(f"is no Python: {error.msg}", self.place, key=self.id) from None
-        return changed
+        except (SyntaxError, ValueError) as error:
+            raise DataError(f"is no Python: {getattr(error, 'msg', error)}", self.place, key=self.id) from None
+        return tree
+
+    def lines(self) -> list[tuple[int, int]]:
+        """Return the first and the last line of each place of its module that it changes."""
+        return self._changed()[1]
+
+    def _changed(self) -> tuple[ast.Module, list[tuple[int, int]]]:
+        tree, lines = tree_of(self.module), []
+        own = Edit(self.definition, self.old, self.new, self.nth)
+        for edit in (own, *self.also) if self.old or not self.adds else self.also:
+            if find_definition(edit.definition).module != self.module:
+                raise DataError(f"{edit.definition} is not in {self.module}, as {self.definition} is")
+            tree, first, last = apply(tree, edit)
+            lines.append((first, last))
+        return ast.Module([*tree.body, *parse_statements(self.adds)], []), lines
 
 
 def mutants_folder() -> Path | None:
@@ -136,14 +158,24 @@ def _entries(document: Document) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
     for index, entry in enumerate(document.value):
         if not isinstance(entry, dict):
             raise document.error((index,), "is to be an object")
-        for key, value in entry.items():
-            if type(value) is not _TYPES.get(key):
-                wanted = f"is to be of type {_TYPES[key].__name__}" if key in _TYPES else "is an unknown key"
-                raise document.error((index, key), wanted)
-        for key in _NEEDED:
-            if key not in entry:
-                raise document.error((index,), f"lacks the key {key}")
+        _check(document, (index,), entry, _TYPES, _NEEDED if "adds" not in entry else _NEEDED_WITH_ADDS)
+        for place, edit in enumerate(entry.get("also", [])):
+            if not isinstance(edit, dict):
+                raise document.error((index, "also", place), "is to be an object")
+            _check(document, (index, "also", place), edit, _TYPES_OF_EDITS, ("in", "old", "new"))
         yield (index,), entry
+
+
+def _check(
+    document: Document, path: KeyPath, entry: dict[str, Any], types: Mapping[str, type], needed: tuple[str, ...]
+) -> None:
+    for key, value in entry.items():
+        if type(value) is not types.get(key):
+            wanted = f"is to be of type {types[key].__name__}" if key in types else "is an unknown key"
+            raise document.error((*path, key), wanted)
+    for key in needed:
+        if key not in entry:
+            raise document.error(path, f"lacks the key {key}")
 
 
 def _mutant(document: Document, path: KeyPath, entry: dict[str, Any]) -> Mutant:
@@ -154,8 +186,11 @@ def _mutant(document: Document, path: KeyPath, entry: dict[str, Any]) -> Mutant:
         if name not in specification.choices or option not in specification.choices[name].options:
             raise document.error((*path, "choices", name), f"{name}={option} is no option of the specification")
     return Mutant(
-        module=entry["in"],
+        definition=entry["in"],
+        also=tuple(Edit(each["in"], each["old"], each["new"], each.get("nth", 0)) for each in entry.get("also", [])),
         harmless=entry.get("equivalent", entry.get("permitted", "")),
         place=f"{document.file}:{document.lines[path]}",
-        **{key: entry[key] for key in (*_NEEDED, "adds", "times", "choices", "origin") if key in entry and key != "in"},
+        old=entry.get("old", ""),
+        new=entry.get("new", ""),
+        **{key: entry[key] for key in _COPIED if key in entry},
     )

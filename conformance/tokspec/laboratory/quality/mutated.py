@@ -1,13 +1,14 @@
-"""The reference with the source of one module exchanged: an implementation with a known fault, to be judged."""
+"""The reference with the syntax of one module exchanged: an implementation with a known fault, to be judged."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.abc import InspectLoader, MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
 from pathlib import Path
@@ -20,20 +21,22 @@ from tokspec.base.errors import DataError
 _PACKAGES = ("tokref", "tokspec.adapters")
 _ADAPTER = "tokspec.adapters.reference"
 
+REFERENCE = next(Path(place) for place in getattr(find_spec("tokref"), "submodule_search_locations", None) or ())
 
-def mutated(module: str, text: str, choices: Mapping[str, str]) -> Adapter:
-    """Import the reference anew with the text as the source of a module; the reference itself stays as it is.
+
+def mutated(module: str, tree: ast.Module, choices: Mapping[str, str]) -> Adapter:
+    """Import the reference again with the tree as the syntax of a module; the reference itself stays as it is.
 
     Raises:
-        DataError: what comes of it cannot be imported.
+        DataError: the result cannot be imported.
 
     >>> wrong = source("wordpiece").replace("> model.max_word_length", ">= model.max_word_length")
-    >>> adapter = mutated("wordpiece", wrong, {})
+    >>> adapter = mutated("wordpiece", ast.parse(wrong), {})
     >>> model = adapter.load("tokspec", {"type": "wordpiece", "vocabulary": ["[UNK]", "a"], "max_word_length": 1})
     >>> adapter.run("encode", model, {"text": "a"})["tokens"]
     ['[UNK]']
     """
-    with _apart(_full_name(module), text):
+    with _apart(_full_name(module), tree):
         try:
             adapter: Adapter = importlib.import_module(_ADAPTER).ReferenceAdapter(choices)
         except DataError:
@@ -57,6 +60,15 @@ def source(module: str) -> str:
     return Path(found.origin).read_text("utf-8") if found and found.origin else ""
 
 
+def module_of(file: Path) -> str:
+    """Return the name of a module in the reference: ``bpe``, or ``reading.models``.
+
+    >>> module_of(REFERENCE / "reading" / "models.py")
+    'reading.models'
+    """
+    return ".".join(file.relative_to(REFERENCE).with_suffix("").parts)
+
+
 def _full_name(module: str) -> str:
     for package in _PACKAGES:
         if find_spec(f"{package}.{module}"):
@@ -65,10 +77,10 @@ def _full_name(module: str) -> str:
 
 
 @contextmanager
-def _apart(name: str, text: str) -> Iterator[None]:
+def _apart(name: str, tree: ast.Module) -> Iterator[None]:
     """Let the reference be imported anew, and put what was there back."""
     kept = {known: module for known, module in sys.modules.items() if _belongs(known)}
-    finder = _Finder(name, text)
+    finder = _Finder(name, tree)
     _forget()
     sys.meta_path.insert(0, finder)
     try:
@@ -92,19 +104,16 @@ def _belongs(name: str) -> bool:
     return name == "tokref" or name.startswith(("tokref.", _ADAPTER))
 
 
-class _Finder(MetaPathFinder, InspectLoader):
-    """Finds one module, and gives it another source."""
+class _Finder(MetaPathFinder, Loader):
+    """Finds one module, and gives it another syntax."""
 
-    def __init__(self, name: str, text: str) -> None:
-        self.name, self.text = name, text
+    def __init__(self, name: str, tree: ast.Module) -> None:
+        self.name, self.tree = name, tree
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return spec_from_loader(fullname, self) if fullname == self.name else None
+        return spec_from_loader(fullname, self, is_package=False) if fullname == self.name else None
 
-    def get_source(self, fullname: str) -> str:
-        return self.text
-
-    def is_package(self, fullname: str) -> bool:
-        return False
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self.tree, f"<{self.name}>", "exec", dont_inherit=True), module.__dict__)

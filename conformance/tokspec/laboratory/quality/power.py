@@ -6,7 +6,6 @@ accident, and counts as a survivor; so does one that nothing notices. Harmless m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -16,7 +15,7 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.runner import run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.laboratory.quality.mutants import Mutant
-from tokspec.laboratory.quality.mutated import mutated, source
+from tokspec.laboratory.quality.mutated import mutated
 from tokspec.laboratory.quality.watched import Function, function_around, watched
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import limited
@@ -49,7 +48,7 @@ class Kill:
 class MutantOutcome:
     """What a mutant came to: the number of cases that name its clause, how many it was asked, and those that it failed.
 
-    >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "wordpiece", "begin = 0", "begin = 1")
+    >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "encode_wordpiece", "begin = 0", "begin = 1")
     >>> MutantOutcome(fault, 4, 9, (Kill("some-case", "fail", False),)).right
     False
     """
@@ -100,9 +99,8 @@ def cases_of(mutant: Mutant, cases: Sequence[Case], calls: Mapping[Function, Col
     """
     if calls is None or mutant.choices or mutant.adds:
         return cases
-    text, ran = source(mutant.module), set[str]()
-    for match in re.finditer(re.escape(mutant.old), text):
-        first, last = (text.count("\n", 0, place) + 1 for place in (match.start(), max(match.start(), match.end() - 1)))
+    ran = set[str]()
+    for first, last in mutant.lines():
         function = function_around(mutant.module, first, last)
         if function is None or function not in calls:
             return cases

@@ -10,18 +10,15 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
 from types import CodeType
 from typing import NamedTuple
 
 from tokspec.judge.runner import run
-from tokspec.laboratory.quality.mutated import mutated, source
+from tokspec.laboratory.quality.mutated import REFERENCE, module_of, mutated, source
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.cases import Case
-
-REFERENCE = next(Path(place) for place in getattr(find_spec("tokref"), "submodule_search_locations", None) or ())
 
 Function = tuple[str, int]
 """A module of the reference, and the line in which a function of it begins."""
@@ -41,7 +38,7 @@ def watched(choices: Mapping[str, str], cases: Sequence[Case]) -> Watched:
     reference is made, every case runs.
     """
     with _calls_noted() as begun:
-        adapter = mutated("errors", source("errors"), choices)
+        adapter = mutated("errors", ast.parse(source("errors")), choices)
     found = Watched({_function_of(code): {case.id for case in cases} for code in begun if _is_of_reference(code)}, {})
     for case in cases:
         before = process_time()
@@ -71,15 +68,6 @@ def first_line(node: ast.stmt) -> int:
     """Return where a statement begins, with what decorates it; so does its code object."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min(node.lineno, *(each.lineno for each in decorators)) if decorators else node.lineno
-
-
-def module_of(file: Path) -> str:
-    """Return the name of a module in the reference: ``bpe``, or ``reading.models``.
-
-    >>> module_of(REFERENCE / "reading" / "models.py")
-    'reading.models'
-    """
-    return ".".join(file.relative_to(REFERENCE).with_suffix("").parts)
 
 
 def _is_of_reference(code: CodeType) -> bool:
