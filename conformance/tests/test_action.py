@@ -155,6 +155,7 @@ def test_a_gate_that_fails(job: Callable[..., Job], tmp_path: Path) -> None:
     assert done.status == 1
     assert {name: done.out(name) for name in ACTION["outputs"] if name not in ("counts", "reports")} == {
         "conforms": "false",
+        "holds": "false",
         "cases": "3",
         "passed": "0",
         "failed": "3",
