@@ -14,6 +14,7 @@ from tokspec.base.errors import DataError, Unsupported
 from tokspec.judge.known_failures import KnownFailures, digest, read_known_failures
 from tokspec.judge.known_failures_update import update_known_failures
 from tokspec.judge.runner import Run, run
+from tokspec.report.github import write_outputs
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
@@ -75,7 +76,8 @@ def known(folder: Path, text: str = TEXT) -> KnownFailures:
 def test_what_fails_as_listed_is_known(tmp_path: Path) -> None:
     finished = judged(Spelling(), known(tmp_path))
     assert outcomes(finished) == [("pass", ""), ("known failure", "m is written M"), ("pass", "")]
-    assert finished.is_green
+    assert (finished.is_green, finished.holds_list, finished.state) == (True, True, "holds its list of known failures")
+    assert list(write_outputs(finished))[:2] == ["conforms=true", "holds=true"]
 
 
 def test_faults_that_no_case_shows_stay_in_the_file_and_fail_nothing(tmp_path: Path) -> None:
