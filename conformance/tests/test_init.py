@@ -273,7 +273,7 @@ ok     formats: tokspec
 ok     choices: 0 declared; of {CHOICES} others the defaults stand, and tokspec probe finds yours
 ok     encode: {{"text": "bug"}} → {{"tokens": ["b", "u", "g"]}}
 ok     beyond ASCII: {{"text": "😀"}} → {{"tokens": ["😀"]}}
-ok     unknown: {{"text": "x"}} → wordpiece as BERT has it: the token "x" is not in the vocabulary; better give the unknown token, unless the tokenizer does not
+ok     unknown: {{"text": "x"}} → wordpiece: the token "x" is not in the vocabulary; better give the unknown token, unless the tokenizer does not
 ok     twice: the same question gets the same answer
 ok     contradiction: a model with a merge that makes a token which it does not have comes to an answer; better refuse it as invalid_model
 

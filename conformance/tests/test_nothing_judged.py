@@ -54,11 +54,6 @@ class UnknownToo(Unknown):
     pass
 
 
-class OffersNothing(ReferenceAdapter):
-    def hello(self):
-        return replace(super().hello(), operations=())
-
-
 class Misspelt(ReferenceAdapter):
     def hello(self):
         hello = super().hello()
@@ -182,11 +177,6 @@ def test_a_newer_report_that_is_not_green_is_a_regression(run: Run, folder: Path
     status, out, _ = run("report", "--compare", "old.ndjson", "new.ndjson")
     assert (status, out.splitlines()[2]) == (1, "new            the run: crash: after bye: exit status 3 (PROTO-3)")
     assert run("report", "--compare", "old.ndjson", "old.ndjson")[0] == 0
-
-
-def test_an_adapter_that_offers_nothing_does_not_work_yet(run: Run, folder: Path) -> None:
-    status, out, _ = run("smoke", "--impl", "mine:OffersNothing")
-    assert (status, out.splitlines()[-1]) == (1, "not yet: it offers no operation")
 
 
 @pytest.mark.parametrize("name", ["bad.yml", "bad.YAML"])

@@ -23,7 +23,6 @@ def smoke_command(target: Target) -> int:
     """
     try:
         with target.open() as session:
-            offers = bool(session.hello.operations)
             wrong = [step for step in try_adapter(session) if not _shown(step)]
             faults = dict.fromkeys(map(str, session.unblamed))
         ends = [Step("process", False, f"{fault}; {_GOES_ON}") for fault in faults]
@@ -36,9 +35,6 @@ def smoke_command(target: Target) -> int:
         # Where the program ends by itself, that may be why other steps are wrong.
         first = next((step for step in wrong if step.name == "process"), wrong[0])
         click.echo(f"\nnot yet: fix {first.name} first")
-        return 1
-    if not offers:
-        click.echo("\nnot yet: it offers no operation")
         return 1
     click.echo(f"\nthe adapter works; judge the tokenizer behind it: tokspec run{target.arguments()}")
     return 0
