@@ -95,7 +95,7 @@ def test_hello(program: Program) -> None:
         "name": "@huggingface/tokenizers",
         "version": "0.2.0",
         "language": "JavaScript",
-        "operations": ["normalize", "encode", "decode"],
+        "operations": ["normalize", "pre_tokenize", "encode", "decode"],
         "formats": ["tokenizer.json"],
         "reads_file": True,
         "encode_fields": ["tokens", "ids", "type_ids", "attention_mask"],
