@@ -43,6 +43,7 @@ FORMS = re.compile(
     r"|finds all special tokens in a text or none$"
     r"|refuses all special tokens that are not allowed, and no others$"
     r"|adds what its post-processor adds where not all special tokens are found$"
+    r"|gigatoken always recognizes special tokens while encoding, so "
 )
 
 PLAIN: Mapping[str, Any] = {
