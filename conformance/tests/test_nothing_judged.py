@@ -54,6 +54,19 @@ class UnknownToo(Unknown):
     pass
 
 
+class LeavesOutSpans(ReferenceAdapter):
+    def run(self, operation, model, input):
+        return without_spans(super().run(operation, model, input))
+
+
+def without_spans(result):
+    if not isinstance(result, dict):
+        return result
+    kept = {key: value for key, value in result.items() if key != "spans"}
+    parts = {key: [without_spans(part) for part in kept[key]] for key in ("encodings", "overflowing") if key in kept}
+    return {**kept, **parts}
+
+
 class Misspelt(ReferenceAdapter):
     def hello(self):
         hello = super().hello()
@@ -168,6 +181,19 @@ def test_two_sides_that_refuse_all_that_is_drawn_show_nothing(run: Run, folder: 
     sides = ("--impl", "mine:Unknown", "--against", "mine:UnknownToo")
     status, out, _ = run("fuzz", "--no-database", *sides, "--examples", "20", "--seed", "3")
     assert (status, out.splitlines()[-1]) == (1, "no example was answered; a run that shows nothing is not a pass")
+
+
+def test_spans_that_are_declared_and_left_out_do_not_satisfy_a_rule_about_spans(run: Run, folder: Path) -> None:
+    selected = ("--select", "TERM-3", "--require", "TERM-3")
+    status, out, _ = run("run", "--impl", "mine:LeavesOutSpans", *selected)
+    listed = "units-of-added-tokens, encode-span-space-inside, encode-span-dropped-spaces and 1 more"
+    assert (status, out.splitlines()[-2:]) == (
+        1,
+        [
+            f"--require TERM-3: 12 of 16 cases pass (4 unsupported): {listed}",
+            "tokref 0.3.0 does not conform: 12 of 16 cases asked = 12 pass, 4 unsupported",
+        ],
+    )
 
 
 def test_a_newer_report_that_is_not_green_is_a_regression(run: Run, folder: Path) -> None:

@@ -185,6 +185,26 @@ def test_a_case_about_fields_that_are_not_given_is_no_pass(
     assert judged(asked, Answer({**given, "tokens": ["bug"]}), fields).verdict is Verdict.FAIL
 
 
+@pytest.mark.parametrize(
+    ("clauses", "fields", "expected"),
+    [
+        (("ENC-3",), ("tokens", "spans"), "unsupported"),
+        (("ENC-3", "ENC-1"), ("tokens", "spans"), "pass"),
+        (("POST-5",), ("tokens", "spans", "word_ids"), "pass"),
+        (("POST-5",), ("tokens", "spans"), "unsupported"),
+    ],
+)
+def test_a_case_about_spans_that_an_answer_leaves_out_is_no_pass(
+    clauses: tuple[str, ...], fields: tuple[str, ...], expected: str
+) -> None:
+    asked = replace(case({"expect": {"tokens": ["b"], "spans": [[0, 1]], "word_ids": [0]}}), clauses=clauses)
+    about = "spans" if clauses == ("ENC-3",) else "spans or word_ids or sequence_ids"
+    detail = "gives no spans of this text" + (f", and the case is about {about}" if expected == "unsupported" else "")
+    given = {name: value for name, value in {"tokens": ["b"], "word_ids": [0]}.items() if name in fields}
+    assert outcome(judged(asked, Answer(given), fields)) == (expected, detail, None)
+    assert judged(asked, Answer({**given, "tokens": ["bug"]}), fields).verdict is Verdict.FAIL
+
+
 def test_an_empty_batch_is_compared_though_it_has_no_field() -> None:
     asked = replace(case({"expect": {"encodings": []}}, "encode_batch"), input={"inputs": []})
     assert outcome(judged(asked, Answer({"encodings": []}), ("tokens",))) == ("pass", "", None)

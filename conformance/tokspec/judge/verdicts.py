@@ -211,17 +211,14 @@ def _lacking(case: Case, hello: Hello, right: Mapping[str, Any], given: Mapping[
         return ""
     if not hello.encode_fields:
         return f"{case.operation} returns no field"
-    given_alone = f"{case.operation} returns only {', '.join(hello.encode_fields)}, and the case"
-    if not any(name in encoding for encoding, _ in pairs for name in hello.encode_fields):
-        return f"{given_alone} checks none of them"
-    about = load_specification().fields_of(case.clauses)
-    if about and not set(about).intersection(hello.encode_fields):
-        return f"{given_alone} is about {' or '.join(about)}"
     is_without = "spans" in hello.encode_fields and any("spans" in one and "spans" not in other for one, other in pairs)
-    if is_without and not any(
-        name in encoding for encoding, _ in pairs for name in hello.encode_fields if name != "spans"
-    ):
-        return f"{NO_SPANS}, and the case checks nothing else"
+    names = [name for name in hello.encode_fields if name != "spans" or not is_without]
+    said = NO_SPANS if is_without else f"{case.operation} returns only {', '.join(names)}"
+    if not any(name in encoding for encoding, _ in pairs for name in names):
+        return f"{said}, and the case checks {'nothing else' if is_without else 'none of them'}"
+    about = load_specification().fields_of(case.clauses)
+    if about and not set(about).intersection(names):
+        return f"{said}, and the case is about {' or '.join(about)}"
     return NO_SPANS if is_without else ""
 
 

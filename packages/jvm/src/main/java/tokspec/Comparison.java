@@ -32,6 +32,11 @@ final class Comparison {
     return hasOtherThanSpans || hasSpans && !lacksSpans;
   }
 
+  /** The fields that every compared encoding gives: those declared, without spans if one lacks them. */
+  List<String> given() {
+    return fields.stream().filter(name -> !name.equals("spans") || !lacksSpans).toList();
+  }
+
   /** Says where two results of an operation first differ; nothing if they agree. */
   String compare(String operation, JsonObject right, JsonObject given) {
     if (operation.equals("encode") || operation.equals("encode_batch")) {

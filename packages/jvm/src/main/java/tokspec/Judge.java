@@ -119,12 +119,13 @@ final class Judge<M> {
     if (!differences.contains("")) {
       return verdict("fail", "wrong answer: " + differences.get(0));
     }
-    String given = "gives only " + String.join(", ", fields) + ", and the case ";
     if (!comparison.hasField()) {
-      return verdict("unsupported", given + "checks none of them");
+      return verdict("unsupported", "gives of " + String.join(", ", fields) + " nothing that the case checks");
     }
-    if (!about.isEmpty() && about.stream().noneMatch(fields::contains)) {
-      return verdict("unsupported", given + "is about " + String.join(" or ", about));
+    List<String> given = comparison.given();
+    if (!about.isEmpty() && about.stream().noneMatch(given::contains)) {
+      return verdict("unsupported",
+          "gives only " + String.join(", ", given) + ", and the case is about " + String.join(" or ", about));
     }
     return verdict("pass", "");
   }
