@@ -21,11 +21,9 @@ from tokspec.base.files import fixtures_folder, paths_below, read_bounded
 from tokspec.suite import schema
 from tokspec.suite.arithmetic import arithmetic
 from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, numbers_of, read_bundle
+from tokspec.suite.families import OUTCOMES, by_family
 from tokspec.suite.specification import Specification, load_specification
 from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
-
-#: What may be expected of a case; it has one of these keys.
-OUTCOMES = ("expect", "one_of", "by_choice", "error")
 
 #: The folders of what cases name, and the part of the schema that describes a file there.
 _PARTS = {"models": "model", "corpora": "corpus_inline"}
@@ -105,14 +103,22 @@ class _Loader:
         default = self.model(document, ("model",), f"{document.file}:model") if "model" in value else None
         for index, raw in enumerate(value["cases"]):
             path: KeyPath = ("cases", index)
-            if raw["id"] in self.cases:
-                other = self.cases[raw["id"]]
-                raise document.error((*path, "id"), f"{raw['id']} is used by {other.file}:{other.line}; ids are unique")
-            _check_case(document, path, raw, self.specification)
-            model = self.model(document, (*path, "model"), f"{raw['id']}:model") if "model" in raw else default
-            if model is None:
-                raise document.error(path, "has no model; give the case or the file one, {} if it needs none")
-            self.cases[raw["id"]] = self.case(document, path, raw, model, value["source"])
+            families = list(by_family(document, path))
+            for asked, content in families:
+                model = Model(f"{asked['id']}:model", _unhex(document, path, content))
+                self.add(document, path, asked, model)
+            if not families:
+                model = self.model(document, (*path, "model"), f"{raw['id']}:model") if "model" in raw else default
+                if model is None:
+                    raise document.error(path, "has no model; give the case or the file one, {} if it needs none")
+                self.add(document, path, raw, model)
+
+    def add(self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model) -> None:
+        if other := self.cases.get(raw["id"]):
+            message = f"{raw['id']} is used by {other.file}:{other.line}; ids are unique"
+            raise document.error((*path, "id"), message)
+        _check_case(document, path, raw, self.specification)
+        self.cases[raw["id"]] = self.case(document, path, raw, model, document.value["source"])
 
     def read(self, file: Path) -> Document:
         name = file.relative_to(self.root).as_posix()

@@ -1,0 +1,89 @@
+"""One text, one case for each family of models: what ``models`` of a fixture file stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tokspec.suite import schema
+from tokspec.suite.cases import numbers_of
+from tokspec.suite.strict_yaml import Document, KeyPath
+
+#: What may be expected of a case; it has one of these keys.
+OUTCOMES = ("expect", "one_of", "by_choice", "error")
+
+#: The version of the suite in which families first stood: no case of another family than the first is older.
+_SINCE = "0.3.0"
+
+
+def by_family(document: Document, path: KeyPath) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the case at a path once for each family, as if it were written so, with the model of that family.
+
+    The first has the id of the case, and each other one that id and its family. Nothing comes from a case that has one
+    model: that names one, or has one with a ``type``, or stands in a file without ``models``.
+
+    Raises:
+        DataError: a key is given twice, the model of a family is not valid, an answer is given for no family, or one
+            of its own has no ``verified_by`` of its own.
+    """
+    file, raw = document.value, document.value["cases"][path[-1]]
+    shared = raw.get("model", file.get("model", {}))
+    has_own = "models" in raw
+    if not has_own and ("models" not in file or isinstance(shared, str) or "type" in shared):
+        _refuse_families(document, path, raw, ())
+        return
+    place = (*path, "models") if has_own else ("models",)
+    if isinstance(shared, str) or "type" in shared:
+        raise document.error((*path, "models"), "stands next to a model of one family; leave out one of the two")
+    models = raw["models"] if has_own else file["models"]
+    _refuse_families(document, path, raw, models)
+    for family, part in models.items():
+        yield _case(raw, family, is_first=family == next(iter(models))), _model(document, place, family, part, shared)
+
+
+def _model(
+    document: Document, place: KeyPath, family: str, part: Mapping[str, Any], shared: Mapping[str, Any]
+) -> dict[str, Any]:
+    for key in part:
+        if key in shared or key == "type":
+            raise document.error((*place, family, key), "is given twice; leave out one of the two")
+    model = {"type": family, **part, **shared}
+    for inner, message in schema.errors(model, "model"):
+        raise document.error((*place, family, *inner), message)
+    return model
+
+
+def _case(raw: Mapping[str, Any], family: str, *, is_first: bool) -> dict[str, Any]:
+    case = _answered(raw, family)
+    case.pop("models", None)
+    if "inputs" in case:
+        case["inputs"] = [_answered(row, family) for row in case["inputs"]]
+    if not is_first:
+        case["id"] = f"{raw['id']}-{family}"
+        case["since"] = max(raw.get("since", _SINCE), _SINCE, key=numbers_of)
+        if case["verified_by"] == raw["verified_by"]:  # what implementations answered to the first model
+            notes = [note for note in raw["verified_by"] if not note.startswith("implementations")]
+            case["verified_by"] = [*notes, f"hand: as {raw['id']}; this model makes the same tokens"]
+    return case
+
+
+def _answered(question: Mapping[str, Any], family: str) -> dict[str, Any]:
+    """Return a case or a row with what a family has of its own in ``differs``."""
+    own = question.get("differs", {}).get(family, {})
+    is_answered = any(key in own for key in OUTCOMES)
+    kept = {key: value for key, value in question.items() if key != "differs" and not (is_answered and key in OUTCOMES)}
+    return {**kept, **own}
+
+
+def _refuse_families(document: Document, path: KeyPath, raw: Mapping[str, Any], families: Any) -> None:
+    """Refuse what ``differs`` says of a family that the case is not of."""
+    places = {path: raw, **{(*path, "inputs", index): row for index, row in enumerate(raw.get("inputs", ()))}}
+    verified = {family for family, own in raw.get("differs", {}).items() if "verified_by" in own}
+    for place, question in places.items():
+        for family in question.get("differs", ()):
+            if family not in families:
+                listed = ", ".join(families) or "one model without a family"
+                raise document.error((*place, "differs", family), f"is not a family of the case, which has {listed}")
+            if family not in verified:
+                message = f"has an answer of its own; say in the differs of the case, {family}, verified_by how it is known"
+                raise document.error((*place, "differs", family), message)
