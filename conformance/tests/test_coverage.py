@@ -67,7 +67,13 @@ def test_a_row_holds_a_clause_with_its_cases_and_functions(fixtures: Path, speci
     specified(clause("BPE-ENC-1"), clause("ENC-7"), clause("ENC-9", "RETIRED"), clause("PROTO-4", "SHOULD"))
     assert coverage(load_suite(fixtures), {"ENC-7": ["encode"]}) == [
         ClauseRow(clause("BPE-ENC-1"), ["two-letters", "one-letter"], (), {"encode": 2}),
-        ClauseRow(clause("ENC-7"), ["two-letters"], ["encode"], {"encode": 1}),
+        ClauseRow(
+            clause("ENC-7"),
+            ["two-letters"],
+            ["encode"],
+            {"encode": 1},
+            {"bpe": {"encode": 1}, "wordpiece": {}, "unigram": {}, "wordlevel": {}},
+        ),
         ClauseRow(clause("PROTO-4", "SHOULD"), [], (), {}),
     ]
 
@@ -189,3 +195,20 @@ def test_the_suite_lacks_nothing_and_every_clause_has_its_line() -> None:
         f"{len(clauses)} clauses: {len(clauses) - len(without)} with cases, 0 lacking something"
     )
     assert status == 0
+
+
+def test_families_are_printed_with_what_lacks_a_case(fixtures: Path, specified: Callable[..., None]) -> None:
+    specified(clause("BPE-ENC-1"), clause("ENC-7"))
+    assert printed("--families", "--fixtures", str(fixtures)) == (
+        1,
+        "ENC-7  bpe        encode 1\n"
+        "       wordpiece  LACKS a case\n"
+        "       unigram    LACKS a case\n"
+        "       wordlevel  LACKS a case\n"
+        "1 clauses of every family: 1 lacking a case of a family\n",
+    )
+
+
+def test_every_common_clause_has_a_case_of_every_family() -> None:
+    rows = [row for row in coverage(load_suite(), {}) if row.families and row.cases]
+    assert [(row.clause.id, name) for row in rows for name, counts in row.families.items() if not counts] == []

@@ -173,7 +173,7 @@ def test_the_hash_is_of_what_was_read(tmp_path: Path) -> None:
     [
         ("models/unused.yaml", "type: 3\n", "models/unused.yaml:1: type: 3 is not one of \"bpe\", \"wordpiece\" or 2 other candidates"),
         ("corpora/unused.yaml", "words: 7\n", "corpora/unused.yaml:1: words: 7 is not of type \"array\""),
-        ("deeper/models/unused.yaml", "type: bpe\n", "deeper/models/unused.yaml:1: type: is an unknown key; known are about, cases, model, source"),
+        ("deeper/models/unused.yaml", "type: bpe\n", "deeper/models/unused.yaml:1: type: is an unknown key; known are about, cases, model, models, source"),
     ],
 )  # fmt: skip
 def test_what_no_case_names_is_checked_too(tmp_path: Path, file: str, text: str, message: str) -> None:

@@ -27,7 +27,7 @@ def truncate(
     >>> ["".join(token.text for token in part) for part in parts]
     ['ab', 'c']
     """
-    if truncation is None:
+    if truncation is None:  # TRUNC-11
         return tuple((text,) for text in texts)
     room = truncation.max_length - added  # TRUNC-1
     # Refused however short the texts are, so that a setting which can never work shows at once.

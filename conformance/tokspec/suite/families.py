@@ -27,15 +27,16 @@ def by_family(document: Document, path: KeyPath) -> Iterator[tuple[dict[str, Any
             of its own has no ``verified_by`` of its own.
     """
     file, raw = document.value, document.value["cases"][path[-1]]
-    shared = raw.get("model", file.get("model", {}))
     has_own = "models" in raw
-    if not has_own and ("models" not in file or isinstance(shared, str) or "type" in shared):
+    models = raw.get("models", file.get("models"))
+    shared = raw.get("model", file.get("model", {}))
+    is_whole = isinstance(shared, str) or "type" in shared
+    if models is None or (is_whole and not has_own):
         _refuse_families(document, path, raw, ())
         return
-    place = (*path, "models") if has_own else ("models",)
-    if isinstance(shared, str) or "type" in shared:
+    if is_whole and "model" in raw:
         raise document.error((*path, "models"), "stands next to a model of one family; leave out one of the two")
-    models = raw["models"] if has_own else file["models"]
+    place, shared = (*path, "models") if has_own else ("models",), {} if is_whole else shared
     _refuse_families(document, path, raw, models)
     for family, part in models.items():
         yield _case(raw, family, is_first=family == next(iter(models))), _model(document, place, family, part, shared)
@@ -80,10 +81,12 @@ def _refuse_families(document: Document, path: KeyPath, raw: Mapping[str, Any], 
     places = {path: raw, **{(*path, "inputs", index): row for index, row in enumerate(raw.get("inputs", ()))}}
     verified = {family for family, own in raw.get("differs", {}).items() if "verified_by" in own}
     for place, question in places.items():
-        for family in question.get("differs", ()):
+        for family, own in question.get("differs", {}).items():
             if family not in families:
-                listed = ", ".join(families) or "one model without a family"
+                listed = ", ".join(families) or "one model"
                 raise document.error((*place, "differs", family), f"is not a family of the case, which has {listed}")
-            if family not in verified:
-                message = f"has an answer of its own; say in the differs of the case, {family}, verified_by how it is known"
+            if family not in verified and any(key in own for key in OUTCOMES):
+                message = (
+                    f"has an answer of its own; say in the differs of the case, {family}, verified_by how it is known"
+                )
                 raise document.error((*place, "differs", family), message)

@@ -105,8 +105,7 @@ class _Loader:
             path: KeyPath = ("cases", index)
             families = list(by_family(document, path))
             for asked, content in families:
-                model = Model(f"{asked['id']}:model", _unhex(document, path, content))
-                self.add(document, path, asked, model)
+                self.add(document, path, asked, Model(f"{asked['id']}:model", _unhex(document, path, content)))
             if not families:
                 model = self.model(document, (*path, "model"), f"{raw['id']}:model") if "model" in raw else default
                 if model is None:

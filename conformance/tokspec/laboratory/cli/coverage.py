@@ -18,8 +18,9 @@ from tokspec.suite.fixtures import load_suite
 @click.command("coverage", short_help="Set clauses beside cases and the reference.")
 @fixtures_option
 @click.option("--operations", "by_operation", is_flag=True, help="Count the cases of each clause by operation.")
+@click.option("--families", "by_family", is_flag=True, help="Count the cases of common clauses by family of models.")
 @click.option("--chance", "by_chance", is_flag=True, help="Count the cases that implementations without a rule pass.")
-def coverage_command(fixtures: Path | None, by_operation: bool, by_chance: bool) -> int:
+def coverage_command(fixtures: Path | None, by_operation: bool, by_family: bool, by_chance: bool) -> int:
     """Print each clause with its cases and the functions of the reference that implement it.
 
     Exit status 1 if a MUST clause has no case, or no function where the reference can have one, or if no case asks a
@@ -28,14 +29,19 @@ def coverage_command(fixtures: Path | None, by_operation: bool, by_chance: bool)
     With --operations, print by which operations the cases of each clause ask it, and why none asks it by another in
     which it could seem to show.
 
+    With --families, print of each clause that holds for models of every family how many cases ask it of each family, by
+    operation. Exit status 1 if a family has no case.
+
     With --chance, print for each operation and each clause how many of its cases are passed by implementations that
     know nothing: they refuse everything, or answer without looking at the model. Exit status 1 if one of them passes
     all cases of an operation or a clause, for these cases then test nothing.
     """
-    if by_operation and by_chance:
-        raise click.UsageError("--operations and --chance count in two ways; give one")
+    if by_operation + by_family + by_chance > 1:
+        raise click.UsageError("--operations, --families and --chance count in different ways; give one")
     suite = load_suite(fixtures)
-    return _by_chance(suite) if by_chance else _by_clause(suite, by_operation)
+    if by_chance:
+        return _by_chance(suite)
+    return _by_family(suite) if by_family else _by_clause(suite, by_operation)
 
 
 def _by_clause(suite: Suite, by_operation: bool) -> int:
@@ -61,6 +67,23 @@ def _operations(row: ClauseRow, width: int) -> Iterator[str]:
     yield f"{row.clause.id:<{width}}  {counts or '—'}"
     for door, reason in row.shut.items() if row.cases else ():
         yield f"{'':<{width}}  {door}: {reason or 'LACKS a case'}"
+
+
+def _by_family(suite: Suite) -> int:
+    rows = [row for row in coverage(suite, functions_by_clause()) if row.families and row.cases]
+    width = max((len(row.clause.id) for row in rows), default=0)
+    for row in rows:
+        click.echo("\n".join(_families(row, width)))
+    lacking = [row for row in rows if not all(row.families.values())]
+    click.echo(f"{len(rows)} clauses of every family: {len(lacking)} lacking a case of a family")
+    return 1 if lacking else 0
+
+
+def _families(row: ClauseRow, width: int) -> Iterator[str]:
+    """Return how many cases ask the clause by each operation, a line for each family."""
+    for index, (family, counts) in enumerate(row.families.items()):
+        asked = ", ".join(f"{operation} {count}" for operation, count in sorted(counts.items()))
+        yield f"{'' if index else row.clause.id:<{width}}  {family:<9}  {asked or 'LACKS a case'}"
 
 
 def _by_chance(suite: Suite) -> int:

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tokspec.suite.cases import Suite
+from tokspec.suite import schema
+from tokspec.suite.cases import Case, Suite
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import Clause, load_specification
 
@@ -53,14 +54,24 @@ REASONS: Mapping[tuple[str, str], str] = {
 }
 
 
+#: The rules that hold for models of every family, by the beginnings of clauses, of which the longest counts. An
+#: implementation may have code of its own for each family there. The other rules act before a model, on text, or after
+#: it, on the text of tokens, or are those of one family.
+OF_EVERY_FAMILY = ("ADDED", "SPECIAL", "ENC", "POST", "BATCH", "TRUNC", "PAD", "TRUST", "PARTS", "DEC-5", "DEC-6")
+
+
 @dataclass(frozen=True)
 class ClauseRow:
-    """A clause, the ids of its cases, the functions of the reference that implement it, and its cases by operation."""
+    """A clause, the ids of its cases, the functions of the reference that implement it, and its cases by operation.
+
+    ``families`` counts the cases of a clause that holds for models of every family, by family and operation.
+    """
 
     clause: Clause
     cases: Sequence[str]
     functions: Sequence[str]
     operations: Mapping[str, int] = field(default_factory=dict)
+    families: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def shut(self) -> Mapping[str, str | None]:
@@ -91,11 +102,19 @@ def doors_of(id: str) -> tuple[str, ...]:
     return next((DOORS[beginning] for beginning in beginnings if beginning in DOORS), ())
 
 
+def _by_family(id: str, cases: Sequence[Case]) -> Mapping[str, Mapping[str, int]]:
+    if not any(id == beginning or id.startswith(f"{beginning}-") for beginning in OF_EVERY_FAMILY):
+        return {}
+    names = schema.definitions()["family"]["enum"]
+    return {name: Counter(case.operation for case in cases if case.model.content.get("type") == name) for name in names}
+
+
 def coverage(suite: Suite, functions: Mapping[str, Sequence[str]]) -> list[ClauseRow]:
     """Return a row for each live clause, in the order of the specification."""
     rows: list[ClauseRow] = []
     for clause in load_specification().clauses.values():
         cases = [case for case in suite.cases.values() if clause.id in case.clauses]
         operations = Counter(case.operation for case in cases)
-        rows.append(ClauseRow(clause, [case.id for case in cases], functions.get(clause.id, ()), operations))
+        ids, known = [case.id for case in cases], functions.get(clause.id, ())
+        rows.append(ClauseRow(clause, ids, known, operations, _by_family(clause.id, cases)))
     return [row for row in rows if row.clause.level != "RETIRED"]
