@@ -58,9 +58,9 @@ def mark_steps(
         steps = steps[first:]
     if not steps:  # SP-NORM-5
         return []
-    left = [step for step in steps if step[0]]  # ENC-3: marks lie beside what the map leaves, if it leaves anything
-    begin = (left or steps)[0][1]
+    left = [step for step in steps if step[0]]
     kept = _join_runs(left) if remove_extra_whitespaces else left
+    begin = (kept or steps)[0][1]  # ENC-3: marks lie beside what is left, if anything is
     if add_dummy_prefix and not treat_whitespace_as_suffix:  # SP-NORM-5
         kept.insert(0, (" ", begin, begin))
     kept = [(output.replace(" ", mark), start, end) for output, start, end in kept]  # SP-NORM-3
