@@ -9,7 +9,7 @@ import regex
 from tokref.ceilings import refuse_heavy_pattern
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.patterns import ALIKE, PatternReader, compile_pattern
+from tokref.patterns import ALIKE, Pattern, PatternReader, compile_pattern
 from tokspec.adapter import Refusal
 
 #: What the reader writes for an atom: sets, line feeds, bounds of words, ends of the text, and what stands around them.
@@ -43,6 +43,25 @@ def read_sets(
     except InputError as error:
         raise Refusal(error.reason, error.message) from error
     return sets, alternatives
+
+
+def matches_nothing(source: str, texts: Sequence[str], options: Mapping[str, str]) -> bool:
+    """Say whether a pattern has a match of no character in one of some texts; one that is refused has none.
+
+    >>> matches_nothing("a*", ["b"], {}), matches_nothing("a+", ["b"], {})
+    (True, False)
+    """
+    choices = Choices.from_mapping({name: options[name] for name in options if name != "offset_unit"})
+    try:
+        refuse_heavy_pattern(source)
+        found = [span for text in texts for span in Pattern(source).search(text, choices, _SECONDS)]
+    except (InputError, TimeoutError):
+        return False
+    return any(start == end for start, end in found)
+
+
+#: How long a search may take.
+_SECONDS = 1.0
 
 
 def alike(character: str) -> Sequence[str]:

@@ -16,6 +16,7 @@ from tokspec.adapters.registry import names_program, open_session
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
 from tokspec.laboratory.fuzz.tolerance import Answers, allowed
+from tokspec.laboratory.fuzz.unspecified import is_unspecified
 from tokspec.laboratory.minimize import Question
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
@@ -221,6 +222,15 @@ class Checker:
 
     def _compare(self, model: Mapping[str, Any], asked: Asked, right: Reply, reply: Reply) -> Comparison:
         """Compare two replies to one request; a crash is a difference whatever the oracle says, or does not offer."""
+        found = self._compare_replies(model, asked, right, reply)
+        if found.state != "differs" or isinstance(reply, Fault):
+            return found
+        given = reply.result if isinstance(reply, Answer) else {}
+        due = convert_result(right.result, asked[1], self.choices["offset_unit"]) if isinstance(right, Answer) else {}
+        is_open = is_unspecified(Answers(model, *asked, due, given, self.choices, self._ask_again))
+        return _OPEN if is_open else found
+
+    def _compare_replies(self, model: Mapping[str, Any], asked: Asked, right: Reply, reply: Reply) -> Comparison:
         operation, input = asked
         if right is _TOO_MUCH or (isinstance(reply, Fault) and reply.kind == "timeout" and self._is_hard(model, asked)):
             return _OPEN

@@ -479,9 +479,8 @@ def _extended_bpe(draw: st.DrawFn, model: Model) -> Model:
     if key == "byte_fallback":
         return {**model, key: True, "vocabulary": _insert(draw, _fallback(draw), tokens)}
     before, behind = draw(_AFFIXES)
-    ways = [
-        way for way in (("", "", behind), ("", before, ""), ("", before, behind), (before, before, behind)) if any(way)
-    ]
+    # BPE-AFFIX-3: the right side of a merge begins with the prefix.
+    ways = [("", before, ""), ("", before, behind), (before, before, behind)] if before else [("", "", behind)]
     more = [[first + left, second + right + end] for left, right in merges for first, second, end in ways]
     products = [first + left + right + end for left, right in merges for first, second, end in ways]
     added = [token + behind for token in tokens if len(token) < 3]
