@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from tokspec.base.errors import DataError
 from tokspec.suite.cases import Case, Model
-from tokspec.suite.selection import select
+from tokspec.suite.selection import plain_first, select
 
 
 def case(id: str, clauses: tuple[str, ...], operation: str, tags: tuple[str, ...], file: str) -> Case:
@@ -123,6 +124,18 @@ def test_a_pattern_that_matches_nothing_is_refused_with_the_nearest_names(patter
     assert message([pattern]) == f"--select: {expected}"
     assert message(["decode", pattern]) == f"--select: {expected}"
     assert message([], [pattern]) == f"--exclude: {expected}"
+
+
+def test_plain_cases_come_before_mixed_ones() -> None:
+    marked = replace(CASES[1], id="marked", model=Model("marked", {"normalizer": {"type": "nmt"}, "padding": {}}))
+    ordered = plain_first([marked, *CASES])
+    assert [each.id for each in ordered] == [
+        "bpe-toy-train",
+        "unigram-toy-encode",
+        "decode",
+        "bpe-toy-encode-bug",
+        "marked",
+    ]
 
 
 def test_nothing_left_is_refused() -> None:

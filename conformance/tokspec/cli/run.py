@@ -47,9 +47,12 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.packs import find_pack, read_pack
-from tokspec.suite.selection import cases_of_version, select
+from tokspec.suite.selection import cases_of_version, plain_first, select
 
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
+
+
+_MAX_FAILURES = "End the run after N failing cases; cases of few clauses and components come first."
 
 
 _REQUIRE = "Fail unless every case of this core, profile, chapter or clause passes; may be given several times."
@@ -66,7 +69,7 @@ _REQUIRE = "Fail unless every case of this core, profile, chapter or clause pass
 @known_failures_options
 @click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, backwards, and newly started.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
-@click.option("--max-failures", type=POSITIVE, metavar="N", help="End the run after N failing cases.")
+@click.option("--max-failures", type=POSITIVE, metavar="N", help=_MAX_FAILURES)
 @click.option("--jobs", type=PROCESSES, default=1, show_default=True, metavar="N", help=_JOBS)
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
 @click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
@@ -167,6 +170,7 @@ class Judging:
         check_names(self.required)
         known_cases = cases_of_version(self.suite, self.fixtures_version)
         cases = select(known_cases, self.patterns, self.excluded)
+        cases = cases if self.max_failures is None else plain_first(cases)
         terms = Terms(
             parse_choices(self.choices), self.ratchet.known, self.names_of_entries(), self.required, known_cases
         )
