@@ -189,6 +189,10 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
         (merging("b"), "encode", {"text": "ab"}, TOKENS),
         (merging("#b"), "encode", {"text": "ab"}, TOKENS),
     ),
+    "BPE-AFFIX-3 refused": (
+        (merging("b"), "encode", {"text": "ab"}, "invalid_model"),
+        (merging("#b"), "encode", {"text": "ab"}, "invalid_model"),
+    ),
     "BPE-AFFIX-5": (
         (PREFIXED, "encode", {"text": "ax"}, TOKENS),
         (BPE, "encode", {"text": "ax"}, TOKENS),
