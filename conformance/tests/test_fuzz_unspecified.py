@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.laboratory.fuzz.checker import Checker, Side
+from tokspec.laboratory.fuzz.strategies import Example, examples
 from tokspec.laboratory.fuzz.unspecified import UNSPECIFIED
 from tokspec.laboratory.minimize import Question
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
@@ -310,6 +313,14 @@ def test_what_a_clause_leaves_open_is_not_a_finding(name: str) -> None:
     open, specified = KINDS[name]
     chosen = CHOSEN.get(name, {})
     assert (state(*open, **chosen), state(*specified, **chosen)) == ("open", "differs")
+
+
+@settings(max_examples=40, database=None, derandomize=True, deadline=None)
+@given(examples())
+def test_whatever_is_drawn_can_be_asked_about(example: Example) -> None:
+    """A refusal for no reason differs from every answer, so all rows of the table are asked."""
+    made = Checker(Side(partial(Otherwise, Refused("no_segmentation", "?"))))
+    list(made.compare(example.model, example.requests[::5]))
 
 
 #: Clauses that leave something open that no model and request can show which are drawn or come of shrinking, or that

@@ -41,11 +41,11 @@ def is_unspecified(answers: Answers) -> bool:
 
 def _parts(part: Any) -> Iterator[_Part]:
     """Return a stage, and the members of a sequence."""
-    if isinstance(part, Mapping):
+    if isinstance(part, Mapping) and "type" in part:
         yield part
         for value in part.values():
             for member in value if isinstance(value, list) else ():
-                yield from _parts(member) if "type" in member else ()
+                yield from _parts(member)
 
 
 def _stage(answers: Answers, stage: str, *types: str) -> list[_Part]:
@@ -363,13 +363,14 @@ def _has_streams(answers: Answers) -> bool:
     """Say whether streams of a decoder are specified (STREAM-9)."""
     part = answers.model.get("decoder") or {"type": "fuse"}
     if part["type"] == "sequence":
-        members = part["decoders"]
+        members = part.get("decoders", ())
         is_known = _IN_ORDER.fullmatch("".join(f"{each['type']} " for each in members))
         return bool(is_known) and not any(each.get("stop") for each in members)
     if part["type"] == "wordpiece":
         return not part.get("cleanup") or answers.choices["wordpiece_cleanup"] == "each_token"
     if part["type"] == "bpe":
-        ends = [(token.find(part["suffix"]), len(token) - len(part["suffix"])) for token in _decoded(answers)]
+        suffix = part.get("suffix", "")
+        ends = [(token.find(suffix), len(token) - len(suffix)) for token in _decoded(answers)]
         return all(found in (-1, end) for found, end in ends)
     return part["type"] in _STREAMED
 
