@@ -107,7 +107,7 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     ),
     "PATTERN-6": (
         (split(r"(?i:\p{Lu})"), "pre_tokenize", {"text": "a"}, PIECES),
-        (split(r"(?i:a)"), "pre_tokenize", {"text": "a"}, PIECES),
+        (split(r"(?i:[\p{Lu}]a)|\p{L}"), "pre_tokenize", {"text": "a"}, PIECES),
     ),
     "PATTERN-7": (
         (split("(?=b)*a"), "pre_tokenize", {"text": "ab"}, PIECES),
@@ -119,7 +119,7 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     ),
     "PATTERN-16": (
         (split(r"(a?)*\1b"), "pre_tokenize", {"text": "ab"}, PIECES),
-        (split(r"(a)*\1b"), "pre_tokenize", {"text": "ab"}, PIECES),
+        (split(r"(?:(a)|b)+\1b"), "pre_tokenize", {"text": "ab"}, PIECES),
     ),
     "PATTERN-14": (
         (split(r"a\Z"), "pre_tokenize", {"text": "a\n\n"}, PIECES),
@@ -242,6 +242,20 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "POST-BYTE-3": (
         (trimmed(True), "encode", {"text": "x"}, {"tokens": ["x"], "ids": [7], "spans": [[0, 0]]}),
         (trimmed(False), "encode", {"text": "x"}, {"tokens": ["x"], "ids": [7], "spans": [[0, 0]]}),
+    ),
+    "POST-BYTE-3 in a batch": (
+        (
+            trimmed(True),
+            "encode_batch",
+            {"inputs": [{"text": "x"}]},
+            {"encodings": [{"tokens": ["x"], "ids": [7], "spans": [[0, 0]]}]},
+        ),
+        (
+            trimmed(True),
+            "encode_batch",
+            {"inputs": [{"text": "x"}]},
+            {"encodings": [{"tokens": ["a"], "ids": [0], "spans": [[0, 0]]}]},
+        ),
     ),
     "TRUNC-8": (
         (

@@ -186,8 +186,8 @@ def _places_of_patterns(answers: Answers) -> bool:
 
 #: A property in a group that ignores case, and what chapter 13 excludes: look-around that is repeated, a ``-`` in a
 #: class before ``&&``, and a group that may match nothing where another part refers to it.
-_CASE = re.compile(r"\(\?i:.*\\[pP]\{")
-_OTHERS = re.compile(r"\(\?<?[=!][^()]*\)[*+?{]|-&&|\([^()]*[*?][^()]*\)[*+?{].*\\[1-9]")
+_CASE = re.compile(r"\(\?i:(?:[^][()\\]|\\[^pP]|\[[^]]*\])*\\[pP]\{")
+_OTHERS = re.compile(r"\(\?<?[=!][^()]*\)[*+?{]|-&&|\((?!\?)[^()]*[*?][^()]*\)[*+?{].*\\[1-9]")
 
 
 # Added tokens and special tokens
@@ -206,8 +206,9 @@ def _normalized_alike(answers: Answers) -> bool:
 
 def _taken_beginnings(answers: Answers) -> bool:
     rows = [row for row in answers.model.get("added_tokens", ()) if row["content"]]
-    beginning = [row for row in rows if row["content"][0].isspace()]
-    return answers.operation in _ENCODING and bool(beginning) and any(row.get("rstrip") for row in rows)
+    texts = _texts(answers) if answers.operation in _ENCODING else []
+    taking = [row for row in rows if row.get("rstrip") and any(row["content"] in text for text in texts)]
+    return bool(taking) and any(row["content"][0].isspace() for row in rows)
 
 
 def _symbols_not_allowed(answers: Answers) -> bool:
@@ -276,15 +277,17 @@ def _inspected_pieces(answers: Answers) -> bool:
 
 
 def _is_same_but(answers: Answers, *keys: str) -> bool:
-    """Say whether two encodings differ in some of their fields alone."""
-    right, given = answers.right, answers.given
-    return bool(right) and all(given[key] == right.get(key) for key in given if key not in (*keys, "overflowing"))
+    """Say whether encodings differ in some of their fields alone, or in the parts that overflow."""
+    mine, others = (result.get("encodings", [result] if result else []) for result in (answers.right, answers.given))
+    rows = zip(mine, others, strict=True) if len(mine) == len(others) else ()
+    fields = [(right.get(key), given[key]) for right, given in rows for key in given if key not in keys]
+    return bool(fields) and all(right == given for right, given in fields)
 
 
 def _trimmed_added_tokens(answers: Answers) -> bool:
     trims = bool(_stage(answers, "post_processor", "byte_level", "roberta")) and "normalizer" in answers.model
     found = any(row.get("normalized") for row in answers.model.get("added_tokens", ()))
-    return trims and found and (answers.operation == "encode_batch" or _is_same_but(answers, "spans"))
+    return trims and found and _is_same_but(answers, "spans", "overflowing")
 
 
 def _overflow_of_templates(answers: Answers) -> bool:
@@ -296,7 +299,7 @@ def _overflow_of_templates(answers: Answers) -> bool:
         for key in ("single", "pair")
     ]
     found = any(named not in (["A"], ["A", "B"]) for named in texts)
-    return found and (answers.operation == "encode_batch" or _is_same_but(answers))
+    return found and _is_same_but(answers, "overflowing")
 
 
 # Decoding
