@@ -171,17 +171,19 @@ _CHANGED_SCRIPT = re.compile("[\u0589\u061c\u0953\u0954\ud800-\udfff]")
 
 
 def _places_of_patterns(answers: Answers) -> bool:
-    texts = [*_texts(answers), *answers.input.get("tokens", ()), *tokens_of(answers.model)]
     stages = ("decoder",) if answers.operation in _DECODING else ("normalizer", "pre_tokenizer")
-    for part in (part for stage in stages for part in _stage(answers, stage)):
-        pattern = part.get("pattern", {})
-        regex, is_cut = pattern.get("regex", ""), part["type"] == "split"
-        unsure = (r"\Z" in regex and any("\n\n" in text for text in texts)) or _CASE.search(regex)
-        if unsure or _OTHERS.search(regex) or (part["type"] == "replace" and pattern.get("string") == ""):
-            return True
-        if (not is_cut or r"\G" in regex) and regex and matches_nothing(regex, texts, answers.choices):
-            return True
-    return False
+    parts = [part for stage in stages for part in _stage(answers, stage, "split", "replace")]
+    texts = [*_texts(answers), *answers.input.get("tokens", ()), *tokens_of(answers.model)] if parts else []
+    return any(_leaves_pattern_open(part, texts, answers.choices) for part in parts)
+
+
+def _leaves_pattern_open(part: _Part, texts: Sequence[str], choices: Mapping[str, str]) -> bool:
+    regex, is_cut = part.get("pattern", {}).get("regex"), part["type"] == "split"
+    if regex is None:
+        return not is_cut and part.get("pattern", {}).get("string") == ""
+    if _CASE.search(regex) or _OTHERS.search(regex) or (r"\Z" in regex and any("\n\n" in text for text in texts)):
+        return True
+    return (not is_cut or r"\G" in regex) and matches_nothing(regex, texts, choices)
 
 
 #: A property in a group that ignores case, and what chapter 13 excludes: look-around that is repeated, a ``-`` in a
@@ -199,16 +201,18 @@ def _other_special_tokens(answers: Answers) -> bool:
 
 
 def _normalized_alike(answers: Answers) -> bool:
-    rows = [row["content"] for row in answers.model.get("added_tokens", ()) if row.get("normalized")]
-    made = [answers.ask("normalize", answers.model, {"text": text}).get("text", "") for text in rows]
-    return answers.operation in _ENCODING and len(set(made)) < len(made)
+    rows = answers.model.get("added_tokens", ()) if answers.operation in _ENCODING else ()
+    contents = [row["content"] for row in rows if row.get("normalized")]
+    made = {answers.ask("normalize", answers.model, {"text": text}).get("text", "") for text in contents}
+    return len(made) < len(contents)
 
 
 def _taken_beginnings(answers: Answers) -> bool:
-    rows = [row for row in answers.model.get("added_tokens", ()) if row["content"]]
-    texts = _texts(answers) if answers.operation in _ENCODING else []
-    taking = [row for row in rows if row.get("rstrip") and any(row["content"] in text for text in texts)]
-    return bool(taking) and any(row["content"][0].isspace() for row in rows)
+    rows = answers.model.get("added_tokens", ()) if answers.operation in _ENCODING else ()
+    if not any(row["content"][:1].isspace() for row in rows):
+        return False
+    taking = [row["content"] for row in rows if row.get("rstrip")]
+    return any(content in text for text in _texts(answers) for content in taking)
 
 
 def _symbols_not_allowed(answers: Answers) -> bool:
