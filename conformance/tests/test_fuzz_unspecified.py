@@ -200,6 +200,10 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
         (PREFIXED, "encode", {"text": "ax"}, TOKENS),
         (BPE, "encode", {"text": "ax"}, TOKENS),
     ),
+    "BPE-DROPOUT-1": (
+        ({**BPE, "merges": [], "scores": [0, 0, 1], "dropout": 1}, "encode", {"text": "ab"}, TOKENS),
+        ({**BPE, "dropout": 1}, "encode", {"text": "ab"}, TOKENS),
+    ),
     "BPE-BYTES-1": (
         (
             {**BYTES, "byte_fallback": True, "vocabulary": [*BYTES["vocabulary"], "<0xC3><0xA9>"]},

@@ -257,6 +257,10 @@ def _affixes(answers: Answers) -> bool:
     return _has(answers, "byte_fallback") or (keeps and None in answers.right.get("ids", ()))
 
 
+def _dropped_scores(answers: Answers) -> bool:
+    return answers.operation in _ENCODING and bool(answers.model.get("dropout")) and "scores" in answers.model
+
+
 def _merged_bytes(answers: Answers) -> bool:
     """Merges may join tokens of bytes."""
     if answers.operation not in _ENCODING or answers.model.get("type") != "bpe" or not _has(answers, "byte_fallback"):
@@ -414,6 +418,7 @@ UNSPECIFIED: Mapping[str, Callable[[Answers], bool]] = {
     "BPE-AFFIX-3": _merges_without_prefix,
     "BPE-AFFIX-5": _affixes,
     "BPE-BYTES-1": _merged_bytes,
+    "BPE-DROPOUT-1": _dropped_scores,
     "SP-TYPE-2": _inspected_pieces,
     "POST-BYTE-3": _trimmed_added_tokens,
     "TRUNC-8": _overflow_of_templates,
