@@ -96,7 +96,9 @@ def test_a_report_is_ascii_and_its_lines_are_json(tmp_path: Path) -> None:
         "verdict": "pass",
         "file": "bpe/toy-encoding.yaml",
         "line": CASES["bpe-toy-encode-bug"].line,
+        "asks": ["model input"],
     }
+    assert mug["effects"] == ["model input"]
     hostile = {"hex": HOSTILE.encode("utf-8", "surrogatepass").hex()}
     assert mug["reply"] == {"ok": {"tokens": [hostile, "ug"]}}
     assert mug["difference"] == {"path": ["tokens", 0], "expected": "[UNK]", "actual": hostile}
@@ -204,6 +206,8 @@ ALLOWED = {
     "failure": {"message", "type"},
     "error": {"message", "type"},
     "skipped": {"message"},
+    "properties": set(),
+    "property": {"name", "value"},
 }
 
 
@@ -221,8 +225,8 @@ def test_junit_holds_what_its_schema_allows_and_counts_it() -> None:
     shown = [(case.get("name"), [(child.tag, child.get("message")) for child in case]) for case in suite]
     assert shown == [
         ("bpe-toy-encode-bug", []),
-        ("bpe-toy-encode-mug", [("failure", "fail: wrong answer")]),
-        ("bpe-toy-encode-thug", [("error", "crash: exit status 3")]),
+        ("bpe-toy-encode-mug", [("properties", None), ("failure", "fail: wrong answer")]),
+        ("bpe-toy-encode-thug", [("properties", None), ("error", "crash: exit status 3")]),
         ("bpe-toy-encode-unhug", [("skipped", "unsupported: not <today>")]),
         (
             "the run",

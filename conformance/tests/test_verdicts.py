@@ -12,6 +12,7 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import ABSENT, Difference
+from tokspec.judge.effects import Effect
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
@@ -64,7 +65,8 @@ def outcome(result: Result) -> tuple[str, str, Difference | None]:
 
 def test_the_right_answer_passes() -> None:
     asked, reply = case({"expect": BUG}), Answer(BUG)
-    assert judged(asked, reply) == Result(asked, Verdict.PASS, "", {"expect": BUG}, reply)
+    asks = (Effect.MODEL_INPUT, Effect.POSITIONS, Effect.NAMES)
+    assert judged(asked, reply) == Result(asked, Verdict.PASS, "", {"expect": BUG}, reply, asks=asks)
 
 
 @pytest.mark.parametrize(
@@ -341,7 +343,9 @@ def test_what_is_not_offered_is_unsupported_whatever_is_due(due: Mapping[str, An
 @pytest.mark.parametrize("due", [{"expect": BUG}, {"error": "unknown_symbol"}])
 def test_a_fault_is_never_an_answer(kind: str, due: Mapping[str, Any]) -> None:
     asked, fault = case(due), Fault(kind, "exit status 3")
-    assert judged(asked, fault) == Result(asked, Verdict(kind), "exit status 3", due, fault)
+    asks = (Effect.REFUSAL,) if "error" in due else (Effect.MODEL_INPUT, Effect.POSITIONS, Effect.NAMES)
+    crash = Result(asked, Verdict(kind), "exit status 3", due, fault, asks=asks, effects=(Effect.CRASH,))
+    assert judged(asked, fault) == crash
 
 
 def test_only_the_fields_that_are_declared_are_compared() -> None:

@@ -55,7 +55,10 @@ _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are
 _MAX_FAILURES = "End the run after N failing cases; cases of few clauses and components come first."
 
 
-_REQUIRE = "Fail unless every case of this core, profile, chapter or clause passes; may be given several times."
+_REQUIRE = (
+    "Fail unless every case of this core, profile, chapter or clause passes; with :input behind it, unless every such "
+    "case has right what a model gets: ids, type ids and attention mask. May be given several times."
+)
 
 
 @click.command("run", short_help="Judge an implementation.")

@@ -12,6 +12,7 @@ from tokspec.base.display import did_you_mean, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.declared import is_doubtful, judge_refusals, take_refusal
+from tokspec.judge.effects import Effect
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
@@ -41,6 +42,22 @@ class Run:
     def counts(self) -> Mapping[Verdict, int]:
         """How many cases came to each verdict."""
         return count_verdicts(self.results)
+
+    @property
+    def by_effect(self) -> Mapping[Effect, tuple[int, int, int]]:
+        """How many cases ask of each effect, in how many it is right, and of how many failing ones it is the worst.
+
+        Known failures fail here like any others. A case that is not answered is right in nothing.
+        """
+        asked = [each for each in self.results if each.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
+        return {
+            effect: (
+                sum(effect in result.asks for result in asked),
+                sum(result.is_right_in(effect) for result in asked),
+                sum(result.effects[:1] == (effect,) for result in asked),
+            )
+            for effect in Effect
+        }
 
     @property
     def failed(self) -> tuple[Result, ...]:

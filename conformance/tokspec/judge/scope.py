@@ -7,14 +7,19 @@ to each of its clauses.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from tokspec.base.errors import DataError
+from tokspec.judge.effects import ENCODING, MODEL_INPUT, Effect
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
+
+#: What is added to a name where the input of a model is required alone.
+INPUT = ":input"
 
 #: How many cases a sentence names.
 _NAMED = 3
@@ -43,11 +48,13 @@ def check_names(names: Iterable[str]) -> None:
         DataError: one is not; the nearest names are said.
     """
     for name in names:
-        _membership(name)
+        _membership(name.removesuffix(INPUT))
 
 
 def shortfalls(run: Run, cases: Iterable[Case], names: Iterable[str]) -> Iterator[str]:
     """Say of each core, profile, chapter or clause of which a case did not pass what is missing.
+
+    Of a name with ``:input`` those cases are required that ask for what a model gets, and of an answer that alone.
 
     Args:
         run: of these cases, or of some of them; a case that was not asked did not pass.
@@ -59,14 +66,32 @@ def shortfalls(run: Run, cases: Iterable[Case], names: Iterable[str]) -> Iterato
     """
     results, known = {result.case.id: result for result in run.results}, list(cases)
     for name in names:
-        belongs = _membership(name)
-        wanted = [case.id for case in known if belongs(case)]
-        missing = [case for case in wanted if case not in results or results[case].verdict is not Verdict.PASS]
+        whole = name.removesuffix(INPUT)
+        belongs, is_input = _membership(whole), whole != name
+        wanted = [case.id for case in known if belongs(case) and (not is_input or _asks_input(case))]
+        missing = [case for case in wanted if case not in results or not _holds(results[case], is_input)]
         if missing or not wanted:
             missing.sort(key=lambda case: case not in results or results[case].verdict.conforms)
             counts = Counter(results[case].verdict.value if case in results else "not selected" for case in missing)
             why = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()) or "it has no cases"
-            yield f"--require {name}: {len(wanted) - len(missing)} of {len(wanted)} cases pass ({why}){_list(missing)}"
+            held = f"{len(wanted) - len(missing)} of {len(wanted)} cases {'have it right' if is_input else 'pass'}"
+            yield f"--require {name}: {held} ({why}){_list(missing)}"
+
+
+def _holds(result: Result, is_input: bool) -> bool:
+    return result.verdict is Verdict.PASS or (is_input and result.is_right_in(Effect.MODEL_INPUT))
+
+
+def _asks_input(case: Case) -> bool:
+    """Whether a right answer to a case, under some option, has what a model gets."""
+    outcomes = [question.outcome for question in case.questions]
+    return case.operation in ENCODING and any(_has_input(outcome) for outcome in outcomes)
+
+
+def _has_input(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_has_input, value))
+    return isinstance(value, Mapping) and (not MODEL_INPUT.isdisjoint(value) or any(map(_has_input, value.values())))
 
 
 def _list(missing: Sequence[str]) -> str:

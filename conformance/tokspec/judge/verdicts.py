@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 from tokspec.adapter import Hello
 from tokspec.base.display import did_you_mean, escape, quote
 from tokspec.base.errors import AdapterFault
 from tokspec.judge.compare import Difference, first_difference, resolve
+from tokspec.judge.effects import Effect, asked_effects, effects_of, in_order
 from tokspec.judge.truncate import Extract, truncate_difference, truncate_reply
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.spans import convert_result
@@ -49,7 +51,8 @@ class Result:
     declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
     extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them. ``cause`` is
     what it has in common with other failing cases, if it was looked for. ``listed`` is how a file of known failures
-    lists it otherwise, if one does.
+    lists it otherwise, if one does. ``asks`` is what the case can show of the implementation, and ``effects`` what its
+    failure costs, the worst first: those of a table are of all its rows.
     """
 
     case: Case
@@ -61,6 +64,14 @@ class Result:
     rows: tuple[Result, ...] = ()
     cause: str = ""
     listed: str = ""
+    asks: tuple[Effect, ...] = ()
+    effects: tuple[Effect, ...] = ()
+
+    def is_right_in(self, effect: Effect) -> bool:
+        """Whether the case asks of an effect, is answered, though perhaps wrongly, and has it right."""
+        is_refused = Effect.REFUSAL in self.effects and Effect.REFUSAL not in self.asks
+        is_answered = not is_refused and Effect.CRASH not in self.effects
+        return effect in self.asks and effect not in self.effects and is_answered
 
     @property
     def telling(self) -> tuple[Result, ...]:
@@ -96,11 +107,14 @@ def _severity(result: Result) -> int:
 
 def join_rows(case: Case, rows: Sequence[Result]) -> Result:
     """Return the result of a table: the worst of its rows, the first of them; it passes if all of them do."""
-    joined = Result(case, Verdict.PASS, "", {}, rows=tuple(rows))
+    asks = in_order(chain.from_iterable(row.asks for row in rows))
+    effects = in_order(chain.from_iterable(row.effects for row in rows))
+    joined = Result(case, Verdict.PASS, "", {}, rows=tuple(rows), asks=asks, effects=effects)
     worst = next(iter(joined.telling), None)
     if worst is None:
         return replace(joined, detail=next((row.detail for row in rows if row.detail), ""))
-    return replace(worst, case=case, detail=_of_rows(joined.telling, len(rows)), rows=joined.rows)
+    detail = _of_rows(joined.telling, len(rows))
+    return replace(worst, case=case, detail=detail, rows=joined.rows, asks=asks, effects=effects)
 
 
 def _of_rows(telling: Sequence[Result], total: int) -> str:
@@ -138,8 +152,18 @@ def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None)
 def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
     """Return the verdict on a reply to a case, or to a row of a table."""
     expected = _expected(case, choices)
+    result = _judge_reply(case, reply, hello, expected)
+    if result.verdict is Verdict.UNSUPPORTED:
+        return result
+    if "error" in expected:
+        return replace(result, asks=(Effect.REFUSAL,))
+    right = expected.get("one_of", [expected.get("expect", {})])
+    return replace(result, asks=asked_effects(case.operation, right, hello.encode_fields))
+
+
+def _judge_reply(case: Case, reply: Reply, hello: Hello, expected: Mapping[str, Any]) -> Result:
     if isinstance(reply, Fault):
-        return Result(case, Verdict(reply.kind), reply.message, expected, reply)
+        return Result(case, Verdict(reply.kind), reply.message, expected, reply, effects=(Effect.CRASH,))
     if isinstance(reply, Refused):
         return _judge_refusal(case, reply, expected)
     short = truncate_reply(reply)
@@ -172,15 +196,17 @@ def _judge_refusal(case: Case, reply: Refused, expected: Mapping[str, Any]) -> R
         return Result(case, Verdict.PASS, "", expected, reply)
     wanted = f"a refusal as {expected['error']}" if "error" in expected else "a result"
     said = f": {reply.message}" if reply.message else ""
-    return Result(case, Verdict.ERROR, f"refused as {reply.reason} where {wanted} is due{said}", expected, reply)
+    detail = f"refused as {reply.reason} where {wanted} is due{said}"
+    return Result(case, Verdict.ERROR, detail, expected, reply, effects=(Effect.REFUSAL,))
 
 
 def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str, Any], is_long: bool) -> Result:
     for path, message in schema.errors(reply.result, f"operations/{case.operation}/result", every=not is_long):
         place = escape("/".join(str(part) for part in path)) or "the result"
-        return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply)
+        return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply, effects=(Effect.CRASH,))
     if "error" in expected:
-        return Result(case, Verdict.FAIL, f"answers where a refusal as {expected['error']} is due", expected, reply)
+        detail = f"answers where a refusal as {expected['error']} is due"
+        return Result(case, Verdict.FAIL, detail, expected, reply, effects=(Effect.REFUSAL,))
     compared = [(right, reply.result) for right in expected.get("one_of") or [expected["expect"]]]
     lacking = ""
     if case.operation in ("encode", "encode_batch"):
@@ -191,7 +217,8 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
         compared = [(_pieces_alone(right), _pieces_alone(given)) for right, given in compared]
     difference = _difference(compared, case)
     if difference is not None:
-        return Result(case, Verdict.FAIL, "wrong answer", expected, reply, difference)
+        effects = effects_of(case.operation, *compared[0], case.tolerance, ids="ids" in hello.encode_fields)
+        return Result(case, Verdict.FAIL, "wrong answer", expected, reply, difference, effects=effects)
     verdict = Verdict.UNSUPPORTED if lacking and lacking != NO_SPANS else Verdict.PASS
     return Result(case, verdict, lacking, expected, reply)
 

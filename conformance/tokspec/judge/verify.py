@@ -159,7 +159,8 @@ def _compared(result: Result, reply: Reply, company: str) -> Result:
         return result
     first, other = (shorten(compact(_seen(each))) for each in (result.reply, reply))
     detail = f"was {first} at first, and {other} {company}"
-    return replace(result, verdict=Verdict.STATE_LEAK, detail=detail, difference=None)
+    effects = result.effects or result.asks[:1]
+    return replace(result, verdict=Verdict.STATE_LEAK, detail=detail, difference=None, effects=effects)
 
 
 def _seen(reply: Reply | None) -> Any:

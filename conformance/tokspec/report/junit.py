@@ -56,6 +56,9 @@ def _suite(origin: Origin, run: Run) -> ElementTree.Element:
 def _case(result: Result, again: str) -> ElementTree.Element:
     group = "tokspec." + result.case.file.removesuffix(".yaml").replace("/", ".")
     element = ElementTree.Element("testcase", {"classname": visible(group), "name": visible(result.case.id)})
+    if result.effects:
+        properties = ElementTree.SubElement(element, "properties")
+        ElementTree.SubElement(properties, "property", {"name": "effect", "value": result.effects[0].value})
     if result.verdict in _ELEMENTS:
         message = visible(": ".join(part for part in (result.verdict.value, result.detail) if part))
         child = ElementTree.SubElement(element, _ELEMENTS[result.verdict], {"message": message})

@@ -21,6 +21,7 @@ from tokspec.base.display import without_password
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import read_bounded
 from tokspec.judge.compare import ABSENT, Difference
+from tokspec.judge.effects import Effect
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict
@@ -142,6 +143,9 @@ def _result_record(result: Result) -> dict[str, Any]:
     case = result.case
     record: dict[str, Any] = {"case": case.id, "operation": case.operation, "clauses": list(case.clauses)}
     record |= {"verdict": result.verdict.value, "file": case.file, "line": case.line}
+    for key, effects in (("asks", result.asks), ("effects", result.effects)):
+        if effects:
+            record[key] = [effect.value for effect in effects]
     if result.verdict is Verdict.PASS:
         return {**record, "detail": result.detail} if result.detail else record
     record |= {"detail": result.detail, "why": case.why}
@@ -260,10 +264,12 @@ def _read_result(line: _NumberedLine, name: str) -> Result:
     if verdict is not Verdict.PASS and "expected" not in value and "rows" not in value:
         raise DataError("lacks the key expected", name, number)
     case, detail, cause = _read_case(value), value.get("detail", ""), value.get("cause", "")
+    asks, effects = (tuple(map(Effect, value.get(key, ()))) for key in ("asks", "effects"))
+    told: dict[str, Any] = {"cause": cause, "asks": asks, "effects": effects}
     if not value.get("rows"):
-        return replace(_read_answer(case, verdict, detail, value, (name, number)), cause=cause)
+        return replace(_read_answer(case, verdict, detail, value, (name, number)), **told)
     rows = tuple(_read_row(case, row, (name, number)) for row in value["rows"])
-    return replace(rows[0], case=case, verdict=verdict, detail=detail, rows=rows, cause=cause)
+    return replace(rows[0], case=case, verdict=verdict, detail=detail, rows=rows, **told)
 
 
 def _read_row(case: Case, value: Mapping[str, Any], place: tuple[str, int]) -> Result:

@@ -55,17 +55,27 @@ def headline(run: Run) -> str:
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
-    """Return the lines of both tables, aligned; :func:`rows` and :func:`profile_rows` say what they hold."""
-    chapters, profiles = rows(run, every_clause), profile_rows(run)
-    width = max(len(name) for name, _ in (*chapters, *profiles))
-    return [*_aligned(chapters, width), "", *_aligned(profiles, width)]
+    """Return the lines of the tables, aligned; the functions that make their rows say what they hold."""
+    tables = [made for made in (rows(run, every_clause), profile_rows(run), effect_rows(run)) if len(made) > 1]
+    width = max(len(name) for rows_of_table in tables for name, _ in rows_of_table)
+    return list(_parted(_aligned(each, width) for each in tables))
+
+
+def _parted(tables: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Return the lines of tables, an empty one between two of them."""
+    for number, lines in enumerate(tables):
+        if number:
+            yield ""
+        yield from lines
 
 
 def _aligned(rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
     heads = rows[0][1]
-    for name, (*cells, held) in rows:
-        counts = "".join(f"  {cell:>{len(head)}}" for cell, head in zip(cells, heads, strict=False))
-        yield f"{name:<{width}}{counts}  {held}"
+    for name, cells in rows:
+        counts = "".join(
+            f"  {cell}" if head == "held" else f"  {cell:>{len(head)}}" for cell, head in zip(cells, heads, strict=True)
+        )
+        yield f"{name:<{width}}{counts}"
 
 
 def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
@@ -96,6 +106,15 @@ def profile_rows(run: Run) -> list[tuple[str, list[str]]]:
     by_profile = {profile: in_profile(run.results, profile) for profile in load_specification().profiles}
     found = [(profile, _cells(own, shown)) for profile, own in by_profile.items() if own]
     return [("profile", [*(verdict.value for verdict in shown), "held"]), *found]
+
+
+def effect_rows(run: Run) -> list[tuple[str, list[str]]]:
+    """Return the rows of a table by effect: how many cases ask of it, in how many it is right, and of how many failing
+    cases, known ones too, it is the worst effect.
+    """
+    heads = ("effect", ["asked", "right", "worst of"])
+    counted = [(effect.value, [str(count or "·") for count in counts]) for effect, counts in run.by_effect.items()]
+    return [heads, *((name, cells) for name, cells in counted if set(cells) != {"·"})]
 
 
 def _shown(run: Run) -> list[Verdict]:
