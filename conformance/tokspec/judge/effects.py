@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from tokspec.judge.compare import first_difference
@@ -77,7 +78,11 @@ def asked_effects(operation: str, results: Iterable[Mapping[str, Any]], fields: 
         results: the right results.
         fields: those of an encoding that the implementation gives.
     """
-    names = {name for result in results for name in _names(result)}
+    return _asked(operation, frozenset(name for result in results for name in _names(result)), tuple(fields))
+
+
+@cache
+def _asked(operation: str, names: frozenset[str], fields: tuple[str, ...]) -> tuple[Effect, ...]:
     wanted = [name for name in names if operation not in ("encode", "encode_batch") or name in fields]
     return in_order(_of_field(operation, name, "ids" in fields) for name in wanted)
 
