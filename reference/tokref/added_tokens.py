@@ -105,7 +105,7 @@ def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken])
     """
     text, found = aligned.text, list[Stretch]()
     begin = place = 0  # ``begin`` is where the stretch since the last added token starts
-    while place < len(text):
+    while contents and place < len(text):
         here = [content for content in contents if text.startswith(content, place)]  # ADDED-1: literally
         if not here:
             place += 1

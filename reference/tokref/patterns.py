@@ -181,6 +181,12 @@ def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
         raise InputError("invalid_model", f"the pattern {brief(source)} is wrong: {error}") from None
 
 
+REFERENCE = regex.compile(r"\\([1-9])(?!\d)")
+REPETITION = regex.compile(r"[*+?]|\{\d+(?:,\d*)?\}")
+POSIX_NAME = regex.compile(r"(\^?)(\w+):\]")  # behind [:
+CODE_POINT = regex.compile(r"\\(?:u([0-9A-Fa-f]{4})|x\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2}))")
+PROPERTY = regex.compile(r"\\([pP])\{(\^?)(\w+)\}")
+
 NOWHERE = math.inf
 """Deeper than any group: case is ignored from no depth on."""
 
@@ -235,7 +241,7 @@ class PatternReader:
         for anchor, meaning in ANCHORS.items():
             if self.take(anchor):
                 return meaning
-        reference = regex.compile(r"\\([1-9])(?!\d)").match(self.source, self.place)
+        reference = REFERENCE.match(self.source, self.place)
         if reference:
             return self.back_reference(reference)
         if self.take("^"):
@@ -298,7 +304,7 @@ class PatternReader:
         return atom + match[0]
 
     def repetition(self) -> regex.Match[str] | None:
-        match = regex.compile(r"[*+?]|\{\d+(?:,\d*)?\}").match(self.source, self.place)
+        match = REPETITION.match(self.source, self.place)
         self.place = match.end() if match else self.place
         return match
 
@@ -321,7 +327,7 @@ class PatternReader:
     def posix_class(self) -> str:
         """Read a class of characters that has a name, perhaps negated (PATTERN-11)."""
         classes = POSIX[self.choices.pattern_posix_class]
-        named = regex.compile(r"(\^?)(\w+):\]").match(self.source, self.place)
+        named = POSIX_NAME.match(self.source, self.place)
         if named is None or named[2] not in classes:
             self.place -= 2
             self.refuse("[:")
@@ -348,16 +354,14 @@ class PatternReader:
             return CLASSES[character]
         if character in ESCAPES:
             return _write(ESCAPES[character])
-        number = regex.compile(r"\\(?:u([0-9A-Fa-f]{4})|x\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2}))").match(
-            self.source, start
-        )
+        number = CODE_POINT.match(self.source, start)
         if number:
             self.place = number.end()
             code_point = int(number[1] or number[2] or number[3], 16)
             if code_point > 0x10FFFF:
                 raise InputError("unsupported", f"the pattern has {number[0]!r} at {start}, which is no character")
             return _write(chr(code_point))
-        named = regex.compile(r"\\([pP])\{(\^?)(\w+)\}").match(self.source, start)
+        named = PROPERTY.match(self.source, start)
         if named and named[3] in PROPERTIES:
             self.place = named.end()
             is_negated = (named[1] == "P") != (named[2] == "^")

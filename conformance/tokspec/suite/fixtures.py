@@ -104,19 +104,25 @@ class _Loader:
         for index, raw in enumerate(value["cases"]):
             path: KeyPath = ("cases", index)
             families = list(by_family(document, path))
-            for asked, content in families:
-                self.add(document, path, asked, Model(f"{asked['id']}:model", _unhex(document, path, content)))
+            for number, (asked, content) in enumerate(families):
+                model = Model(f"{asked['id']}:model", _unhex(document, path, content))
+                is_new = not number or any("differs" in each for each in (raw, *raw.get("inputs", ())))
+                self.add(document, path, asked, model, is_checked=not is_new)
             if not families:
-                model = self.model(document, (*path, "model"), f"{raw['id']}:model") if "model" in raw else default
-                if model is None:
+                own = self.model(document, (*path, "model"), f"{raw['id']}:model") if "model" in raw else default
+                if own is None:
                     raise document.error(path, "has no model; give the case or the file one, {} if it needs none")
-                self.add(document, path, raw, model)
+                self.add(document, path, raw, own)
 
-    def add(self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model) -> None:
+    def add(
+        self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model, *, is_checked: bool = False
+    ) -> None:
+        """Add a case; one of another family that asks the same as the first is checked already."""
         if other := self.cases.get(raw["id"]):
             message = f"{raw['id']} is used by {other.file}:{other.line}; ids are unique"
             raise document.error((*path, "id"), message)
-        _check_case(document, path, raw, self.specification)
+        if not is_checked:
+            _check_case(document, path, raw, self.specification)
         self.cases[raw["id"]] = self.case(document, path, raw, model, document.value["source"])
 
     def read(self, file: Path) -> Document:
