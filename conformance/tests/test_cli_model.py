@@ -71,7 +71,7 @@ def test_a_pattern_is_told_in_a_file_beside_one_of_ranks(run: Any, tmp_path: Pat
     status, printed, noted = run("model", "--read", file)
     assert (status, noted, read_own(printed)["vocabulary"]) == (0, "", ["u", "g"])
     beside.write_text('{"pattern": "u+", "telepathy": true}', "utf-8")
-    message = "beside.telepathy: is an unknown key; known are about, added_tokens, "
+    message = "telepathy: is an unknown key; known are about, added_tokens, "
     status, printed, noted = run("model", "--read", file)
     assert (status, printed, noted.startswith(f"tokspec: {beside}: {message}")) == (2, "", True)
     beside.write_text("{", "utf-8")
@@ -124,8 +124,8 @@ def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
     beside = write(tmp_path / "list.beside.json", "[]")
     expected = {
         ("--read", empty): f"{empty}: is empty; a model has tokens",
-        ("--read", negative): f"{negative}: is invalid_model: -5 is not an integer from 0 to 2**53 - 1",
-        ("--read", listed_beside): f"{beside}: beside: is no object",
+        ("--read", negative): f"{tmp_path / 'neg.beside.json'}: special_tokens.<|x|>: is -5, which is not an integer from 0 to 4294967295",
+        ("--read", listed_beside): f"{beside}: is no object",
         (): f"give a CASE to write its model, or --read FILE to read one; {usage}",
         ("toy-bpe", "--read", broken): f"give a CASE to write its model, or --read FILE to read one; {usage}",
         ("--read", broken, "-o", broken): f"--read prints, and -o is for a CASE; {usage}",

@@ -171,3 +171,36 @@ def test_a_signal_between_the_lines_of_the_entry_point_keeps_its_name() -> None:
     program = "from tokspec.__main__ import _end_at_once; import signal; _end_at_once(signal.SIGTERM, None)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (143, "tokspec: ended by SIGTERM\n")
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"special_tokens": {"<s>": "5"}}, 'special_tokens.<s>: is "5", which is not an integer from 0 to 4294967295'),
+        ({"special_tokens": {"<s>": 0}}, 'special_tokens.<s>: is 0, the id of "a" too'),
+        (
+            {"special_tokens": {"a": 5}},
+            "special_tokens: is invalid_model: added token 'a' has the id 5, and 0 in the vocabulary",
+        ),
+        ({"pattern": "(("}, "pattern: is invalid_model: the pattern '((' has a group without its end"),
+        ({"pattern": 5}, "pattern: is no text"),
+        (
+            {"normalizer": {"type": "replace", "pattern": {"regex": "(("}, "content": ""}},
+            "normalizer: is invalid_model: the pattern '((' has a group without its end",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_file_next_to_ranks_is_reported_with_that_file_and_its_key(
+    run: Run, folder: Path, told: dict[str, object], message: str
+) -> None:
+    Path("x.tiktoken").write_text("YQ== 0\n", "utf-8")
+    Path("x.beside.json").write_text(json.dumps({"pattern": "a", **told}), "utf-8")
+    assert run("model", "--read", "x.tiktoken") == (2, "", f"tokspec: x.beside.json: {message}\n")
+
+
+def test_a_comparison_names_the_file_next_to_ranks(run: Run, folder: Path) -> None:
+    Path("x.tiktoken").write_text("YQ== 0\n", "utf-8")
+    Path("x.beside.json").write_text('{"pattern": "a", "special_tokens": {"<s>": "5"}}', "utf-8")
+    message = 'special_tokens.<s>: is "5", which is not an integer from 0 to 4294967295'
+    expected = (2, "", f"tokspec: x.beside.json: {message}\n")
+    assert run("diff", "reference", "tokfast", "--model", "x.tiktoken") == expected

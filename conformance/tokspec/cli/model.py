@@ -14,7 +14,9 @@ from tokspec.base.display import compact
 from tokspec.base.errors import DataError, Refusal, Unsupported
 from tokspec.cli.options import FILE, files_of_fixtures, fixtures_option, refuse_outputs
 from tokspec.formats import FORMATS, READERS, read, write
-from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, save
+from tokspec.formats.files import beside, without
+from tokspec.formats.on_disk import content_of, format_of, on_the_disk, save
+from tokspec.formats.tiktoken_ranks import stages_of
 from tokspec.protocol.json_values import encode_line
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
@@ -55,17 +57,32 @@ def _read(format: str | None, source: Path) -> dict[str, Any]:
     try:
         model = read(chosen, content)
     except DataError as error:
-        file = files_of(chosen, source).get(error.file or "", source)
-        told = beside_of(chosen, source)
-        file = told if told and error.key.partition(".")[0] == "beside" else file
-        raise DataError(error.message, str(file), error.line, error.key) from None
-    try:
-        ReferenceAdapter().load("tokspec", model)
-    except Refusal as refusal:
-        raise DataError(f"is {refusal.reason}: {refusal.message}", str(source)) from None
+        raise on_the_disk(error, chosen, source) from None
+    refusal = _refusal(model)
+    if refusal is not None:
+        refused = DataError(f"is {refusal.reason}: {refusal.message}", key=_refused_key(content, model))
+        raise on_the_disk(refused, chosen, source)
     if not model.get("vocabulary", True):
         raise DataError("is empty; a model has tokens", str(source))
     return model
+
+
+def _refusal(model: Mapping[str, Any]) -> Refusal | None:
+    try:
+        ReferenceAdapter().load("tokspec", model)
+    except Refusal as refusal:
+        return refusal
+    return None
+
+
+def _refused_key(content: Any, model: Mapping[str, Any]) -> str:
+    """Return the key of a content because of which its model is refused; none unless it is told beside the files."""
+    told = beside(content) if isinstance(content, Mapping) and "files" in content else {}
+    if "pattern" in told and _refusal({"type": "bpe", **stages_of(told["pattern"])}):
+        return "beside.pattern"
+    if "special_tokens" in told and not _refusal(without(model, "special_tokens", "added_tokens")):
+        return "beside.special_tokens"
+    return next((f"beside.{key}" for key in told if key in model and _refusal({"type": "bpe", key: model[key]})), "")
 
 
 def _yaml(model: Mapping[str, Any]) -> Iterator[str]:
@@ -93,6 +110,6 @@ def _write(name: str, content: Mapping[str, Any], format: str, output: Path | No
         click.echo(encode_line(written), nl=False)
         return
     save(format, written, output)
-    beside = written.get("beside") if "files" in written else None
-    if beside:
-        click.echo(f"{output}: not in the file, and to be told its loader: {compact(beside)}", err=True)
+    told = written.get("beside") if "files" in written else None
+    if told:
+        click.echo(f"{output}: not in the file, and to be told its loader: {compact(told)}", err=True)

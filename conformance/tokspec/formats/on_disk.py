@@ -98,6 +98,19 @@ def beside_of(format: str, path: Path) -> Path | None:
     return file if file.exists() else None
 
 
+def on_the_disk(error: DataError, format: str, path: Path) -> DataError:
+    """Return an error of a content with the file on the disk that it is in, and its key there.
+
+    >>> str(on_the_disk(DataError("is no rank", "vocab.tiktoken", 2), "vocab.tiktoken", Path("gpt.tiktoken")))
+    'gpt.tiktoken:2: is no rank'
+    """
+    told = beside_of(format, path)
+    within, _, key = error.key.partition(".")
+    if told and within == "beside":
+        return DataError(error.message, str(told), error.line, key)
+    return DataError(error.message, str(files_of(format, path).get(error.file or "", path)), error.line, error.key)
+
+
 def files_of(format: str, path: Path) -> dict[str, Path]:
     """Say which file on a disk each file of a format is; ``path`` is one of them, or the folder where they are.
 

@@ -116,10 +116,12 @@ def read(content: Any) -> dict[str, Any]:
         ranks[token] = rank
     if not ranks:
         raise DataError("holds no ranks", FORMAT)
+    vocabulary = by_id(ranks, FORMAT)
     told = stages_told(content)
+    together = by_id({**ranks, **beside(content).get("special_tokens", {})}, FORMAT, "beside.special_tokens")
     special = told.pop("special_tokens", {})
     merges = [list(merge) for merge in merges_of(sorted(ranks, key=ranks.__getitem__))]
-    found = {"type": "bpe", "vocabulary": by_id({**ranks, **special}, FORMAT), "merges": merges, **told}
+    found = {"type": "bpe", "vocabulary": together if special else vocabulary, "merges": merges, **told}
     return {**found, "special_tokens": list(special)} if special else found
 
 
@@ -129,12 +131,13 @@ def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
     Those of a file with a ``pattern`` are added tokens: none is in the vocabulary, and so no piece is one.
 
     Raises:
-        DataError: nothing says how a text is cut, or what is told is of a wrong form.
+        DataError: nothing says how a text is cut, or what is told is of a wrong form; its key begins with ``beside``.
     """
     told = beside(content)
     special = told.get("special_tokens", {})
     if not isinstance(special, Mapping):
         raise DataError("is no object of tokens to ids", FORMAT, key="beside.special_tokens")
+    by_id(special, FORMAT, "beside.special_tokens")
     if "pattern" not in told and "pre_tokenizer" not in told:
         example = '{"pattern": "…", "special_tokens": {"<|end|>": 5}}'
         how = f"tell it in a file of the same name that ends with {BESIDE}, as {example}"

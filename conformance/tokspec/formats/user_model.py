@@ -177,7 +177,7 @@ def _refuse_untold(content: Any, path: Path, told: Path | None) -> None:
     try:
         stages_told(content)
     except DataError as error:
-        raise DataError(error.message, str(told or path), key=error.key) from None
+        raise DataError(error.message, str(told or path), key=error.key.partition(".")[2]) from None
 
 
 def _misshapen(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
