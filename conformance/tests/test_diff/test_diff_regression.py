@@ -217,3 +217,57 @@ def test_texts_and_inputs_that_are_none_are_one_line(pytester: pytest.Pytester) 
         """
     )
     pytester.runpytest().assert_outcomes(passed=4)
+
+
+def test_a_tokenizer_without_any_answer_is_one_line_and_leaves_no_folder(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_mine="""
+        class Raises:
+            def encode(self, text):
+                raise SystemExit(0)
+
+        class Vocabulary:
+            encode = len
+
+            def get_vocab(self):
+                raise LookupError("none")
+
+        class Property:
+            @property
+            def encode(self):
+                raise LookupError("none")
+
+        def test_raises(tokenizer_regression):
+            tokenizer_regression.check(Raises(), ["a"])
+
+        def test_nan(tokenizer_regression):
+            tokenizer_regression.check(lambda text: [float("nan")], basename="deep/er")
+
+        def test_null(tokenizer_regression):
+            tokenizer_regression.check(lambda text: None)
+
+        def test_part(tokenizer_regression):
+            tokenizer_regression.check(lambda text: [0.5])
+
+        def test_vocabulary(tokenizer_regression):
+            tokenizer_regression.check(Vocabulary())
+
+        def test_property(tokenizer_regression):
+            tokenizer_regression.check(Property())
+        """
+    )
+    result = pytester.runpytest("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=6)
+    assert [" ".join(line.split()) for line in result.outlines if line.startswith("E ")] == [
+        "E tokspec.base.errors.DataError: test_mine.Raises: answers no text: "
+        "crash: SystemExit: 0 (test_mine.py:3 in encode)",
+        "E tokspec.base.errors.DataError: <lambda>: gave no reply 100 times in a row, the last time "
+        "protocol: the result holds nan, which is not JSON",
+        'E tokspec.base.errors.DataError: <lambda>: answers no text: protocol: ids: null is not of type "array"',
+        "E tokspec.base.errors.DataError: <lambda>: answers no text: "
+        'protocol: ids/0: 0.5 is not of types "null", "integer"',
+        "E LookupError: none",
+        "E tokspec.base.errors.AdapterFault: crash: LookupError: none (test_mine.py:14 in encode)",
+    ]
+    assert [line for line in result.outlines if "regression.py" in line or "answers.py" in line] == []
+    assert [file.name for file in pytester.path.iterdir()] == ["test_mine.py"]

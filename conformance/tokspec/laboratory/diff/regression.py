@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import click
 import pytest
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
-from tokspec.base.errors import DataError, items_of
+from tokspec.base.errors import AdapterFault, DataError, items_of
 from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.laboratory.cli.record import Unanswered, file_inputs
 from tokspec.laboratory.diff.answers import Asker, Input, answer
@@ -78,28 +79,36 @@ class TokenizerRegression:
 
         __tracebackhide__ = True  # what fails is the line of the test
 
-        texts, inputs = items_of(texts, "texts"), items_of(inputs, "inputs", (str, Path))
-        with _session(tokenizer, impl, command) as session:
-            asker = Asker(session, _model(tokenizer, model))
-            asker.drop_missing_stages()
+        folder = self._request.getfixturevalue("original_datadir")
+        new = [each for each in (folder / (basename or "its name")).parents if not each.exists()]
+        is_anew = self._request.config.getoption("force_regen")
+
+        def write(file: Path) -> None:  # again where the file is written anew
+            made = _recorded(file, is_anew) or default_inputs(asker, MADE, vocabulary=vocabulary)
+            _write(file, asker, chain(made, file_inputs(files, Reading(), Tally()), own))
+
+        try:
+            texts, inputs = items_of(texts, "texts"), items_of(inputs, "inputs", (str, Path))
             own = [Input("inputs/test", str(number), text) for number, text in enumerate(texts, 1)]
             files = [str(file) for file in inputs]
-
-            is_anew = self._request.config.getoption("force_regen")
-
-            def write(file: Path) -> None:  # again where the file is written anew
-                made = _recorded(file, is_anew) or default_inputs(asker, MADE, vocabulary=vocabulary)
-                _write(file, asker, chain(made, file_inputs(files, Reading(), Tally()), own))
-
-            perform_regression_check(
-                datadir=self._request.getfixturevalue("datadir"),
-                original_datadir=self._request.getfixturevalue("original_datadir"),
-                request=self._request,
-                check_fn=partial(_compare, is_anew=is_anew),
-                dump_fn=write,
-                extension=".ndjson.gz" if compressed else ".ndjson",
-                basename=basename,
-            )
+            with _session(tokenizer, impl, command) as session:
+                asker = Asker(session, _model(tokenizer, model))
+                asker.drop_missing_stages()
+                perform_regression_check(
+                    datadir=self._request.getfixturevalue("datadir"),
+                    original_datadir=folder,
+                    request=self._request,
+                    check_fn=partial(_compare, is_anew=is_anew),
+                    dump_fn=write,
+                    extension=".ndjson.gz" if compressed else ".ndjson",
+                    basename=basename,
+                )
+        except (DataError, AdapterFault) as error:
+            raise error.with_traceback(None) from None  # its line says all, and the rest is the suite's own code
+        finally:
+            for each in new:
+                with suppress(OSError):
+                    each.rmdir()  # which fails unless it is empty, because no recording was written
 
 
 def _recorded(obtained: Path, is_anew: bool) -> list[Input]:
@@ -120,6 +129,7 @@ def _recorded(obtained: Path, is_anew: bool) -> list[Input]:
 
 
 def _model(tokenizer: Any, model: Path | str | None) -> UserModel:
+    __tracebackhide__ = True
     if tokenizer is not None:
         if model is not None:
             raise DataError("an object has its model; leave out model=")
@@ -217,6 +227,7 @@ def model_of(tokenizer: Any) -> UserModel:
     >>> model_of(lambda text: text.split()).name
     '<lambda>'
     """
+    __tracebackhide__ = True  # what it raises is the user's
     said = ""
     for name in ("to_str", "get_vocab"):
         if callable(method := getattr(tokenizer, name, None)):
@@ -249,11 +260,32 @@ _FINDERS: Mapping[str, Callable[[Any], Any]] = {
 def _encoded(call: Callable[[str], Any], input: Mapping[str, Any]) -> dict[str, Any]:
     found = call(input["text"])
     if hasattr(found, "ids") and hasattr(found, "tokens") and hasattr(found, "offsets"):
-        return {"tokens": list(found.tokens), "ids": list(found.ids), "spans": list(found.offsets)}
-    found = list(found)
-    if all(isinstance(each, str) for each in found):
+        return {"tokens": _listed(found.tokens), "ids": _listed(found.ids), "spans": _listed(found.offsets)}
+    found = _listed(found)
+    if isinstance(found, list) and all(isinstance(each, str) for each in found):
         return {"tokens": found}
-    return {"ids": [int(each) for each in found]}
+    return {"ids": [_integer(each) for each in found] if isinstance(found, list) else found}
+
+
+def _listed(value: Any) -> Any:
+    """Return a list of what can be iterated; of anything else the check of the answer's form says what is wrong."""
+    return list(value) if isinstance(value, Iterable) else value
+
+
+def _integer(value: Any) -> Any:
+    """Return the int of an integer of any library; anything else stays as it is, for the check of the form."""
+    try:
+        return index(value)
+    except TypeError:
+        return value
+
+
+def _pieces(call: Callable[[str], Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    found = _listed(call(input["text"]))
+    try:
+        return {"pieces": [(piece, *span) for piece, span in found]}
+    except (TypeError, ValueError):  # it does not have that form
+        return {"pieces": found}
 
 
 def _decoded(call: Callable[[Any], Any], input: Mapping[str, Any]) -> dict[str, Any]:
@@ -264,7 +296,7 @@ def _decoded(call: Callable[[Any], Any], input: Mapping[str, Any]) -> dict[str, 
 
 _RESULTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]] = {
     "normalize": lambda call, input: {"text": call(input["text"])},
-    "pre_tokenize": lambda call, input: {"pieces": [(piece, *span) for piece, span in call(input["text"])]},
+    "pre_tokenize": _pieces,
     "encode": _encoded,
     "decode": _decoded,
 }
