@@ -215,7 +215,8 @@ def test_nothing_is_learned_where_everything_crashed(tmp_path: Path) -> None:
         update_known_failures(TEXT, entries, judged(Crashing(), entries), SUITE)
     assert (
         str(caught.value)
-        == "known.yaml: is not updated: every result is a crash, a time-out or a broken message; fix that first"
+        == "known.yaml: is not updated: every result is a crash, a time-out or a broken message, and a list of those alone "
+        "is worth nothing, with --list-crashes too; fix that first"
     )
 
 

@@ -26,7 +26,10 @@ def known_failures_options(command: Command) -> Command:
     file = click.option("--known-failures", type=FILE, metavar="FILE.yaml", help=_KNOWN)
     update = click.option("--update-known-failures", "update", is_flag=True, help="Write that file anew after the run.")
     crashes = click.option(
-        "--list-crashes", "crashes", is_flag=True, help="Write crashes, time-outs and the like there too."
+        "--list-crashes",
+        "crashes",
+        is_flag=True,
+        help="Write crashes and the like there too, unless nothing else came.",
     )
     return add_options(command, [file, update, crashes])
 

@@ -68,9 +68,8 @@ def _refuse_inconclusive(run: Run, known: KnownFailures) -> None:
             what = f"{result.case.id} came to {result.verdict.value!r}; {_INCONCLUSIVE[result.verdict]}"
             raise DataError(f"is not updated: {what}", known.file)
     if run.results and all(result.verdict in CRASHES for result in run.results):
-        raise DataError(
-            "is not updated: every result is a crash, a time-out or a broken message; fix that first", known.file
-        )
+        what = "every result is a crash, a time-out or a broken message, and a list of those alone is worth nothing"
+        raise DataError(f"is not updated: {what}, with --list-crashes too; fix that first", known.file)
 
 
 def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:
