@@ -303,6 +303,16 @@ def test_markdown_takes_nothing_for_markup() -> None:
     assert text.endswith("tokspec 0.1.0, fixtures abababababab, Linux x86\\_64, CPython 3.11.7\n")
 
 
+def test_markdown_mentions_nobody_and_links_no_issue() -> None:
+    name = "@everyone a/b#1 #2 gh-3 www.example.com x@y.org C#"
+    text = markdown([(ORIGIN, replace(RUN, hello=replace(HELLO, name=name), faults=("@me",)))], show=1)
+    assert text.splitlines()[0] == (
+        "## <code>@</code>everyone a/b<code>#</code>1 <code>#</code>2 gh<code>-</code>3 www\\.example.com "
+        "x<code>@</code>y.org C# 1\\|0 does not conform\\: 3 of 4 cases asked = 1 pass + 1 fail + 1 crash, 1 unsupported"
+    )
+    assert "- beside the cases: <code>@</code>me" in text.splitlines()
+
+
 def test_a_fence_is_longer_than_any_in_its_lines() -> None:
     run = run_of({"bpe-toy-encode-bug": Answer({"tokens": ["`````"]})})
     assert "\n``````text\n" in markdown([(ORIGIN, run)], show=1)

@@ -234,6 +234,7 @@ def test_the_command_shows_a_table(folder: Path) -> None:
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         f"| right {__version__} | ~100 | 100 | 100 | 100 | 100 |",
     ]
+    assert r"- mine\:Missing\: not here\: cannot be found\: module 'mine' has no attribute 'Missing'" in lines
     assert lines[-1].startswith("0 cells computed and 3 kept, in ")
 
 

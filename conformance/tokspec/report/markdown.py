@@ -14,7 +14,11 @@ from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline, profile_rows, reasons, rows
 
 #: What Markdown could take for markup; HTML's own characters are escaped as entities.
-_MARKUP = re.compile(r"([\\`*_\[\]!|~$:])")
+_MARKUP = re.compile(r"([\\`*_\[\]!|~$:])|(?<=www)(\.)")
+
+#: What GitHub makes a mention or a link to an issue of, and Markdown a heading. A backslash or an entity would not
+#: help, because GitHub looks for them in the text that is shown. It does not look into code.
+_REFERENCE = re.compile(r"@|#(?=\d)|^#|(?<=GH)-(?=\d)", re.IGNORECASE)
 
 
 def markdown(runs: Sequence[tuple[Origin, Run]], show: int) -> str:
@@ -54,11 +58,23 @@ def _table(run: Run) -> Iterator[str]:
 def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:
     """Return lines of code that unfold; the fence is longer than any in them."""
     fence = "`" * max(3, 1 + max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0))
-    yield f"<details><summary>{escape(visible(head))}</summary>\n"
+    yield f"<details><summary>{_escape_html(head)}</summary>\n"
     yield from (f"{fence}text", *map(visible, lines), fence, "")
     yield "</details>\n"
 
 
 def escape_markup(text: str) -> str:
-    """Write a text so that Markdown shows it as it is."""
-    return _MARKUP.sub(r"\\\1", escape(visible(text), quote=False))
+    r"""Write a text so that Markdown shows it as it is, and GitHub mentions nobody and links nothing.
+
+    >>> escape_markup("*a* @b #1"), escape_markup("# C# GH-2")
+    ('\\*a\\* <code>@</code>b <code>#</code>1', '<code>#</code> C# GH<code>-</code>2')
+    """
+    return _without_references(_MARKUP.sub(r"\\\1\2", escape(visible(text), quote=False)))
+
+
+def _escape_html(text: str) -> str:
+    return _without_references(escape(visible(text), quote=False))
+
+
+def _without_references(escaped: str) -> str:
+    return _REFERENCE.sub(r"<code>\g<0></code>", escaped)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tokspec.base.display import visible
 from tokspec.laboratory.matrix.vocabularies import FIELDS, Cell, Column, Vocabularies
+from tokspec.report.markdown import escape_markup
 
 
 def percent(share: float | None) -> str:
@@ -38,9 +39,9 @@ def markdown_vocabularies(vocabularies: Vocabularies, columns: Sequence[Column])
     head, *rows = _table(columns)
     yield f"| {' | '.join(head)} |"
     yield "| --- |" + " ---: |" * (len(head) - 1)
-    yield from (f"| {visible(' | '.join(row))} |" for row in rows)
-    yield f"\n{_legend(columns)}\n"
-    yield from (f"- {line}" for line in _remarks(vocabularies, columns))
+    yield from (f"| {' | '.join((escape_markup(who), *cells))} |" for who, *cells in rows)
+    yield f"\n{escape_markup(_legend(columns))}\n"
+    yield from (f"- {escape_markup(line)}" for line in _remarks(vocabularies, columns))
 
 
 def _table(columns: Sequence[Column]) -> Iterator[list[str]]:
