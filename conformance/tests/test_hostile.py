@@ -36,6 +36,24 @@ class Spy:
         return {"tokens": [name for name in names if name in os.environ]}
 """
 
+#: An adapter that takes the streams away, when it is made and whenever it is asked.
+STREAMLESS = """
+import sys
+from tokspec import Hello
+
+class Streamless:
+    def __init__(self):
+        sys.stdin = sys.stdout = sys.stderr = None
+    def hello(self):
+        self.__init__()
+        return Hello("streamless", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        self.__init__()
+    def run(self, operation, model, input):
+        self.__init__()
+        return {"tokens": ["b", "ug"]}
+"""
+
 MODEL = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}
 TOKENIZER = {"version": "1.0", "added_tokens": [], "model": MODEL}
 TOKENIZER |= dict.fromkeys(("normalizer", "pre_tokenizer", "post_processor", "decoder"))
@@ -204,3 +222,12 @@ def test_a_comparison_names_the_file_next_to_ranks(run: Run, folder: Path) -> No
     message = 'special_tokens.<s>: is "5", which is not an integer from 0 to 4294967295'
     expected = (2, "", f"tokspec: x.beside.json: {message}\n")
     assert run("diff", "reference", "tokfast", "--model", "x.tiktoken") == expected
+
+
+def test_an_adapter_in_the_process_does_not_take_the_streams_away(folder: Path) -> None:
+    (folder / "streamless.py").write_text(STREAMLESS, "utf-8")
+    command = [sys.executable, "-m", "tokspec", "run", "--impl", "streamless:Streamless", "--select", CASE]
+    done = subprocess.run([*command, "--in-process", "--report", "a.ndjson"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "streamless 1 conforms: 1 case = 1 pass"
+    assert json.loads(Path("a.ndjson").read_text("utf-8").splitlines()[1])["verdict"] == "pass"

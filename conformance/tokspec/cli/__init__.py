@@ -152,8 +152,9 @@ def supervised(command: Callable[[], int]) -> int:
     child = os.fork()
     if not child:
         os.close(reader)
+        streams = sys.stdout, sys.stderr  # which an adapter may replace, in a thread of its own too
         status = command()
-        for stream in (sys.stdout, sys.stderr):
+        for stream in streams:
             with suppress(OSError, ValueError):
                 stream.flush()
         os.write(writer, bytes([status]))

@@ -23,8 +23,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import reduce
 from inspect import isclass
 from typing import Any, BinaryIO, TypeAlias
@@ -52,9 +52,10 @@ def make_adapter(target: str, choices: Mapping[str, str] | None = None) -> Adapt
     'tokref'
     """
     try:
-        found = _object(target)
-        arguments = () if choices is None else (choices,)
-        adapter = found if _is_instance(found) else found(*arguments) if callable(found) else found
+        with keep_streams():
+            found = _object(target)
+            arguments = () if choices is None else (choices,)
+            adapter = found if _is_instance(found) else found(*arguments) if callable(found) else found
         missing = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
     except (DataError, KeyboardInterrupt):
         raise
@@ -132,11 +133,22 @@ class AdapterCaller:
     def _guarded(self, call: Callable[[], Message]) -> Message:
         """Call it. A panic of a Rust extension and ``SystemExit`` are no ``Exception``, and crashes too."""
         try:
-            return _answered(call)
+            with keep_streams():
+                return _answered(call)
         except self._let_through:
             raise
         except BaseException as error:
             return {"crashed": {"message": describe_exception(error)}}
+
+
+@contextmanager
+def keep_streams() -> Iterator[None]:
+    """Put the streams of ``sys`` back, whatever an adapter has put in their place: the suite may print to them."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
 
 
 def _answered(call: Callable[[], Message]) -> Message:
