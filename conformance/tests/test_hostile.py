@@ -231,3 +231,16 @@ def test_an_adapter_in_the_process_does_not_take_the_streams_away(folder: Path) 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "streamless 1 conforms: 1 case = 1 pass"
     assert json.loads(Path("a.ndjson").read_text("utf-8").splitlines()[1])["verdict"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.tiktoken", "Yg== " + "9" * 5000, f"'Yg== {'9' * 74} … {'9' * 79}' is no rank; it needs base64, a space and a number"),
+        ("vocab.txt", "a" * 5000 + " b", f"'{'a' * 79} … {'a' * 77} b' is empty or has white space; a line is a token"),
+    ],
+)  # fmt: skip
+def test_a_long_line_of_a_model_is_cut(run: Run, folder: Path, name: str, text: str, message: str) -> None:
+    Path(name).write_text(f"{text}\n", "utf-8")
+    Path("x.beside.json").write_text('{"pattern": "a"}', "utf-8")
+    assert run("model", "--read", name) == (2, "", f"tokspec: {name}:1: {message}\n")

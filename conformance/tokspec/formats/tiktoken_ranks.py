@@ -30,6 +30,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
 
+from tokspec.base.display import shorten
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, lines_of, pack, unpack, without
 from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrained, tokens_of
@@ -112,7 +113,7 @@ def read(content: Any) -> dict[str, Any]:
     for number, line in enumerate(lines_of(data, FORMAT), start=1):
         token, rank = _entry(line, number)
         if token in ranks:
-            raise DataError(f"the token of {line!r} is there twice; tokens are distinct", FORMAT, number)
+            raise DataError(f"the token of {shorten(repr(line))} is there twice; tokens are distinct", FORMAT, number)
         ranks[token] = rank
     if not ranks:
         raise DataError("holds no ranks", FORMAT)
@@ -192,7 +193,8 @@ def _entry(line: str, number: int) -> tuple[str, int]:
         token, rank = line.split(" ")
         return ("" if token == _EMPTY else from_bytes(b64decode(token, validate=True))), int(rank)
     except (ValueError, binascii.Error):
-        raise DataError(f"{line!r} is no rank; it needs base64, a space and a number", FORMAT, number) from None
+        what = f"{shorten(repr(line))} is no rank; it needs base64, a space and a number"
+        raise DataError(what, FORMAT, number) from None
 
 
 def from_bytes(token: bytes) -> str:

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tokspec.base.display import shorten
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import (
     beside,
@@ -94,7 +95,8 @@ def _merges(lines: list[str]) -> Iterator[list[str]]:
             continue
         merge = line.split(" ")
         if len(merge) != 2 or any(white_space(part) for part in merge):
-            raise DataError(f"{line!r} is no merge; it needs two tokens with one space between them", MERGES, number)
+            what = f"{shorten(repr(line))} is no merge; it needs two tokens with one space between them"
+            raise DataError(what, MERGES, number)
         yield merge
 
 
@@ -132,8 +134,10 @@ def read_wordpiece(content: Any) -> dict[str, Any]:
     tokens: dict[str, int] = {}
     for number, token in enumerate(lines_of(data, WORDPIECE_FORMAT), start=1):
         if white_space(token):
-            raise DataError(f"{token!r} is empty or has white space; a line is a token", WORDPIECE_FORMAT, number)
+            what = "is empty or has white space; a line is a token"
+            raise DataError(f"{shorten(repr(token))} {what}", WORDPIECE_FORMAT, number)
         if token in tokens:
-            raise DataError(f"{token!r} is on line {tokens[token]} too; tokens are distinct", WORDPIECE_FORMAT, number)
+            what = f"is on line {tokens[token]} too; tokens are distinct"
+            raise DataError(f"{shorten(repr(token))} {what}", WORDPIECE_FORMAT, number)
         tokens[token] = number
     return {"type": "wordpiece", "vocabulary": list(tokens), **beside(content)}
