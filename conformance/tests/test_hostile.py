@@ -244,3 +244,8 @@ def test_a_long_line_of_a_model_is_cut(run: Run, folder: Path, name: str, text: 
     Path(name).write_text(f"{text}\n", "utf-8")
     Path("x.beside.json").write_text('{"pattern": "a"}', "utf-8")
     assert run("model", "--read", name) == (2, "", f"tokspec: {name}:1: {message}\n")
+
+
+def test_a_wrong_pattern_has_no_place_that_the_user_did_not_write(run: Run) -> None:
+    line = "--pattern: the pattern '[z-a]' is wrong: bad character range"
+    assert run("fuzz", "--impl", "reference", "--pattern", "[z-a]") == (2, "", f"tokspec: {line}\n")

@@ -178,7 +178,8 @@ def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
     try:
         return regex.compile(written, regex.VERSION1)
     except regex.error as error:
-        raise InputError("invalid_model", f"the pattern {brief(source)} is wrong: {error}") from None
+        what, _, _ = str(error).partition(" at position ")  # the position is of what is written for the package
+        raise InputError("invalid_model", f"the pattern {brief(source)} is wrong: {what}") from None
 
 
 REFERENCE = regex.compile(r"\\([1-9])(?!\d)")
