@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import subprocess
@@ -249,3 +250,14 @@ def test_a_long_line_of_a_model_is_cut(run: Run, folder: Path, name: str, text: 
 def test_a_wrong_pattern_has_no_place_that_the_user_did_not_write(run: Run) -> None:
     line = "--pattern: the pattern '[z-a]' is wrong: bad character range"
     assert run("fuzz", "--impl", "reference", "--pattern", "[z-a]") == (2, "", f"tokspec: {line}\n")
+
+
+def test_a_recording_is_not_taken_for_a_report(run: Run, folder: Path) -> None:
+    recording = b'{"tokspec_recording": 1}\n'
+    Path("a.ndjson").write_bytes(recording)
+    Path("a.ndjson.gz").write_bytes(gzip.compress(recording))
+    message = "is a recording and not a report; compare recordings by tokspec diff"
+    assert run("report", "a.ndjson") == (2, "", f"tokspec: a.ndjson: {message}\n")
+    message = "is compressed, and a report is not; decompress it, or compare recordings by tokspec diff"
+    expected = (2, "", f"tokspec: a.ndjson.gz: {message}\n")
+    assert run("report", "--compare", "a.ndjson.gz", "a.ndjson") == expected

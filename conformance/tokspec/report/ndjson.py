@@ -19,7 +19,7 @@ from tokspec import __version__
 from tokspec.adapter import Hello
 from tokspec.base.display import without_password
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.base.files import read_bounded
+from tokspec.base.files import read_at_most, read_bounded
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.effects import Effect
 from tokspec.judge.runner import Run
@@ -185,6 +185,10 @@ def _difference_record(difference: Difference) -> dict[str, Any]:
     return {"path": list(difference.path), **{side: value for side, value in sides.items() if value is not ABSENT}}
 
 
+#: The beginning of a file that is compressed by gzip, as recordings may be.
+_GZIP = b"\x1f\x8b"
+
+_RECORDING = "compare recordings by tokspec diff"
 _TOO_LARGE = "tokspec run --report writes no such report; run again"
 
 _NumberedLine = tuple[int, dict[str, Any]]
@@ -206,10 +210,14 @@ def read_report(file: Path, name: str = "") -> Report:
         DataError: the first thing that is wrong with it, with file, line and key; also if it was cut off.
     """
     name = name or str(file)
+    if read_at_most(file, name, len(_GZIP)).startswith(_GZIP):
+        raise DataError(f"is compressed, and a report is not; decompress it, or {_RECORDING}", name)
     lines = list(_read_lines(read_bounded(file, name, LARGEST, _TOO_LARGE), name))
     if not lines:
         raise DataError("is empty; tokspec run --report writes a report", name)
     first = lines[0][1]
+    if isinstance(first, dict) and "tokspec_recording" in first:
+        raise DataError(f"is a recording and not a report; {_RECORDING}", name)
     if isinstance(first, dict) and isinstance(form := first.get("tokspec_report"), int) and form != FORMAT:
         raise DataError(f"is a report of form {form}, and this suite reads {FORMAT}; run again", name)
     _, header = _valid(lines[0], "header", name)
