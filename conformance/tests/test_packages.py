@@ -451,8 +451,9 @@ import {{ register }} from "{index}";
 const {{ hello, replies, pack, model = "tokenizer.json" }} = JSON.parse(readFileSync("recording.json", "utf8"));
 const next = () => {{
   const reply = replies.shift();
-  if (reply.refused) throw Object.assign(new Error("as recorded"), {{ reason: reply.refused }});
-  if (reply.crashed) throw new Error("as recorded");
+  const error = new Error(reply.message ?? "as recorded");
+  if (reply.refused) throw Object.assign(error, {{ reason: reply.refused }});
+  if (reply.crashed) throw error;
   return reply.ok;
 }};
 const operations = Object.fromEntries(hello.operations.map((name) => [name, next]));
@@ -560,6 +561,57 @@ def test_pieces_without_spans_and_faults_are_taken_as_in_the_harness(
     verdicts = recorded(tmp_path)
     assert verdicts.pop("the run") == "pass"
     assert verdicts == {result.case.id: result.verdict.value for result in judge_all(replies)}
+
+
+#: Moves the cursor, turns the text around, and would be a command of GitHub Actions on a line of its own.
+EVIL = "\x1b]0;pwn\x07\x1b[31mRED\r\n::error::pwn \u202e"
+
+
+def node_said(folder: Path) -> str:
+    test = folder / "recorded.test.mjs"
+    test.write_text(NODE_RECORDED.format(index=(PACKAGES / "npm" / "index.mjs").as_uri()), "utf-8")
+    command = ["node", "--test", "--test-reporter=spec", test.name]
+    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8").stdout
+
+
+def cargo_said(folder: Path) -> str:
+    command = ["cargo", "run", "--quiet", "--offline", "--example", "recorded"]
+    settings = {**os.environ, **settings_of(folder), "CARGO_TARGET_DIR": str(PACKAGES / "crate" / "target")}
+    done = subprocess.run(command, cwd=PACKAGES / "crate", env=settings, capture_output=True, encoding="utf-8")
+    return done.stdout
+
+
+def go_said(folder: Path) -> str:
+    events = go_events(PACKAGES / "go", "TestRecorded", **settings_of(folder))
+    return "".join(event.get("Output", "") for event in events)
+
+
+def junit_said(folder: Path) -> str:
+    junit_recorded(folder)
+    report = ElementTree.parse(PACKAGES / "jvm" / "target" / "surefire-reports" / "TEST-Recorded.xml")
+    return "".join(report.getroot().itertext())
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (node_said, r"\u{1b}]0;pwn\u{7}\u{1b}[31mRED\u{d} | ::error::pwn \u{202e} | at "),
+        (cargo_said, r"\u{1b}]0;pwn\u{7}\u{1b}[31mRED\r\n::error::pwn \u{202e}"),
+        (go_said, r"\u001b]0;pwn\u0007\u001b[31mRED\u000d\u000a::error::pwn \u202e"),
+        (junit_said, r"\u001b]0;pwn\u0007\u001b[31mRED\u000d\u000a::error::pwn \u202e | at "),
+    ],
+)
+def test_what_an_implementation_says_is_shown_on_one_line_without_control_characters(
+    said: Callable[[Path], str], shown: str, tmp_path: Path
+) -> None:
+    hello = {"operations": ["encode"], "formats": ["tokspec"], "encode_fields": ["tokens"]}
+    replies = [{"crashed": True, "message": EVIL}, {"refused": "unsupported", "message": EVIL}] * 5000
+    (tmp_path / "recording.json").write_text(json.dumps({"hello": hello, "replies": replies}), "utf-8")
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    text = said(tmp_path)
+    assert f"crash: {shown}" in text or f"crash: Error: {shown}" in text or f"IllegalStateException: {shown}" in text
+    assert [line for line in text.splitlines() if line.strip().startswith("::error")] == []
+    assert not re.search("\x1b\\]|\x1b\\[31mRED|\u202e", text)
 
 
 #: What the suite's cases do not show: pairs and overflowing parts beyond ASCII, batches, and tolerances.

@@ -231,7 +231,10 @@ func attempt[T any](call func() (T, error)) (result T, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			stack := strings.SplitN(string(debug.Stack()), "\n", stackLines+1)
-			err = fmt.Errorf("panic: %v\n%s", panicked, strings.Join(stack[:min(len(stack), stackLines)], "\n"))
+			for index, line := range stack {
+				stack[index] = strings.TrimSpace(line)
+			}
+			err = fmt.Errorf("panic: %v | %s", panicked, strings.Join(stack[:min(len(stack), stackLines)], " | "))
 		}
 	}()
 	return call()

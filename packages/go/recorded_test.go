@@ -1,6 +1,7 @@
 package tokspec
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ type recordedReply struct {
 	OK      json.RawMessage
 	Refused string
 	Crashed bool
+	Message string // of the refusal or the crash
 	Exits   bool
 	Asked   any // the input, if it is to be looked at
 }
@@ -47,9 +49,9 @@ func TestRecorded(t *testing.T) {
 		case reply.Exits:
 			os.Exit(0)
 		case reply.Refused != "":
-			return nil, Refusal{reply.Refused, "as recorded"}
+			return nil, Refusal{reply.Refused, cmp.Or(reply.Message, "as recorded")}
 		case reply.Crashed:
-			return nil, errors.New("as recorded")
+			return nil, errors.New(cmp.Or(reply.Message, "as recorded"))
 		}
 		return reply.OK, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 )
 
 // Version is that of the suite.
@@ -153,9 +154,9 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 				passed++
 			case "unsupported", "known failure":
 				skipped++
-				t.Skipf("%s: %s", verdict, detail)
+				t.Skipf("%s: %s", verdict, visible(detail))
 			default:
-				t.Fatal(one.describe(verdict, detail))
+				t.Fatal(one.describe(verdict, visible(detail)))
 			}
 		})
 	}
@@ -196,7 +197,20 @@ func (one testCase) describe(verdict, detail string) string {
 		asked = asked[:2000]
 	}
 	return fmt.Sprintf("%s: %s\n  %s: %s\n  asked %s\n  from %s:%d",
-		verdict, detail, one.Clauses[0], one.Why, asked, one.File, one.Line)
+		verdict, detail, one.Clauses[0], one.Why, visible(asked), one.File, one.Line)
+}
+
+// visible writes a text on one line of a terminal or a log, in which nothing can move a cursor, hide or give a command.
+func visible(text string) string {
+	var shown strings.Builder
+	for _, each := range text {
+		if unicode.IsPrint(each) {
+			shown.WriteRune(each)
+		} else {
+			fmt.Fprintf(&shown, "\\u%04x", each)
+		}
+	}
+	return shown.String()
 }
 
 // chosen returns the option of every choice: what hello declares, else the default.

@@ -10,6 +10,10 @@ export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.
 const NOTHING = "no case passed, and a run that shows nothing is not a pass";
 const TRAINING = ["train", "training_trace", "training_state", "best_pair", "prune_step"];
 const SEVERITY = ["crash", "error", "fail", "unsupported", "pass"];
+
+// A text on one line of a terminal or a log, in which nothing can move a cursor, hide or give a command.
+const HIDDEN = /[^ \p{L}\p{N}\p{P}\p{S}]|[\u115f\u1160\u3164\uffa0\u2800]/gu;
+const visible = (text) => String(text).replace(HIDDEN, (each) => `\\u{${each.codePointAt(0).toString(16)}}`);
 const unsupported = (message) => ({ refused: { reason: "unsupported", message } });
 
 // To node --test a file whose process ends with status 0 has passed, whatever was judged. So an implementation that ends
@@ -73,7 +77,7 @@ export function register(adapter, { pack, model, knownFailures, select = () => t
 }
 
 function describe({ clauses, why, model, operation, input, inputs, file, line }, verdict, detail) {
-  const asked = JSON.stringify({ model, operation, input, inputs }).slice(0, 2000);
+  const asked = visible(JSON.stringify({ model, operation, input, inputs }).slice(0, 2000));
   return `${verdict}: ${detail}\n  ${clauses[0]}: ${why}\n  asked ${asked}\n  from ${file}:${line}`;
 }
 
@@ -142,7 +146,7 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     let [verdict, detail] = judgeReply(question, reply, choices, hello.encode_fields ?? ["tokens"]);
     if (verdict === "unsupported" && known.entries.get(question.id)?.verdict === "error" && refusesDeclared(question))
       verdict = "error";
-    return { verdict, detail, seen: [verdict, reply.ok ?? (reply.refused ? reply.refused.reason : "crash")] };
+    return { verdict, detail: visible(detail), seen: [verdict, reply.ok ?? (reply.refused ? reply.refused.reason : "crash")] };
   }
 
   // A table comes to the worst of its rows, and is listed by all that fail.
@@ -161,7 +165,7 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     if (verdict === "pass" && (entry || known.unsupported?.has(one.id)))
       return { verdict: "unexpected pass", detail: "passes, and is listed as if it did not" };
     if (!entry || verdict === "unsupported") return { verdict, detail };
-    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: entry.reason };
+    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: visible(entry.reason) };
     return { verdict, detail: `${detail} (and not as it is listed)` };
   };
 }
@@ -171,7 +175,19 @@ async function attempt(call) {
   try {
     return { ok: await call() };
   } catch (error) {
-    return bundle.reasons.includes(error?.reason) ? { refused: error } : { crashed: String(error?.stack ?? error) };
+    return describeThrown(error);
+  }
+}
+
+// What is thrown may itself throw when it is looked at.
+function describeThrown(error) {
+  try {
+    const { reason, message, stack } = Object(error);
+    if (bundle.reasons.includes(reason)) return { refused: { reason, message: String(message ?? "") } };
+    const lines = String(stack ?? error).split(/\n\s*/);
+    return { crashed: lines.filter((line) => !line.includes(import.meta.url)).join(" | ") };
+  } catch {
+    return { crashed: "what is thrown cannot be shown" };
   }
 }
 

@@ -22,10 +22,11 @@ impl Adapter for Recorded {
         if reply["exits"] == true {
             std::process::exit(0);
         }
+        let message = reply["message"].as_str().unwrap_or("as recorded");
         if let Some(reason) = reply["refused"].as_str() {
-            return Err(Refusal(reason.into(), "as recorded".into()));
+            return Err(Refusal(reason.into(), message.into()));
         }
-        assert!(reply["crashed"].is_null(), "as recorded");
+        assert!(reply["crashed"].is_null(), "{message}");
         Ok(reply["ok"].clone())
     }
 }

@@ -68,7 +68,8 @@ fn judge_all<A: Adapter>(adapter: &A, bundle: Value, known_failures: &str) -> Co
         } else if verdict == "unsupported" && known.unsupported.as_ref().is_some_and(|listed| !listed.contains(id)) {
             problems.push(format!("{id} is unsupported, and not listed as such"));
         }
-        let asked = json!([case["model"], case["operation"], case["input"], case["inputs"]]);
+        let detail = visible(&detail);
+        let asked = visible(&json!([case["model"], case["operation"], case["input"], case["inputs"]]).to_string());
         let lines = format!("{verdict}: {detail}\n  {}\n  asked {asked}\n  from {}", case["why"], case["file"]);
         trials.push(Trial::ignorable_test(id, move || match verdict {
             "pass" => Ok(Completion::Completed),
@@ -193,6 +194,12 @@ impl<'a, A: Adapter> Judge<'a, A> {
             }
         }
     }
+}
+
+/// Writes a text on one line of a terminal or a log, in which nothing can move a cursor, hide or give a command.
+fn visible(text: &str) -> String {
+    let escape = |each: char| if "\\\"'".contains(each) { each.to_string() } else { each.escape_debug().to_string() };
+    text.chars().map(escape).collect()
 }
 
 pub(crate) fn text(value: &Value) -> &str {

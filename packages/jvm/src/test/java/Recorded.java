@@ -43,11 +43,12 @@ final class Recorded {
       if (reply.has("exits")) {
         System.exit(0);
       }
+      String message = reply.has("message") ? reply.get("message").getAsString() : "as recorded";
       if (reply.has("refused")) {
-        throw new Refusal(reply.get("refused").getAsString(), "as recorded");
+        throw new Refusal(reply.get("refused").getAsString(), message);
       }
       if (reply.has("crashed")) {
-        throw new IllegalStateException("as recorded");
+        throw new IllegalStateException(message);
       }
       return reply.get("ok");
     }

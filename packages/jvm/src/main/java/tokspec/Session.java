@@ -115,7 +115,7 @@ final class Session<M> {
     } catch (Adapter.Refusal refusal) {
       return new Reply<>(null, refusal.reason, refusal.getMessage());
     } catch (Throwable failure) {
-      Stream<String> frames = Arrays.stream(failure.getStackTrace()).limit(10).map(frame -> "\n    at " + frame);
+      Stream<String> frames = Arrays.stream(failure.getStackTrace()).limit(10).map(frame -> " | at " + frame);
       return new Reply<>(null, "crash", failure + frames.collect(Collectors.joining()));
     }
   }

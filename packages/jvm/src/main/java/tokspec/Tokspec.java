@@ -78,8 +78,7 @@ public final class Tokspec {
 
   /** The tests of one stream. */
   private static final class Run<M> {
-    private static final Pattern UNPRINTABLE =
-        Pattern.compile("[^\\t\\n\\x20-\\x{d7ff}\\x{e000}-\\x{fffd}\\x{10000}-\\x{10ffff}]");
+    private static final Pattern UNPRINTABLE = Pattern.compile("[^ \\p{L}\\p{N}\\p{P}\\p{S}]");
 
     private final Judge<M> judge;
     private final KnownFailures known;
@@ -111,22 +110,25 @@ public final class Tokspec {
       return DynamicTest.dynamicTest(one.id(), switch (verdict) {
         case "pass" -> () -> { };
         case "unsupported", "known failure" -> () -> abort(said);
-        default -> () -> fail(said + printable(describe(one)));
+        default -> () -> fail(said + describe(one));
       });
     }
 
     private static String describe(Case one) {
       Object input = one.inputs() == null ? one.input() : one.inputs();
       String asked = Json.array(one.operation(), one.model(), input).toString();
-      return "\n  " + one.clauses().get(0) + ": " + one.why()
-          + "\n  asked " + asked.substring(0, Math.min(asked.length(), 2000))
+      return "\n  " + one.clauses().get(0) + ": " + printable(one.why())
+          + "\n  asked " + printable(asked.substring(0, Math.min(asked.length(), 2000)))
           + "\n  from " + one.file() + ":" + one.line();
     }
 
-    /** Writes what XML cannot carry as an escape; the reports of test runners are XML. */
+    /**
+     * Writes a text on one line of a terminal or a log, in which nothing can move a cursor, hide or give a command. XML,
+     * of which the reports of test runners are, can carry it too.
+     */
     private static String printable(String text) {
       return UNPRINTABLE.matcher(text)
-          .replaceAll(found -> String.format("\\\\u%04x", (int) found.group().charAt(0)));
+          .replaceAll(found -> String.format("\\\\u%04x", found.group().codePointAt(0)));
     }
 
     DynamicTest end(String name) {
