@@ -165,7 +165,7 @@ def compared(right: Reply, reply: Reply) -> Comparison:
         (INFINITE, DIES, "differs", "crash"),
         (INFINITE, INFINITE, "open", ""),
         (DIES, UNKNOWN, "open", ""),
-        (Refused("invalid_input", "?"), Refused("invalid_input", "otherwise said"), "same", ""),
+        (Refused("invalid_input", "?"), Refused("invalid_input", "otherwise said"), "same", "refused"),
         (Refused("invalid_input", "?"), UNKNOWN, "differs", "not refused as invalid_input"),
         (Refused("invalid_input", "?"), DIES, "differs", "crash, not refused as invalid_input"),
         (UNKNOWN, Refused("unsupported", "?"), "unsupported", ""),

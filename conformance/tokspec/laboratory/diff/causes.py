@@ -42,6 +42,10 @@ class Outcome:
         return not self.verdict.conforms
 
 
+#: How the reason ends why two faults of one kind are not compared.
+FAULT_OF_BOTH = ", and so does B"
+
+
 def compare_replies(
     operation: str, input: Mapping[str, Any], a: Reply, b: Reply, units: tuple[str, str] = ("", "")
 ) -> Outcome:
@@ -63,7 +67,7 @@ def compare_replies(
         return _compare_answers(operation, input, a.result, b.result, units)
     said = [_kind_of_reply(reply) for reply in (a, b)]
     if said[0] == said[1] and isinstance(a, Fault):
-        return Outcome(operation, input, a, b, Verdict.UNSUPPORTED, f"A {said[0]}, and so does B")
+        return Outcome(operation, input, a, b, Verdict.UNSUPPORTED, f"A {said[0]}{FAULT_OF_BOTH}")
     if said[0] == said[1]:
         return Outcome(operation, input, a, b, Verdict.PASS)
     verdict = Verdict(b.kind) if isinstance(b, Fault) else Verdict.ERROR if isinstance(b, Refused) else Verdict.FAIL
