@@ -49,8 +49,7 @@ def _cases() -> Iterator[Case]:
         if path.parent.name in ("models", "corpora"):
             continue
         file = read(path)
-        for raw in file["cases"]:
-            model = raw.get("model", file.get("model"))
+        for raw, model in (each for one in file["cases"] for each in _families(one, file)):
             for name, asked, outcome in _questions(raw):
                 yield Case(
                     name,
@@ -61,6 +60,29 @@ def _cases() -> Iterator[Case]:
                     tuple(raw["verified_by"]),
                     raw.get("tolerance", {"relative": 1e-9, "absolute": 1e-9}),
                 )
+
+
+def _families(raw: Mapping[str, Any], file: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """A case with its model, or once with that of each family; the first has the name of the case."""
+    models, model = raw.get("models", file.get("models")), raw.get("model", file.get("model", {}))
+    is_whole = isinstance(model, str) or "type" in model
+    if models is None or (is_whole and "models" not in raw):
+        yield raw, model
+        return
+    for place, (family, own) in enumerate(models.items()):
+        case = _of_family(raw, family)
+        if "inputs" in case:
+            case["inputs"] = [_of_family(row, family) for row in case["inputs"]]
+        if place:
+            case["id"] = f"{raw['id']}-{family}"
+            case["verified_by"] = []  # a program computes the first
+        yield case, {"type": family, **own, **({} if is_whole else model)}
+
+
+def _of_family(question: Mapping[str, Any], family: str) -> dict[str, Any]:
+    kept, own = dict(question), question.get("differs", {}).get(family, {})
+    kept.pop("differs", None)
+    return {key: value for key, value in kept.items() if not own or key not in OUTCOMES} | own
 
 
 def _questions(raw: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

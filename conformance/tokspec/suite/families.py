@@ -62,9 +62,8 @@ def _case(raw: Mapping[str, Any], family: str, *, is_first: bool) -> dict[str, A
     if not is_first:
         case["id"] = f"{raw['id']}-{family}"
         case["since"] = max(raw.get("since", _SINCE), _SINCE, key=numbers_of)
-        if case["verified_by"] == raw["verified_by"]:  # what implementations answered to the first model
-            notes = [note for note in raw["verified_by"] if not note.startswith("implementations")]
-            case["verified_by"] = [*notes, f"hand: as {raw['id']}; this model makes the same tokens"]
+        if case["verified_by"] == raw["verified_by"]:  # which is of the first model
+            case["verified_by"] = [f"hand: as {raw['id']}; this model makes the same tokens"]
     return case
 
 
