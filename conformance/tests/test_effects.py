@@ -119,6 +119,10 @@ class Ids(ReferenceAdapter):
 """
 
 
+#: The cases of a clause in a version of the suite, so that younger ones change nothing.
+SELECTED = ("--select", "BPE-ENC-3", "--fixtures-version", "0.2.0")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -143,7 +147,7 @@ def test_a_run_ends_with_what_its_failures_cost(run: CommandLine, folder: Path) 
 
 def test_the_input_of_a_model_is_required_alone(run: CommandLine, folder: Path) -> None:
     def complaints(adapter: str, required: str) -> list[str]:
-        *_, out, _ = run("run", "--impl", f"costly:{adapter}", "--select", "BPE-ENC-3", "--require", required)
+        *_, out, _ = run("run", "--impl", f"costly:{adapter}", *SELECTED, "--require", required)
         return [line for line in out.splitlines() if line.startswith("--require")]
 
     assert complaints("Names", "BPE-ENC-3:input") == []
@@ -155,8 +159,9 @@ def test_the_input_of_a_model_is_required_alone(run: CommandLine, folder: Path) 
 
 
 def test_a_report_keeps_the_effects(run: CommandLine, folder: Path) -> None:
-    selected = ("--select", "BPE-ENC-3", "--show", "0")
-    _, told, _ = run("run", "--impl", "costly:Names", *selected, "--report", "report.ndjson", "--junit", "junit.xml")
+    _, told, _ = run(
+        "run", "--impl", "costly:Names", *SELECTED, "--show", "0", "--report", "report.ndjson", "--junit", "junit.xml"
+    )
     _, read, _ = run("report", "report.ndjson", "--show", "0")
     table = told[told.index("effect ") :]
     assert read[read.index("effect ") :] == table
