@@ -184,7 +184,7 @@ def test_two_sides_that_refuse_all_that_is_drawn_show_nothing(run: Run, folder: 
 
 
 def test_spans_that_are_declared_and_left_out_do_not_satisfy_a_rule_about_spans(run: Run, folder: Path) -> None:
-    selected = ("--select", "TERM-3", "--require", "TERM-3")
+    selected = ("--select", "TERM-3", "--require", "TERM-3", "--fixtures-version", "0.2.0")
     status, out, _ = run("run", "--impl", "mine:LeavesOutSpans", *selected)
     listed = "units-of-added-tokens, encode-span-space-inside, encode-span-dropped-spaces and 1 more"
     assert (status, out.splitlines()[-2:]) == (

@@ -15,7 +15,7 @@ from tokspec.adapter import Hello, Unsupported
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec
 from tokspec.judge.probe import ChoiceFinding, Probe, probe
-from tokspec.protocol.spans import convert_spans
+from tokspec.protocol.spans import convert_result
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import select
@@ -34,7 +34,7 @@ class InBytes(ReferenceAdapter):
     """Counts in bytes of UTF-8, and says nothing about it."""
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        return convert_spans(super().run(operation, model, input), input.get("text", ""), "byte")
+        return convert_result(super().run(operation, model, input), input, "byte")
 
 
 class Silent(ReferenceAdapter):

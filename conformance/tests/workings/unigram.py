@@ -302,6 +302,15 @@ def finite(number: float) -> float:
     return number
 
 
+def refuse_overflow(vocabulary: Vocabulary, tokens: Sequence[str]) -> None:
+    """Refuse a product that overflows on its way, multiplied from left to right (UNI-LOSS-3)."""
+    reached = 1.0
+    for token in tokens:
+        reached *= float_of(vocabulary.probability[token])
+        if math.isinf(reached):
+            raise Refused("invalid_input")
+
+
 def float_of(value: Probability) -> float:
     """A floating-point number.
 
@@ -345,6 +354,8 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
     if operation == "token_probabilities":
         return [{"probabilities": {token: float_of(value) for token, value in vocabulary.probability.items()}}]
     if operation == "segmentations":
+        for tokens in vocabulary.segmentations(request["word"]):
+            refuse_overflow(vocabulary, tokens)
         all_ = [[tokens, float_of(vocabulary.product(tokens))] for tokens in vocabulary.segmentations(request["word"])]
         return [{"segmentations": all_}]
     if operation == "nbest":

@@ -14,6 +14,9 @@ import jsonschema_rs
 
 from tokspec.base.files import fixtures_folder
 
+#: What stands for each lone surrogate while a value is validated, so that two of them differ.
+_PRIVATE = {chr(0xD800 + place): chr(0xF0000 + place) for place in range(0x800)}
+
 _LONGEST_MESSAGE = 240
 _LONGEST_KEY = 100
 
@@ -115,9 +118,9 @@ def _found(value: Any, part: str, every: bool) -> list[jsonschema_rs.ValidationE
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Copy a value with U+FFFD for every lone surrogate."""
+    """Copy a value with a character for private use for every lone surrogate."""
     if isinstance(value, str):
-        return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in value)
+        return "".join(_PRIVATE.get(character, character) for character in value)
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
     return [_without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
