@@ -135,10 +135,10 @@ def test_a_run_ends_with_what_its_failures_cost(run: CommandLine, folder: Path) 
     assert (status, out.splitlines()[-6:]) == (
         1,
         [
-            "effect          asked  right  worst of",
-            "model input         1      1         ·",
-            "positions           1      1         ·",
-            "names               1      ·         1",
+            "effect          asked  right  failing",
+            "model input         1      1        ·",
+            "positions           1      1        ·",
+            "names               1      ·        1",
             "",
             "tokref 0.3.0 does not conform: 1 case = 1 fail",
         ],

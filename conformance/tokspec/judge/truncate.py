@@ -12,8 +12,8 @@ from tokspec.base.display import quote
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.protocol.messages import Answer, Reply
 
-#: Bytes of the longest answer that is not truncated, as JSON in ASCII. Right answers to the longest texts of the suite
-#: are, with all fields; a test holds that none has more than twice that.
+#: Bytes of the longest answer that is not truncated, as JSON in ASCII. A test holds that no right answer of the suite
+#: has more than a third of that, except in the few cases about long texts that it lists.
 LONGEST = 64 * 1024
 
 #: Bytes that a byte of a value may have in JSON, as ``marshal`` writes it without references: those of an escape.

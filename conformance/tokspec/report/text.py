@@ -112,7 +112,7 @@ def effect_rows(run: Run) -> list[tuple[str, list[str]]]:
     """Return the rows of a table by effect: how many cases ask of it, in how many it is right, and of how many failing
     cases, known ones too, it is the worst effect.
     """
-    heads = ("effect", ["asked", "right", "worst of"])
+    heads = ("effect", ["asked", "right", "failing"])
     counted = [(effect.value, [str(count or "·") for count in counts]) for effect, counts in run.by_effect.items()]
     return [heads, *((name, cells) for name, cells in counted if set(cells) != {"·"})]
 

@@ -15,7 +15,7 @@ import jsonschema_rs
 from tokspec.base.files import fixtures_folder
 
 #: What stands for each lone surrogate while a value is validated, so that two of them differ.
-_PRIVATE = {chr(0xD800 + place): chr(0xF0000 + place) for place in range(0x800)}
+_PRIVATE = {0xD800 + place: 0xF0000 + place for place in range(0x800)}
 
 _LONGEST_MESSAGE = 240
 _LONGEST_KEY = 100
@@ -120,7 +120,7 @@ def _found(value: Any, part: str, every: bool) -> list[jsonschema_rs.ValidationE
 def _without_surrogates(value: Any) -> Any:
     """Copy a value with a character for private use for every lone surrogate."""
     if isinstance(value, str):
-        return "".join(_PRIVATE.get(character, character) for character in value)
+        return value.translate(_PRIVATE)
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
     return [_without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value

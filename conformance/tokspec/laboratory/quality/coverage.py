@@ -54,9 +54,8 @@ REASONS: Mapping[tuple[str, str], str] = {
 }
 
 
-#: The rules that hold for models of every family, by the beginnings of clauses, of which the longest counts. An
-#: implementation may have code of its own for each family there. The other rules act before a model, on text, or after
-#: it, on the text of tokens, or are those of one family.
+#: The rules that hold for models of every family, by the beginnings of their ids. An implementation may have separate
+#: code for each family there. The other rules act on text before a model, on the tokens after it, or in one family.
 OF_EVERY_FAMILY = ("ADDED", "SPECIAL", "ENC", "POST", "BATCH", "TRUNC", "PAD", "TRUST", "PARTS", "DEC-5", "DEC-6")
 
 
