@@ -420,6 +420,29 @@ def test_an_unknown_character_whose_token_and_id_do_not_belong_together(unknown:
     assert tried(Scripted(run=run)) == expected({"unknown": bert})
 
 
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        (
+            {},
+            'unigram: {"text": "x"} → the token "x" has the id 4, which is that of "<unk>"; give the token of the id, '
+            "or declare the choice unknown_token_text=surface",
+        ),
+        ({"unknown_token_text": "surface"}, ""),
+        ({"unknown_token_text": "surface_in_unigram"}, ""),
+    ],
+)
+def test_the_surface_of_an_unknown_token_is_right_where_the_choice_says_so(options: dict[str, str], note: str) -> None:
+    def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
+        if input != {"text": "x"} or model["type"] != "unigram":
+            return answer_of(model)
+        return {"tokens": ["x"], "ids": [[token for token, _ in model["tokens"]].index("<unk>")]}
+
+    steps = {step.name: step for step in tried(Scripted(replace(HELLO, choices=options), run))}
+    right = '{"text": "x"} → an answer or a refusal of every model'
+    assert steps["unknown"] == Step("unknown", not note, note or right)
+
+
 def test_a_tokenizer_that_gives_the_text_of_what_is_unknown_is_told_and_not_wrong() -> None:
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         return {"tokens": list(input["text"])}

@@ -5,7 +5,7 @@ import pytest
 from tokref import Choices, InputError
 
 NAMES = (
-    "bpe_training_tie, bpe_merge_order, bpe_merge_places, bpe_pairs, bpe_unknown_run, bpe_unknown_without_token, "
+    "bpe_training_tie, bpe_merge_order, bpe_merge_places, bpe_pairs, unknown_token_text, bpe_unknown_run, bpe_unknown_without_token, "
     "merge_outside_vocabulary, duplicate_token, wordpiece_length_unit, unigram_tie, unigram_score_start, "
     "unigram_unknown, unigram_unknown_score, unigram_unknown_without_token, join_without_decoder, "
     "metaspace_leading_space, unknown_id, truncation_odd, wordpiece_cleanup, final_sigma, byte_level_added_tokens, "
@@ -20,6 +20,7 @@ def test_the_defaults_are_those_of_the_documents() -> None:
         bpe_merge_order="single_pass",
         bpe_merge_places="leftmost",
         bpe_pairs="listed",
+        unknown_token_text="entry",
         bpe_unknown_run="each",
         bpe_unknown_without_token="error",
         merge_outside_vocabulary="refused",

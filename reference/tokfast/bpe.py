@@ -49,6 +49,7 @@ class BpeEncoder:
         self._drops_first = (
             model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
         )
+        self._shows_surface = choices.unknown_token_text == "surface"  # ENC-9
         self._table = _MergeTable(model, choices)
         self._merged_parts = Cache(self._merge_part)
 
@@ -77,10 +78,11 @@ class BpeEncoder:
             elif self._model.unknown_token is not None:
                 is_unknown = True
                 if was_unknown and self._fuses_unknown():  # BPE-ENC-7
-                    parts[-1] = parts[-1]._replace(last=where)
+                    text = parts[-1].text + piece[where[0]] if self._shows_surface else parts[-1].text
+                    parts[-1] = parts[-1]._replace(text=text, last=where)
                 else:
                     unknown = unknown_token(self._model, symbols[begin], 0, 0)
-                    parts.append(Part(unknown.text, unknown.id, where))
+                    parts.append(Part(piece[where[0]] if self._shows_surface else unknown.text, unknown.id, where))
             elif self._choices.bpe_unknown_without_token == "kept":  # BPE-ENC-8
                 parts.append(Part(symbols[begin], None, where))
             elif self._choices.bpe_unknown_without_token == "error":

@@ -121,6 +121,7 @@ class UnigramEncoder:
         self._trie = _Trie(costs)
         self._unknown_row: tuple[str, int | None] | None = None  # known when it was needed: it may be refused
         self._without_token = "error" if model.unknown_token is not None else choices.unigram_unknown_without_token
+        self._shows_surface = choices.unknown_token_text != "entry"  # ENC-9
         self._unknown_cost: float | None = None
         if choices.unigram_unknown == "run":  # UNI-UNK-3
             self._unknown_cost = cost_of_unknown(model, costs, choices)
@@ -175,7 +176,8 @@ class UnigramEncoder:
             return [Part(piece[begin:end], None, range(begin, end))] if self._without_token == "kept" else []
         if self._unknown_row is None:
             self._unknown_row = unknown_token(self._model, piece[begin:end], begin, end)[:2]
-        return [Part(*self._unknown_row, range(begin, end))]
+        text, id = self._unknown_row
+        return [Part(piece[begin:end] if self._shows_surface else text, id, range(begin, end))]
 
     def segment(self, word: str) -> Segmentation:
         """Return the segmentation of the highest probability, as :func:`tokref.segment` does."""

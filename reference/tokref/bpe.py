@@ -184,7 +184,9 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
         found = find_tokens(symbol, piece, model)
         was_run, is_run = is_run, not found and model.unknown_token is not None
         if was_run and is_run and fuses_unknown(model, choices):  # BPE-ENC-7
-            tokens[-1] = tokens[-1]._replace(end=piece.span(symbol.begin, symbol.end)[1])
+            (next_one,) = replace_unknown(symbol, piece, model, choices)
+            text = tokens[-1].text + next_one.text if choices.unknown_token_text == "surface" else next_one.text
+            tokens[-1] = tokens[-1]._replace(text=text, end=next_one.end)
         else:
             tokens += found or replace_unknown(symbol, piece, model, choices)
     return tokens
@@ -342,7 +344,9 @@ def replace_unknown(symbol: Symbol, piece: AlignedText, model: Bpe, choices: Cho
     """
     start, stop = piece.span(symbol.begin, symbol.end)
     if model.unknown_token is not None:  # BPE-ENC-6
-        return [unknown_token(model, symbol.text, start, stop)]
+        token = unknown_token(model, symbol.text, start, stop)
+        surface = piece.text[symbol.begin : symbol.end]
+        return [token._replace(text=surface) if choices.unknown_token_text == "surface" else token]  # ENC-9
     if choices.bpe_unknown_without_token == "kept":  # BPE-ENC-8
         return [Token(symbol.text, None, start, stop)]
     if choices.bpe_unknown_without_token == "error":

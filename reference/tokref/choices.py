@@ -24,6 +24,7 @@ class Choices:
     bpe_merge_order: Literal["single_pass", "lowest_rank"] = "single_pass"
     bpe_merge_places: Literal["leftmost", "all"] = "leftmost"
     bpe_pairs: Literal["listed", "in_vocabulary"] = "listed"
+    unknown_token_text: Literal["entry", "surface", "surface_in_unigram"] = "entry"
     bpe_unknown_run: Literal["each", "fused"] = "each"
     bpe_unknown_without_token: Literal["error", "dropped_before_merging", "dropped_after_merging", "kept"] = "error"
     merge_outside_vocabulary: Literal["refused", "ignored"] = "refused"

@@ -320,7 +320,9 @@ def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram, choices: 
         return []
     if model.unknown_token is None and choices.unigram_unknown_without_token == "kept":
         return [Token(piece.text[begin:end], None, *piece.span(begin, end))]
-    return [unknown_token(model, piece.text[begin:end], *piece.span(begin, end))]
+    token = unknown_token(model, piece.text[begin:end], *piece.span(begin, end))
+    # A decoder that copies what it does not know needs the characters; the id says all the same that it is unknown.
+    return [token if choices.unknown_token_text == "entry" else token._replace(text=piece.text[begin:end])]  # ENC-9
 
 
 # Training

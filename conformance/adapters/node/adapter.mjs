@@ -61,6 +61,7 @@ const hello = {
     pattern_interval_plus: "repeated",
     unigram_tie: "earliest_start",
     unigram_unknown: "run",
+    unknown_token_text: "surface_in_unigram",
     unigram_unknown_without_token: "kept",
   },
   unicode: process.versions.unicode,

@@ -168,20 +168,25 @@ def _wrong(hello: Hello, request: Request, reply: Answer) -> Iterator[str]:
     if lacking:
         yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all that encode_fields names"
     if operation == "encode" and "tokens" in reply.result:
-        yield from _strangers(request.model, reply.result)
+        yield from _strangers(hello, request, reply.result)
 
 
-def _strangers(model: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
-    """Say which tokens are not those of their ids."""
-    known = _vocabulary(model)
+def _strangers(hello: Hello, request: Request, result: Mapping[str, Any]) -> Iterator[str]:
+    """Describe the tokens that are not those of their ids; an unknown token may have its surface as text (ENC-9)."""
+    model, known = request.model, _vocabulary(request.model)
+    options = {"bpe": ("surface",), "unigram": ("surface", "surface_in_unigram")}.get(model["type"], ())
     tokens, ids = result["tokens"], result.get("ids", [None] * len(result["tokens"]))
     if len(tokens) != len(ids):
         yield f"tokens {compact(tokens)}, ids {compact(ids)}: there are not as many"
     for token, number in zip(tokens, ids, strict=False):
         owner = known[number] if number in range(len(known)) else None
         if number is not None and owner != token and (owner or token in known):
+            is_surface = owner is not None and owner == model.get("unknown_token") and token in request.input["text"]
+            if is_surface and hello.choices.get("unknown_token_text") in options:
+                continue
             whose = f"that of {compact(owner)}" if owner else "no token's"
-            yield f"the token {compact(token)} has the id {number}, which is {whose}; give the token of the id"
+            choice = f", or declare the choice unknown_token_text={options[0]}" if is_surface and options else ""
+            yield f"the token {compact(token)} has the id {number}, which is {whose}; give the token of the id{choice}"
 
 
 def _vocabulary(model: Mapping[str, Any]) -> Sequence[Any]:
@@ -229,7 +234,11 @@ def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
         elif wrong := "" if isinstance(again.reply, Refused) else _complaint(session.hello, again, answered=False):
             yield Step("unknown", False, f"{each.kind}: {compact(_UNKNOWN)} → {wrong}")
             return
-        elif isinstance(again.reply, Answer) and "unknown_token" in each.request.model:
+        elif (
+            isinstance(again.reply, Answer)
+            and "unknown_token" in each.request.model
+            and "ids" not in again.reply.result
+        ):
             known = _vocabulary(each.request.model)
             for token in (token for token in again.reply.result.get("tokens", ()) if token not in known):
                 told.setdefault(_BETTER_GIVE, f"{each.kind}: the token {compact(token)} is not in the vocabulary")

@@ -34,6 +34,7 @@ CHOICES = {
     "unigram_unknown": "run",
     "metaspace_leading_space": "removed_from_first_token",
     "unknown_id": "skipped",
+    "unknown_token_text": "surface_in_unigram",
     "truncation_odd": "longer",
     "wordpiece_cleanup": "each_token",
     "final_sigma": "plain",

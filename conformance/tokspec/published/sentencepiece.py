@@ -34,6 +34,7 @@ CHOICES = {
     "unigram_score_start": "zero",
     "metaspace_leading_space": "as_put",
     "unknown_id": "error",
+    "unknown_token_text": "surface",
     "byte_fallback_invalid": "byte",
     "offset_unit": "code_point",
 }

@@ -24,6 +24,7 @@ from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, numbers_of, r
 from tokspec.suite.families import OUTCOMES, by_family
 from tokspec.suite.specification import Specification, load_specification
 from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
+from tokspec.suite.surfaces import KEY, by_option, entries, has_surfaces, surfaces
 
 #: The folders of what cases name, and the part of the schema that describes a file there.
 _PARTS = {"models": "model", "corpora": "corpus_inline"}
@@ -138,7 +139,8 @@ class _Loader:
         return parse_yaml(text, name)
 
     def case(self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model, source: Any) -> Case:
-        input, outcome = ({}, {}) if "inputs" in raw else self.question(document, path, raw["input"], raw)
+        family = model.content.get("type")
+        input, outcome = ({}, {}) if "inputs" in raw else self.question(document, path, raw["input"], raw, family)
         case = Case(
             id=raw["id"],
             clauses=tuple(raw["clauses"]),
@@ -158,18 +160,22 @@ class _Loader:
             since=raw.get("since", FIRST_VERSION),
         )
         places = [((*path, "inputs", index), row) for index, row in enumerate(raw.get("inputs", ()))]
-        rows = [(*self.question(document, place, _input_of(row), row), document.lines[place]) for place, row in places]
+        rows = [
+            (*self.question(document, place, _input_of(row), row, family), document.lines[place])
+            for place, row in places
+        ]
         return case.with_rows(rows)
 
     def question(
-        self, document: Document, path: KeyPath, input: Mapping[str, Any], raw: Mapping[str, Any]
+        self, document: Document, path: KeyPath, input: Mapping[str, Any], raw: Mapping[str, Any], family: str | None
     ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the input and the outcome of a case or of a row."""
         place = (*path, "input") if "input" in raw else path
         asked = {**_unhex(document, place, input)}
         if isinstance(asked.get("corpus"), str):
             asked["corpus"] = self.part(document, (*place, "corpus"), "corpora", asked["corpus"])
-        return asked, {key: _unhex(document, (*path, key), raw[key]) for key in OUTCOMES if key in raw}
+        outcome = {key: _unhex(document, (*path, key), raw[key]) for key in OUTCOMES if key in raw}
+        return asked, by_option(outcome, family)
 
     def model(self, document: Document, path: KeyPath, inline_name: str) -> Model:
         value = _value_at(document.value, path)
@@ -300,11 +306,12 @@ def _check_outcome(
     results = {(*path, "one_of", index): result for index, result in enumerate(outcome.get("one_of", ()))}
     if "expect" in outcome:
         results[*path, "expect"] = outcome["expect"]
-    for place, result in results.items():
-        for inner, message in schema.errors(result, f"operations/{operation}/result"):
-            raise document.error((*place, *inner), message)
-        for inner, message in _LENGTHS.get(operation, _no_lengths)(result, input):
-            raise document.error((*place, *inner), message)
+    for place, written in results.items():
+        for result in (entries(written), surfaces(written)) if has_surfaces(written) else (written,):
+            for inner, message in schema.errors(result, f"operations/{operation}/result"):
+                raise document.error((*place, *inner), message)
+            for inner, message in _LENGTHS.get(operation, _no_lengths)(result, input):
+                raise document.error((*place, *inner), message)
     _check_alike(document, path, outcome)
     if "by_choice" not in outcome:
         return
@@ -372,5 +379,5 @@ def _check_alike(document: Document, path: KeyPath, outcome: Mapping[str, Any]) 
     """Check that the right answers of a ``one_of`` have the same keys: any of them is compared as the first is."""
     first, *others = outcome.get("one_of", [{}])
     for index, other in enumerate(others, 1):
-        if other.keys() != first.keys():
+        if other.keys() - {KEY} != first.keys() - {KEY}:
             raise document.error((*path, "one_of", index), f"needs the keys of the first, {', '.join(first)}")

@@ -1,0 +1,66 @@
+"""``surface_tokens`` of a fixture, and the outcomes that the loader makes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tokspec.base.errors import DataError
+from tokspec.suite.fixtures import load_suite
+
+CASE = """\
+about: "Unknown characters."
+source: [{{implementation: "tokenizers 0.23.3"}}]
+cases:
+  - id: some-case
+    clauses: [ENC-9]
+    why: "x is unknown."
+    since: "0.3.0"
+    model: {model}
+    operation: encode
+    input: {{text: "ax"}}
+    {outcome}
+    verified_by: ["hand: x is no token"]
+"""
+
+BPE = '{type: "bpe", vocabulary: ["?", "a"], merges: [], unknown_token: "?"}'
+UNIGRAM = '{type: "unigram", tokens: [["?", 1], ["a", 1]], unknown_token: "?"}'
+WORDS = '{type: "wordlevel", vocabulary: ["?", "a"], unknown_token: "?"}'
+
+ENTRY, SURFACE = {"expect": {"tokens": ["a", "?"], "ids": [1, 0]}}, {"expect": {"tokens": ["a", "x"], "ids": [1, 0]}}
+
+
+def outcome_of(folder: Path, model: str, outcome: str) -> object:
+    (folder / "some.yaml").write_text(CASE.format(model=model, outcome=outcome), "utf-8")
+    return load_suite(folder).cases["some-case"].outcome
+
+
+def by_option(in_unigram: object) -> dict[str, object]:
+    options = {"entry": ENTRY, "surface": SURFACE, "surface_in_unigram": in_unigram}
+    return {"by_choice": {"unknown_token_text": options}}
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"), [(BPE, by_option(ENTRY)), (UNIGRAM, by_option(SURFACE)), (WORDS, ENTRY)]
+)
+def test_the_text_of_an_unknown_token_is_expected_by_the_choice(tmp_path: Path, model: str, expected: object) -> None:
+    written = 'expect: {tokens: ["a", "?"], surface_tokens: ["a", "x"], ids: [1, 0]}'
+    assert outcome_of(tmp_path, model, written) == expected
+
+
+def test_surfaces_stand_within_another_choice_and_in_one_of_several_answers(tmp_path: Path) -> None:
+    answers = '[{tokens: ["a", "?"], surface_tokens: ["a", "x"], ids: [1, 0]}, {tokens: ["a"], ids: [1]}]'
+    written = f"by_choice: {{bpe_unknown_run: {{each: {{one_of: {answers}}}, fused: {{error: unknown_symbol}}}}}}"
+    both = [{"one_of": [each["expect"], {"tokens": ["a"], "ids": [1]}]} for each in (ENTRY, SURFACE)]
+    options = {"entry": both[0], "surface": both[1], "surface_in_unigram": both[0]}
+    each = {"by_choice": {"unknown_token_text": options}}
+    expected = {"by_choice": {"bpe_unknown_run": {"each": each, "fused": {"error": "unknown_symbol"}}}}
+    assert outcome_of(tmp_path, BPE, written) == expected
+
+
+def test_surfaces_have_one_text_for_each_token(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        outcome_of(tmp_path, BPE, 'expect: {tokens: ["a", "?"], surface_tokens: ["a"], ids: [1, 0]}')
+    message = "ids: has 2 entries, and tokens has 1; both have one a token"
+    assert str(caught.value) == f"some.yaml:11: cases[0].expect.{message}"
