@@ -30,7 +30,8 @@ from tokspec.suite.specification import load_specification
 
 ROOT = Path(__file__).parents[2]
 SUITE = load_suite().cases
-PROFILES = ("documents", "tokenizer.json", "sentencepiece", "tiktoken")
+KINDS = ("documents", "tokenizer.json", "sentencepiece", "tiktoken")
+PROFILES = (*KINDS, "untrusted-text")
 
 
 def case(id: str, *clauses: str) -> Case:
@@ -79,12 +80,13 @@ def test_every_clause_of_a_profile_is_asked_about_in_it(profile: str) -> None:
     ("clause", "profiles"),
     [
         ("BPE-TRAIN-7", ("documents",)),
-        ("BPE-ENC-3", PROFILES),
+        ("BPE-ENC-3", KINDS),
         ("BPE-ENC-9", ("documents", "tokenizer.json")),
         ("PRE-BYTE-1", ("documents", "tokenizer.json", "tiktoken")),
         ("PRE-BYTE-4", ("documents", "tokenizer.json")),
         ("UNI-PRUNE-1", ("documents",)),
         ("PROTO-1", ()),
+        ("TRUST-1", ("untrusted-text",)),
     ],
 )
 def test_a_clause_belongs_to_the_profiles_of_its_chapter_or_its_own(clause: str, profiles: tuple[str, ...]) -> None:
@@ -149,7 +151,7 @@ def test_the_line_of_a_chapter(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("Profiles: tictoken.", "'tictoken' is not a profile; known are documents, tokenizer.json, sentencepiece, tiktoken"),
+        ("Profiles: tictoken.", "'tictoken' is not a profile; known are documents, tokenizer.json, sentencepiece, tiktoken, untrusted-text"),
         ("Profiles: tiktoken; AB-Z: documents.", "names AB-Z, which is not a clause of this chapter"),
     ],
 )  # fmt: skip
@@ -168,11 +170,18 @@ def test_a_case_belongs_to_a_profile_with_all_of_its_clauses() -> None:
         "tokenizer.json": ["merge", "bytes"],
         "sentencepiece": ["merge"],
         "tiktoken": ["merge", "bytes"],
+        "untrusted-text": [],
     }
 
 
+def test_one_clause_about_untrusted_text_makes_a_case_one_of_that_profile_alone() -> None:
+    spelled = case("spelled", "BPE-ENC-3", "TRUST-1")
+    found = [profile for profile in PROFILES if load_specification().is_of(profile, spelled.clauses)]
+    assert found == ["untrusted-text"]
+
+
 def test_what_is_held_is_complete_partial_or_none() -> None:
-    assert [extent(in_profile(MIXED.results, profile)) for profile in PROFILES] == [
+    assert [extent(in_profile(MIXED.results, profile)) for profile in KINDS] == [
         "partial",
         "partial",
         "complete",
@@ -239,7 +248,7 @@ def test_many_missing_cases_are_counted() -> None:
         ("unigramm", "did you mean unigram?"),
         ("bpe-enc-3", "did you mean BPE-ENC-3?"),
         ("core:bp", "did you mean core:bpe?"),
-        ("?", "profiles are documents, tokenizer.json, sentencepiece, tiktoken"),
+        ("?", "profiles are documents, tokenizer.json, sentencepiece, tiktoken, untrusted-text"),
     ],
 )
 def test_an_unknown_name_is_told(name: str, advice: str) -> None:

@@ -88,12 +88,15 @@ class Specification:
     cores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_of(self, profile: str, clauses: Iterable[str]) -> bool:
-        """Whether a case with these clauses belongs to a profile: all of them do.
+        """Whether a case with these clauses belongs to a profile: all of them do, or one where one is enough.
 
         >>> load_specification().is_of("tiktoken", ["BPE-ENC-3", "PRE-BYTE-1"])
         True
+        >>> load_specification().is_of("untrusted-text", ["TRUST-1", "BPE-ENC-3"])
+        True
         """
-        return all(profile in self.clauses[clause].profiles for clause in clauses)
+        found = (profile in self.clauses[clause].profiles for clause in clauses)
+        return any(found) if profile == _OF_ANY_KIND else all(found)
 
     def fields_of(self, clauses: Iterable[str]) -> tuple[str, ...]:
         """Return the fields of an encoding of which a case with these clauses needs one: none if a clause needs none.
@@ -130,6 +133,10 @@ class Specification:
             raise DataError(
                 f"{(written or option)!r} names no option; {question}{name} has {', '.join(options)}", key=key
             )
+
+
+#: The profile about what goes wrong around tokenizers of every other profile; one of its clauses makes a case its own.
+_OF_ANY_KIND = "untrusted-text"
 
 
 @dataclass(frozen=True)
