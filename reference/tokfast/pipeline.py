@@ -47,6 +47,7 @@ from tokref.values import (
     WordLevel,
     WordPiece,
     Words,
+    all_tokens,
 )
 
 _ENCODERS: Mapping[type, Callable[[Any, Choices], Encoder]] = {
@@ -296,7 +297,7 @@ class FastTokenizer:
 
     @cached_property
     def _checks_tokens(self) -> bool:
-        return self.tokenizer.model is not None and bool(self.tokenizer.model.vocabulary)  # DEC-4
+        return self.tokenizer.model is not None and bool(all_tokens(self.tokenizer.model))  # DEC-4
 
     def _require_model(self) -> None:
         if self.tokenizer.model is None:

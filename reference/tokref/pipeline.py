@@ -42,6 +42,7 @@ from tokref.values import (
     WordLevel,
     WordPiece,
     Words,
+    all_tokens,
 )
 from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
@@ -210,7 +211,7 @@ def prepare_decoding(
         InputError: ``unknown_id``.
     """
     vocabulary = tokenizer.vocabulary
-    has_vocabulary = tokenizer.model is not None and bool(tokenizer.model.vocabulary)
+    has_vocabulary = tokenizer.model is not None and bool(all_tokens(tokenizer.model))
     # Without a vocabulary there is nothing that a token could be missing from: a decoder can be asked by itself.
     missing = [token for token in tokens if token not in vocabulary] if has_vocabulary else []  # DEC-4
     if missing and choices.unknown_id == "error":  # DEC-3

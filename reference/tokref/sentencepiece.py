@@ -96,8 +96,10 @@ def _join_runs(steps: Iterable[Step]) -> list[Step]:
         if left:
             kept.append((left, begin, end))
             is_after_space = left.endswith(" ")
-        elif output and kept:
-            kept[-1] = kept[-1][0], kept[-1][1], end
+        elif output and kept:  # the space before covers the dropped ones, and what else its part has does not
+            other, start, stop = kept.pop()
+            kept += [(other[:-1], start, stop)] if other != " " else []
+            kept.append((" ", start, end))
     return kept
 
 

@@ -11,6 +11,7 @@ have.
 from __future__ import annotations
 
 import re
+import unicodedata
 from base64 import b64decode
 from binascii import Error
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -160,7 +161,14 @@ def _is_utf_8(data: bytes) -> bool:
 
 def _scripts_that_changed(answers: Answers) -> bool:
     found = bool(_stage(answers, "pre_tokenizer", "unicode_scripts"))
-    return found and any(is_recent(text) or _CHANGED_SCRIPT.search(text) for text in _texts(answers))
+    return found and any(
+        is_recent(text) or _CHANGED_SCRIPT.search(text) or _is_unassigned(text) for text in _texts(answers)
+    )
+
+
+def _is_unassigned(text: str) -> bool:
+    """Say whether a text has a character that this Python's Unicode does not have; a later version may."""
+    return any(unicodedata.category(character) == "Cn" for character in text)
 
 
 #: Characters whose script was changed, and lone surrogates.
@@ -330,6 +338,12 @@ def _shown(result: _Part) -> list[str]:
     return [*result.get("parts", ()), result.get("end", "")]
 
 
+def _pieces_in_a_sequence(answers: Answers) -> bool:
+    decoder = answers.model.get("decoder") or {}
+    found = decoder.get("type") == "sequence" and bool(_stage(answers, "decoder", "sentencepiece"))
+    return found and answers.operation in _DECODING
+
+
 def _small_digits(answers: Answers) -> bool:
     found = bool(_stage(answers, "decoder", "byte_fallback"))
     return found and any(_SMALL_DIGITS.fullmatch(token) for token in _decoded(answers))
@@ -400,6 +414,10 @@ def _begins_with_text(run: bytes) -> bool:
     return any(_is_utf_8(run[:size]) for size in range(1, min(len(run), 4) + 1))
 
 
+def _large_sums(answers: Answers) -> bool:
+    return any(abs(value) >= 2**53 for _, value in find_values(answers.right, int))
+
+
 def _ids_beside(answers: Answers) -> bool:
     return not set(answers.input.get("beside", ())) <= set(_names(answers.model))
 
@@ -424,10 +442,12 @@ UNSPECIFIED: Mapping[str, Callable[[Answers], bool]] = {
     "TRUNC-8": _overflow_of_templates,
     "DEC-BPE-1": _empty_parameters,
     "DEC-WP-3": _cleaned_do_not,
+    "DEC-SEQUENCE-1": _pieces_in_a_sequence,
     "DEC-FALLBACK-1": _small_digits,
     "DEC-STREAM-4": _changed_streams,
     "STREAM-9": _streams_of_other_decoders,
     "STREAM-3": _waiting_runs,
     "STREAM-8": _ids_beside,
+    "PROTO-7": _large_sums,
 }
 """What is left open, by the clause that says so, or by the first of several that say the like."""
