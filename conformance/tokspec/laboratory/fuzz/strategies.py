@@ -334,6 +334,7 @@ def _ids(ids: Sequence[int]) -> list[int]:
     return weighted((250, ids), (6, beyond), (6, [ids[0] + 2**32, ids[-1] + 2**32]))
 
 
+#: Where scores start; most requests do not say.
 _INITIAL_SCORE = st.sampled_from((*({},) * 6, *({"initial_score": score} for score in (0, 1, 1, -2.5))))
 
 
