@@ -124,7 +124,7 @@ class Recording:
 
 
 def hello(**declared: tuple[str, ...]) -> Hello:
-    return Hello("mine", "1", "Python", ("encode", "decode"), **declared)  # type: ignore[arg-type]
+    return Hello("mine", "1", "Python", ("encode", "decode", "segment", "loss"), **declared)  # type: ignore[arg-type]
 
 
 def ask(hello: Hello, request: Request) -> Reply:
@@ -154,6 +154,8 @@ def test_a_model_with_an_undeclared_component_is_not_sent(declared: tuple[str, .
         ("encode", {"text": "b", "pair": "u"}, "pair"),
         ("encode", {"text": "b", "add_special_tokens": True}, "add_special_tokens"),
         ("encode", {"text": "b", "add_special_tokens": False}, "add_special_tokens"),
+        ("segment", {"word": "b", "initial_score": 0}, "initial_score"),
+        ("loss", {"corpus": {"words": []}, "initial_score": 1}, "initial_score"),
         ("decode", {"ids": [1], "skip_special_tokens": True}, "skip_special_tokens"),
     ],
 )

@@ -152,14 +152,14 @@ def test_operations_are_counted_and_doors_that_no_case_asks_have_a_reason(
     text = (fixtures / "x.yaml").read_text()
     text = text.replace("clauses: [BPE-ENC-1]", "clauses: [BPE-ENC-1, DEC-7, UNI-SEG-4]")
     (fixtures / "x.yaml").write_text(text)
-    specified(clause("BPE-ENC-1"), clause("DEC-7"), clause("UNI-SCORE-1"), clause("UNI-SEG-4"))
+    specified(clause("BPE-ENC-1"), clause("DEC-7"), clause("UNI-SCORE-2"), clause("UNI-SEG-4"))
     assert printed("--operations", "--fixtures", str(fixtures)) == (
         1,
         "BPE-ENC-1    encode 2\n"
         "DEC-7        encode 1\n"
         "             decode: LACKS a case\n"
         "             decode_stream: LACKS a case\n"
-        "UNI-SCORE-1  —\n"
+        "UNI-SCORE-2  —\n"
         "UNI-SEG-4    encode 1\n"
         "4 clauses: 3 with cases, 2 lacking something\n",
     )

@@ -44,7 +44,6 @@ WHERE = {
     "bpe_pairs": "bpe",
     "bpe_unknown_run": "bpe",
     "bpe_unknown_without_token": "bpe",
-    "unigram_score_start": "unigram",
     "unigram_unknown": "unigram",
     "metaspace_leading_space": "stages",
     "unknown_id": "bpe",

@@ -42,7 +42,7 @@ def by_operation() -> dict[str, list[Case]]:
 
 @cache
 def by_choice() -> dict[str, list[Case]]:
-    """Return the cases whose outcome, or that of one of whose rows, depends on each choice."""
+    """Return the cases whose outcome, or that of one of whose rows, depends on each choice; a choice may have none."""
     found = defaultdict(list)
     for case in load_suite().cases.values():
         for choice in {name for question in case.questions for name in choices_in(question.outcome)}:
@@ -53,7 +53,7 @@ def by_choice() -> dict[str, list[Case]]:
 def sample(choice: str) -> list[Case]:
     """Return cases that depend on a choice, and cases of each operation: the first of either, and every ``STEP``-th."""
     some = [
-        *by_choice()[choice][::STEP_OF_CHOICE],
+        *by_choice().get(choice, [])[::STEP_OF_CHOICE],
         *(case for cases in by_operation().values() for case in cases[::STEP]),
     ]
     return list({case.id: case for case in some}.values())

@@ -119,8 +119,8 @@ WITHOUT_CASES = {"TERM-5", "PROTO-1", "PROTO-2", "PROTO-3", "PROTO-6", "PROTO-7"
 #: Clauses of which no function of the reference can speak, for it knows nothing of the harness.
 WITHOUT_FUNCTIONS = WITHOUT_CASES - {"PROTO-7"}
 
-#: What no case resolves by option: the harness converts the unit itself.
-WITHOUT_OPTIONS = {"offset_unit"}
+#: What no case resolves by option: the harness converts the unit itself, and an input replaced where scores start.
+WITHOUT_OPTIONS = {"offset_unit", "unigram_score_start"}
 
 
 def options(outcome: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 from conformance.tests.printed import at, relation
 
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.judge.compare import first_difference
+from tokspec.judge.runner import run
+from tokspec.judge.verdicts import Verdict
+from tokspec.protocol.replies import Answer
+from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.arithmetic import arithmetic
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
@@ -34,6 +39,38 @@ def test_what_is_stated_names_documents_of_the_case(case: Case) -> None:
     assert case.documents
     for entry in case.stated:
         assert set(entry.get("in", case.documents)) <= set(case.documents)
+
+
+def default_path(case: Case) -> str:
+    """Return the pointer to what is right under the default options; where there are no choices, "" for the whole."""
+    path, found = "", case.outcome
+    while "by_choice" in found:
+        ((name, options),) = found["by_choice"].items()
+        default = load_specification().choices[name].default
+        found = options[default]
+        path += f"/{name}/{default}/{next(iter(found))}"
+    return path
+
+
+def test_what_documents_print_is_reached_without_any_option() -> None:
+    """A plain run gives every printed figure that is right, as one of several answers where several are right."""
+    stated = [case for case in CASES if any(entry["relation"] != "erratum" for entry in case.stated)]
+    results = run(InProcessSession(ReferenceAdapter()), stated).results
+    assert [(result.case.id, result.verdict) for result in results] == [(case.id, Verdict.PASS) for case in stated]
+    reached = [(case, entry) for case in stated for entry in case.stated if entry["relation"] != "erratum"]
+    assert [
+        (case.id, each["at"]) for case, each in reached if not each["at"].startswith(f"{default_path(case)}/")
+    ] == []
+    losses = {
+        result.case.id: (result.case.input.get("initial_score", 0), round(result.reply.result["loss"], 1))
+        for result in results
+        if result.case.operation == "loss" and isinstance(result.reply, Answer)
+    }
+    assert losses == {
+        "unigram-four-upper-loss-from-1": (1, 413.1),
+        "unigram-four-lower-loss-from-1": (1, 413.4),
+        "unigram-toy-loss-from-0": (0, 169.8),
+    }
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.worked], ids=lambda case: case.id)

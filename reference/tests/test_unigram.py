@@ -44,7 +44,6 @@ from tokref.unigram import (
 from .strategies import LETTER_WORDS, WORDS
 
 TOY = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
-ZERO = Choices(unigram_score_start="zero")
 TOKENS = st.text("ab", min_size=1, max_size=4)
 FREQUENCIES = st.dictionaries(TOKENS, st.integers(1, 9), min_size=1, max_size=9).map(Unigram)
 LOGARITHMS = st.dictionaries(TOKENS, st.integers(-6, 0).map(float), min_size=1, max_size=9).map(
@@ -190,7 +189,7 @@ def test_the_segmentations_of_the_documents() -> None:
         (("un", "hu"), 16 / 210 * (15 / 210)),
         (("un", "hug"), 16 / 210 * (15 / 210)),
     ]
-    found = segment("unhug", model, ZERO)
+    found = segment("unhug", model)
     assert found.tokens == ("un", "hug")
     assert math.isclose(found.value, -math.log(16 / 210 * 15 / 210))
 
@@ -207,17 +206,17 @@ def test_all_segmentations_are_listed_with_shorter_tokens_first(model: Unigram, 
         assert math.isclose(probability, expected, rel_tol=1e-12)
 
 
-@pytest.mark.parametrize(("choices", "start"), [(Choices(), 1), (ZERO, 0)])
+@pytest.mark.parametrize("start", [0.0, 1.0, -2.5])
 @given(LOGARITHMS, st.text("ab", max_size=8))
-def test_the_best_segmentation_is_the_cheapest_of_all(choices: Choices, start: int, model: Unigram, word: str) -> None:
+def test_the_best_segmentation_is_the_cheapest_of_all(start: float, model: Unigram, word: str) -> None:
     best = best_way(word, {token: -weight for token, weight in model.weights.items()})
     if best is None:
         with pytest.raises(InputError) as caught:
-            segment(word, model, choices)
+            segment(word, model, start)
         expected = f"no_segmentation: {word!r} cannot be written with the tokens of the vocabulary"
         assert str(caught.value) == expected
     else:
-        assert segment(word, model, choices) == (best[1], start + best[0])
+        assert segment(word, model, start) == (best[1], start + best[0])
 
 
 @given(FREQUENCIES, st.text("ab", max_size=8))
@@ -226,9 +225,9 @@ def test_the_best_segmentation_is_the_most_probable_of_all(model: Unigram, word:
     best = best_product(word, probabilities)
     if best is None:
         with pytest.raises(InputError, match=r"^no_segmentation: "):
-            segment(word, model, ZERO)
+            segment(word, model)
     else:
-        tokens, score = segment(word, model, ZERO)
+        tokens, score = segment(word, model)
         assert "".join(tokens) == word
         assert math.isclose(product(tokens, probabilities), best, rel_tol=1e-9)  # rounding may tell equal ones apart
         assert math.isclose(score, -math.log(best), rel_tol=1e-9, abs_tol=1e-12)
@@ -255,21 +254,22 @@ def logarithms(**weights: float) -> Unigram:
 
 def test_the_longest_token_is_not_the_best() -> None:
     model = logarithms(a=-1.0, b=-1.0, c=-1.0, ab=-2.5, abc=-4.0)
-    assert segment("abc", model, Choices()) == (("a", "b", "c"), 4.0)
+    assert segment("abc", model) == (("a", "b", "c"), 3.0)
     assert token_probabilities(model)["ab"] == math.exp(-2.5)
     assert token_costs(model)["ab"] == 2.5
 
 
 def test_of_equal_scores_the_token_that_starts_first_stays() -> None:
     model = logarithms(a=-1.0, b=-1.0, ab=-2.0)
-    assert segment("ab", model, Choices(unigram_tie="earliest_start")).tokens == ("ab",)
+    assert segment("ab", model).tokens == ("ab",)
     model = logarithms(a=-1.0, aa=-1.0)
-    assert segment("aaa", model, Choices(unigram_tie="earliest_start")).tokens == ("a", "aa")
+    assert segment("aaa", model).tokens == ("a", "aa")
 
 
 def test_the_empty_word_is_written_without_tokens() -> None:
     model = Unigram({"a": 1})
-    assert segment("", model, Choices()) == ((), 1.0)
+    assert segment("", model) == ((), 0.0)
+    assert segment("", model, 1.0) == ((), 1.0)
     assert segmentations("", model) == [((), 1.0)]
     assert viterbi("", model) == []
 
@@ -373,7 +373,8 @@ def test_a_text_that_needs_an_unknown_token_is_refused(option: str, unknown_toke
 
 def test_the_losses_of_the_documents() -> None:
     model = Unigram(strict_substrings(TOY))
-    assert round(corpus_loss(TOY, model, ZERO), 1) == 169.8
+    assert round(corpus_loss(TOY, model), 1) == 169.8
+    assert round(corpus_loss(TOY, model, 1.0), 1) == 205.8
     assert loss_increase(TOY, model, "pu") == 0.0
     assert round(loss_increase(TOY, model, "hug"), 1) == 23.5
 
@@ -383,8 +384,8 @@ def test_the_loss_adds_up_the_cheapest_segmentations(words: dict[str, int], mode
     costs = {token: -weight for token, weight in model.weights.items()}
     bests = [(best_way(word, costs), count) for word, count in words.items()]
     loss = sum(best[0] * count for best, count in bests if best is not None)
-    assert corpus_loss(words, model, ZERO) == loss
-    assert corpus_loss(words, model, Choices()) == loss + sum(words.values())
+    assert corpus_loss(words, model) == loss
+    assert corpus_loss(words, model, 1.0) == loss + sum(words.values())
 
 
 @given(WORDS, COVERING)
@@ -393,7 +394,7 @@ def test_increases_are_differences_of_whole_losses(words: dict[str, int], model:
     expected = {}
     for token in removable:
         without = Unigram({other: weight for other, weight in model.weights.items() if other != token}, model.kind)
-        expected[token] = corpus_loss(words, without, ZERO) - corpus_loss(words, model, ZERO)
+        expected[token] = corpus_loss(words, without) - corpus_loss(words, model)
     assert loss_increases(words, model) == expected
     assert {token: loss_increase(words, model, token) for token in removable} == expected
 
@@ -426,7 +427,7 @@ def test_the_increase_of_a_single_character() -> None:
 def test_a_word_that_never_occurs_adds_nothing() -> None:
     words = {"ab": 0, "b": 2}
     model = initial_vocabulary(words, 9)
-    assert corpus_loss(words, model, Choices()) == 2.0
+    assert corpus_loss(words, model, 1.0) == 2.0
     assert loss_increases(words, model) == {"ab": 0.0}
 
 
@@ -436,8 +437,8 @@ INFINITE = "the answer is infinite: a word needs a token of probability 0"
 def test_an_infinite_answer_is_refused() -> None:
     model = Unigram({"a": 1, "b": 0, "ab": 1})
     for ask in (
-        lambda: segment("b", model, Choices()),
-        lambda: corpus_loss({"b": 1}, model, Choices()),
+        lambda: segment("b", model),
+        lambda: corpus_loss({"b": 1}, model),
         lambda: loss_increase({"ab": 1}, model, "ab"),
     ):
         with pytest.raises(InputError) as caught:
@@ -469,7 +470,7 @@ def test_an_increase_that_there_is_not_is_refused(
 
 def test_the_loss_of_a_word_that_no_segmentation_covers_is_refused() -> None:
     for ask in (
-        lambda: corpus_loss({"ab": 0}, Unigram({"a": 1}), Choices()),
+        lambda: corpus_loss({"ab": 0}, Unigram({"a": 1})),
         lambda: prune_step({"ab": 0}, Unigram({"a": 1}), 0.5),
     ):
         with pytest.raises(InputError) as caught:
@@ -488,7 +489,7 @@ def test_pruning_removes_what_raises_the_whole_loss_least(
     for position, token in enumerate(model.weights):
         if len(token) != 1:
             without = Unigram({other: weight for other, weight in model.weights.items() if other != token}, model.kind)
-            increases.append((corpus_loss(words, without, ZERO) - corpus_loss(words, model, ZERO), position, token))
+            increases.append((corpus_loss(words, without) - corpus_loss(words, model), position, token))
     number = math.floor(len(model.weights) * fraction)
     expected = tuple(token for _, _, token in sorted(increases)[:number])
     left = {token: weight for token, weight in model.weights.items() if token not in expected}

@@ -117,7 +117,6 @@ class UnigramEncoder:
         self._model = model
         self._ids = model.vocabulary
         self._byte_ids = {token: id for token, id in all_tokens(model).items() if token not in model.unused}
-        self._start = _start(choices)
         self._trie = _Trie(costs)
         self._unknown_row: tuple[str, int | None] | None = None  # known when it was needed: it may be refused
         self._without_token = "error" if model.unknown_token is not None else choices.unigram_unknown_without_token
@@ -179,31 +178,31 @@ class UnigramEncoder:
         text, id = self._unknown_row
         return [Part(piece[begin:end] if self._shows_surface else text, id, range(begin, end))]
 
-    def segment(self, word: str) -> Segmentation:
+    def segment(self, word: str, initial_score: float = 0.0) -> Segmentation:
         """Return the segmentation of the highest probability, as :func:`tokref.segment` does."""
         ranges, cost = self._trie.segment(word)
-        return Segmentation(tuple(word[begin:end] for begin, end in ranges), _finite(self._start + cost))
+        return Segmentation(tuple(word[begin:end] for begin, end in ranges), _finite(initial_score + cost))
 
 
-def segment(word: str, model: Unigram, choices: Choices) -> Segmentation:
+def segment(word: str, model: Unigram, initial_score: float = 0.0) -> Segmentation:
     """Return the segmentation with the highest probability, and its score, as :func:`tokref.segment` does.
 
-    >>> segment("aa", Unigram({"a": 3, "aa": 1}), Choices(unigram_score_start="zero"))
+    >>> segment("aa", Unigram({"a": 3, "aa": 1}))
     Segmentation(tokens=('a', 'a'), value=0.5753641449035618)
     """
-    return UnigramEncoder(model, choices).segment(word)
+    return UnigramEncoder(model, Choices()).segment(word, initial_score)
 
 
-def corpus_loss(words: Words, model: Unigram, choices: Choices) -> float:
+def corpus_loss(words: Words, model: Unigram, initial_score: float = 0.0) -> float:
     """Return the loss of a corpus, as :func:`tokref.corpus_loss` does.
 
-    >>> corpus_loss({"a": 2, "aa": 1}, Unigram({"a": 3}), Choices())
+    >>> corpus_loss({"a": 2, "aa": 1}, Unigram({"a": 3}), 1.0)
     3.0
     """
-    trie, start = _Trie(token_costs(model)), _start(choices)
+    trie = _Trie(token_costs(model))
     loss = 0.0
     for word, count in words.items():
-        score = start + trie.segment(word)[1]
+        score = initial_score + trie.segment(word)[1]
         loss += count * score if count else 0.0  # UNI-LOSS-1
     return _finite(loss)
 
@@ -310,10 +309,6 @@ class _Losses:
                 increase += frequency * (without - cost)
         self._trie.set_cost(token, self._costs[token])
         return increase
-
-
-def _start(choices: Choices) -> float:
-    return 1.0 if choices.unigram_score_start == "one" else 0.0  # UNI-SCORE-1
 
 
 def _finite(value: float) -> float:

@@ -33,7 +33,7 @@ class Choices:
     unigram_tie: Literal["any", "earliest_start"] = (
         "any"  # never asked: earliest_start is always taken, which is any too
     )
-    unigram_score_start: Literal["one", "zero"] = "one"
+    unigram_score_start: Literal["one", "zero"] = "one"  # never asked: scores start at the initial_score of the request
     unigram_unknown: Literal["piece", "run"] = "piece"
     unigram_unknown_score: Literal["all", "known"] = "all"
     unigram_unknown_without_token: Literal["error", "dropped", "kept"] = "error"

@@ -109,7 +109,7 @@ def token_probabilities(model: Unigram) -> dict[str, float]:
 
 
 def token_costs(model: Unigram) -> dict[str, float]:
-    """Return the cost of every token: the lower, the more probable (UNI-SCORE-1).
+    """Return the cost of every token: the lower, the more probable (UNI-SCORE-2).
 
     >>> token_costs(Unigram({"a": -1.5, "b": -2.5}, "log_probability"))
     {'a': 1.5, 'b': 2.5}
@@ -183,27 +183,23 @@ def viterbi(word: str, model: Unigram) -> list[Segmentation | None]:
     return table
 
 
-def _start(choices: Choices) -> float:
-    return 1.0 if choices.unigram_score_start == "one" else 0.0  # UNI-SCORE-1
-
-
 def _finite(value: float) -> float:
     if math.isinf(value):  # UNI-LOSS-3
         raise InputError("invalid_input", "the answer is infinite: a word needs a token of probability 0")
     return value
 
 
-def segment(word: str, model: Unigram, choices: Choices) -> Segmentation:
+def segment(word: str, model: Unigram, initial_score: float = 0.0) -> Segmentation:
     """Return the segmentation with the highest probability (UNI-SEG-2), and its score.
 
     Raises:
         InputError: ``no_segmentation``; ``invalid_input``, where the score is infinite (UNI-LOSS-3).
 
-    >>> segment("aa", Unigram({"a": 3, "aa": 1}), Choices(unigram_score_start="zero"))
+    >>> segment("aa", Unigram({"a": 3, "aa": 1}))
     Segmentation(tokens=('a', 'a'), value=0.5753641449035618)
     """
     tokens, cost = _segment(word, token_costs(model))
-    return Segmentation(tokens, _finite(_start(choices) + cost))
+    return Segmentation(tokens, _finite(initial_score + cost))  # UNI-SCORE-2
 
 
 class _Last(NamedTuple):
@@ -341,19 +337,19 @@ def _segment_words(words: Words, costs: Costs) -> list[_SegmentedWord]:
     return [_SegmentedWord(word, count, *_segment(word, costs)) for word, count in words.items()]
 
 
-def corpus_loss(words: Words, model: Unigram, choices: Choices) -> float:
+def corpus_loss(words: Words, model: Unigram, initial_score: float = 0.0) -> float:
     """Return the loss of a corpus (UNI-LOSS-1).
 
     Raises:
         InputError: ``no_segmentation``; ``invalid_input``, where the loss is infinite (UNI-LOSS-3).
 
-    >>> corpus_loss({"a": 2, "aa": 1}, Unigram({"a": 3}), Choices())
+    >>> corpus_loss({"a": 2, "aa": 1}, Unigram({"a": 3}), 1.0)
     3.0
     """
     costs = token_costs(model)
     loss = 0.0
     for word, count in words.items():
-        score = _start(choices) + _segment(word, costs)[1]
+        score = initial_score + _segment(word, costs)[1]  # UNI-SCORE-2
         loss += count * score if count else 0.0  # 0 times infinity is NaN
     return _finite(loss)
 

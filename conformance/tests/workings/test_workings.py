@@ -39,7 +39,6 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "bpe_unknown_run": ("each", "fused"),
     "bpe_unknown_without_token": ("error", "dropped_before_merging", "dropped_after_merging", "kept"),
     "unigram_tie": ("any", "earliest_start"),
-    "unigram_score_start": ("one", "zero"),
     "unigram_unknown": ("piece", "run"),
     "unigram_unknown_score": ("all", "known"),
     "unigram_unknown_without_token": ("error", "dropped", "kept"),

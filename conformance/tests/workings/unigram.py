@@ -21,12 +21,7 @@ from stages import Model, NotCovered, Refused, Tokens, check_numbers, count_word
 CHOICES = {
     "encode": ("unigram_tie", "unigram_unknown", "unigram_unknown_score", "unigram_unknown_without_token"),
     "viterbi": ("unigram_tie",),
-    "segment": ("unigram_tie", "unigram_score_start"),
-    "loss": ("unigram_score_start",),
-    "loss_increase": ("unigram_score_start",),
-    "prune_step": ("unigram_score_start",),
-    "train": ("unigram_score_start",),
-    "training_trace": ("unigram_score_start",),
+    "segment": ("unigram_tie",),
 }
 
 
@@ -348,7 +343,7 @@ def recompute(operation: str, model: Model, request: Mapping[str, Any], choices:
         entries, sizes = train(words, request)
         return [{"tokens": [list(entry) for entry in entries]} if operation == "train" else {"sizes": sizes}]
     vocabulary = Vocabulary([tuple(entry) for entry in model["tokens"]], model.get("weights") == "log_probability")
-    start = 1 if choices.get("unigram_score_start") == "one" else 0
+    start = request.get("initial_score", 0)
     if operation == "encode":
         return encoded(model, vocabulary, request["text"], choices)
     if operation == "token_probabilities":

@@ -98,6 +98,12 @@ class ReferenceRequest:
         number: float = self._read("fraction", read_number)
         return number
 
+    @property
+    def initial_score(self) -> float:
+        """The number at which the score of a word starts, 0 unless given (UNI-SCORE-2)."""
+        number: float = self._read("initial_score", read_number) if "initial_score" in self.input else 0.0
+        return number
+
     def text(self, key: str) -> str:
         """Return a string."""
         text: str = self._read(key, read_text)
@@ -423,12 +429,12 @@ class ReferenceRequest:
 
     def segment(self) -> Result:
         """Answer ``segment``."""
-        tokens, score = unigram.segment(self.text("word"), self.model, self.choices)
+        tokens, score = unigram.segment(self.text("word"), self.model, self.initial_score)
         return {"tokens": list(tokens), "score": score}
 
     def loss(self) -> Result:
         """Answer ``loss``, that of the words."""
-        return {"loss": unigram.corpus_loss(self.words, self.model, self.choices)}
+        return {"loss": unigram.corpus_loss(self.words, self.model, self.initial_score)}
 
     def loss_increase(self) -> Result:
         """Answer ``loss_increase``: by how much the loss grows without a token."""
@@ -471,7 +477,9 @@ class ReferenceAdapter:
 
     name: ClassVar = "tokref"
     requests: ClassVar[type[ReferenceRequest]] = ReferenceRequest
-    encode_options: ClassVar[tuple[str, ...]] = ("pair", "add_special_tokens", "allowed_special", "disallowed_special")
+    encode_options: ClassVar[tuple[str, ...]] = (
+        *("pair", "add_special_tokens", "allowed_special", "disallowed_special", "initial_score"),
+    )
     decode_options: ClassVar[tuple[str, ...]] = (
         *("skip_special_tokens", "id_steps", "prompt", "end", "beside", "stop_ids", "keep_stop"),
     )

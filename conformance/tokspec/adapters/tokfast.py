@@ -101,12 +101,12 @@ class FastRequest(ReferenceRequest):
 
     def segment(self) -> Result:
         """Answer ``segment``."""
-        tokens, score = tokfast.segment(self.text("word"), self.model, self.choices)
+        tokens, score = tokfast.segment(self.text("word"), self.model, self.initial_score)
         return {"tokens": list(tokens), "score": score}
 
     def loss(self) -> Result:
         """Answer ``loss``, that of the words."""
-        return {"loss": tokfast.corpus_loss(self.words, self.model, self.choices)}
+        return {"loss": tokfast.corpus_loss(self.words, self.model, self.initial_score)}
 
     def loss_increase(self) -> Result:
         """Answer ``loss_increase``: by how much the loss grows without a token."""

@@ -361,7 +361,7 @@ def _alone(question: Question) -> Iterator[Question]:
 _NEEDED = ("type", *_SEQUENCES)
 _OPTIONAL = (
     *("min_frequency", "steps", "first", "pair", "add_special_tokens", "allowed_special", "disallowed_special"),
-    *("skip_special_tokens", "prompt", "beside", "stop_ids", "keep_stop"),
+    *("skip_special_tokens", "prompt", "beside", "stop_ids", "keep_stop", "initial_score"),
 )
 
 

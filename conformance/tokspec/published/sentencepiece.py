@@ -31,7 +31,6 @@ CHOICES = {
     "unigram_tie": "earliest_start",
     "unigram_unknown": "run",
     "unigram_unknown_score": "known",
-    "unigram_score_start": "zero",
     "metaspace_leading_space": "as_put",
     "unknown_id": "error",
     "unknown_token_text": "surface",

@@ -450,6 +450,7 @@ TABLE: tuple[Component, ...] = (
 _OPTIONS = (
     *("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens"),
     *("id_steps", "prompt", "end", "beside", "stop_ids", "keep_stop"),
+    "initial_score",
 )
 
 

@@ -223,7 +223,7 @@ def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
 #: What an input may do without.
 _OPTIONS = (
     *("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens"),
-    *("steps", "first", "min_frequency", "prompt", "beside", "stop_ids", "keep_stop"),
+    *("steps", "first", "min_frequency", "prompt", "beside", "stop_ids", "keep_stop", "initial_score"),
 )
 
 

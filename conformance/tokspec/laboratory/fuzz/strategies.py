@@ -334,6 +334,10 @@ def _ids(ids: Sequence[int]) -> list[int]:
     return weighted((250, ids), (6, beyond), (6, [ids[0] + 2**32, ids[-1] + 2**32]))
 
 
+#: Where scores start; most requests do not say.
+_INITIAL_SCORE = st.sampled_from((*({},) * 6, *({"initial_score": score} for score in (0, 1, 1, -2.5))))
+
+
 def _segmenting(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     """Ask for what can be seen of segmentations and losses; words are so short that all segmentations can be listed."""
     listed = tokens_of(model)
@@ -341,13 +345,14 @@ def _segmenting(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]
     parts = weighted((150, symbols), (90, short), (16, ("x", ".", "!", "-")))
     for drawn in pick_lists(draw, parts, 5, 1, 5):
         word = "".join(drawn)[:8]
-        yield from ((operation, {"word": word}) for operation in ("segment", "viterbi", "segmentations"))
+        yield "segment", {"word": word, **draw(_INITIAL_SCORE)}
+        yield from ((operation, {"word": word}) for operation in ("viterbi", "segmentations"))
         yield "nbest", {"word": word, "nbest_size": draw(st.integers(0, 7))}
     if chance(draw, 50):
         words = pick_lists(draw, parts, 4, 1, 5)
         corpus = {"words": [["".join(word)[:8], draw(st.integers(0, 8))] for word in words]}
         yield "token_probabilities", {}
-        yield "loss", {"corpus": corpus}
+        yield "loss", {"corpus": corpus, **draw(_INITIAL_SCORE)}
         for token in pick_some(draw, [*listed, "nowhere"], 1, 4):
             yield "loss_increase", {"corpus": corpus, "token": token}
         yield "prune_step", {"corpus": corpus, "fraction": draw(_FRACTION)}
