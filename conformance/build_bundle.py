@@ -24,11 +24,12 @@ class BundleHook(BuildHookInterface[Any]):
         from tokspec.adapters.programs import sources
         from tokspec.suite.cases import write_bundle
         from tokspec.suite.fixtures import load_suite
+        from tokspec.suite.origins import bundle_origins
         from tokspec.suite.specification import load_specification
 
         self._folder = TemporaryDirectory()
         file = Path(self._folder.name) / "bundle.json"
-        write_bundle(file, load_suite(), load_specification())
+        write_bundle(file, load_suite(), load_specification(), origins=bundle_origins())
         build_data["force_include"][str(file)] = "tokspec/fixtures/bundle.json"
         for pack in sorted((Path(self.root) / "fixtures" / "packs").glob("*.jsonl")):
             build_data["force_include"][str(pack)] = f"tokspec/fixtures/packs/{pack.name}"

@@ -16,6 +16,7 @@ from tokspec import __version__
 from tokspec.cli.cases import write_models
 from tokspec.suite.cases import write_bundle
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.origins import bundle_origins
 from tokspec.suite.packs import ENDING, packs_folder
 from tokspec.suite.specification import load_specification
 
@@ -48,7 +49,7 @@ def main() -> int:
     models = {format: write_models(suite, format) for format in FORMATS}
     for name in VERSIONS:
         file = (FOLDER / name).with_name("cases.json")
-        write_bundle(file, suite, load_specification(), models)
+        write_bundle(file, suite, load_specification(), models, bundle_origins())
         packs = copy_packs(file.with_name("packs"))
         print(f"wrote {len(suite)} cases and {packs} packs to packages/{file.parent.relative_to(FOLDER)}")
     return status

@@ -16,6 +16,7 @@ from tokspec.cli.options import exclude_option, files_of_fixtures, fixtures_opti
 from tokspec.report.text import say
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.origins import bundle_origins
 from tokspec.suite.selection import select
 from tokspec.suite.specification import Clause, load_specification
 
@@ -63,7 +64,13 @@ def cases_command(
     refuse_outputs({"--bundle": bundle}, {"--fixtures": files_of_fixtures(fixtures)})
     suite = load_suite(fixtures)
     if bundle:
-        write_bundle(bundle, suite, load_specification(), {name: write_models(suite, name) for name in formats_})
+        write_bundle(
+            bundle,
+            suite,
+            load_specification(),
+            {name: write_models(suite, name) for name in formats_},
+            bundle_origins(),
+        )
         click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(bundle))}")
         return
     clauses = load_specification().clauses

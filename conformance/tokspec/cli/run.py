@@ -46,6 +46,7 @@ from tokspec.report.text import say, text
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.origins import Origin, load_origin
 from tokspec.suite.packs import find_pack, read_pack
 from tokspec.suite.selection import cases_of_version, plain_first, select
 
@@ -59,6 +60,8 @@ _REQUIRE = (
     "Fail unless every case of this core, profile, chapter or clause passes; with :input behind it, unless every such "
     "case has right what a model gets: ids, type ids and attention mask. May be given several times."
 )
+
+_LIKE = "Accept an answer that is not as specified if this library gives it: tokenizers, sentencepiece or tiktoken."
 
 
 @click.command("run", short_help="Judge an implementation.")
@@ -78,6 +81,7 @@ _REQUIRE = (
 @click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
 @click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
 @click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
+@click.option("--like", metavar="ORIGIN", help=_LIKE)
 @click.option("--report", type=FILE, metavar="FILE.ndjson", help="Write a report.")
 @click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit's XML.")
 def run_command(
@@ -149,6 +153,7 @@ class Judging:
     fixtures_version: str | None = None
     pack: str | None = None
     model: Path | None = None
+    like: str | None = None
 
     @cached_property
     def suite(self) -> Suite:
@@ -175,7 +180,12 @@ class Judging:
         cases = select(known_cases, self.patterns, self.excluded)
         cases = cases if self.max_failures is None else plain_first(cases)
         terms = Terms(
-            parse_choices(self.choices), self.ratchet.known, self.names_of_entries(), self.required, known_cases
+            parse_choices(self.choices),
+            self.ratchet.known,
+            self.names_of_entries(),
+            self.required,
+            known_cases,
+            self.origin(),
         )
         shown: list[list[str]] = []
         refusals: list[DataError] = []
@@ -204,6 +214,13 @@ class Judging:
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
         return finished, shown, refusals[0] if refusals else None
+
+    def origin(self) -> Origin | None:
+        """Return the origin of ``--like``."""
+        try:
+            return load_origin(self.like) if self.like else None
+        except DataError as error:
+            raise DataError(error.message, key="--like") from None
 
     def names_of_entries(self) -> Collection[str]:
         """Return the cases that a known failure may name: with an older version also those that were removed since."""
@@ -241,6 +258,7 @@ class Judging:
         fixtures += f" --fixtures-version {self.fixtures_version}" if self.fixtures_version else ""
         if self.pack is not None:
             fixtures += f" --pack {shlex.quote(self.pack)} --model {shlex.quote(str(self.model))}"
+        fixtures += f" --like {shlex.quote(self.like)}" if self.like else ""
         return f"tokspec run{self.target.arguments()}{choices}{fixtures}{self.ratchet.arguments()}"
 
 

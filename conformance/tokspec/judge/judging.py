@@ -17,11 +17,12 @@ from time import monotonic
 
 from tokspec.judge.diagnosis import diagnose
 from tokspec.judge.known_failures import KnownFailures
-from tokspec.judge.runner import Run, judge_cases, run
+from tokspec.judge.runner import Run, judge_cases, likeness_of, run
 from tokspec.judge.scope import shortfalls
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
+from tokspec.suite.origins import Origin
 
 #: Verdicts that may be the machine's doing.
 _FAULTS = (Verdict.CRASH, Verdict.TIMEOUT)
@@ -36,6 +37,7 @@ class Terms:
 
     ``choices`` are options that replace those that it declares. ``known`` are failures that do not count; an entry that
     names none of ``names`` is stale. Of each name in ``required``, all cases of ``every`` that belong to it must pass.
+    Answers of ``like`` are as good as those that are specified.
     """
 
     choices: Mapping[str, str] | None = None
@@ -43,6 +45,7 @@ class Terms:
     names: Collection[str] = ()
     required: Sequence[str] = ()
     every: Collection[Case] = ()
+    like: Origin | None = None
 
 
 def keep_first(first: Result, second: Result) -> Result:
@@ -95,8 +98,16 @@ def judge_implementation(
     with start() as session:
         started = monotonic()
         known = None if rewrite else terms.known
-        finished = run(session, cases, choices=terms.choices, max_failures=max_failures, known=known, progress=progress)
-        finished = _ask_again(finished, session, known, flaky)
+        finished = run(
+            session,
+            cases,
+            choices=terms.choices,
+            max_failures=max_failures,
+            known=known,
+            like=terms.like,
+            progress=progress,
+        )
+        finished = _ask_again(finished, session, known, terms.like, flaky)
         if verify:
             finished = verify(finished, started - began, monotonic() - started)
         if rewrite:
@@ -128,15 +139,19 @@ def apply_known(finished: Run, known: KnownFailures) -> Run:
 
 
 def _ask_again(
-    finished: Run, session: Session, known: KnownFailures | None, flaky: Callable[[Result, Result], Result]
+    finished: Run,
+    session: Session,
+    known: KnownFailures | None,
+    like: Origin | None,
+    flaky: Callable[[Result, Result], Result],
 ) -> Run:
     """Ask the cases that crashed or hung once more, each alone, unless there are very many."""
     faults = [result for result in finished.results if result.verdict in _FAULTS]
     if not faults or len(faults) > _ASKED_AGAIN:
         return finished
-    settled = {}
+    settled, likeness = {}, likeness_of(session.hello, known, like)
     for first in faults:
-        ((_, second),) = judge_cases(session, [first.case], finished.choices)
+        ((_, second),) = judge_cases(session, [first.case], finished.choices, likeness)
         if second.verdict not in _FAULTS:
             kept = flaky(first, second)
             is_new = kept.verdict not in _FAULTS

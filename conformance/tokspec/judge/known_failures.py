@@ -16,9 +16,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from tokspec.base.errors import DataError
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused
 from tokspec.suite import schema
+from tokspec.suite.origins import Origin, load_origin
 from tokspec.suite.strict_yaml import Document, read_yaml
 
 #: What the file is called by convention.
@@ -33,13 +35,17 @@ _NAMED = 10
 
 @dataclass(frozen=True)
 class KnownFailure:
-    """One entry: a case, how it fails, why, and until when that is accepted (that day included)."""
+    """One entry: a case, how it fails, why, and until when that is accepted (that day included).
+
+    With ``like`` it fails as that origin does, and the reason is the origin's.
+    """
 
     case: str
     verdict: str
     digest: str
     reason: str
     link: str = ""
+    like: str = ""
     expires: date | None = None
     line: int = 0
 
@@ -54,12 +60,14 @@ class KnownFailures:
 
     ``not_offered`` has the line of every case that is listed as unsupported; None where the file does not list any.
     ``faults`` are what is wrong with the implementation and no case can show, such as a hang or state between requests.
+    Of an ``origin`` the entries are all of its answers that are not as specified.
     """
 
     file: str = ""
     entries: Mapping[str, KnownFailure] = field(default_factory=dict)
     not_offered: Mapping[str, int] | None = None
     faults: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     def apply_to(self, result: Result, today: date) -> Result:
         """Return the result as it counts with the entry of its case, if it has one."""
@@ -72,6 +80,8 @@ class KnownFailures:
         place = f"{self.file}:{entry.line}"
         if result.verdict is Verdict.PASS:
             return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=f"passes, but {place} lists it as failing")
+        if self.origin and result.verdict is Verdict.AS_ORIGIN:
+            return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
         if (result.verdict.value, digest(result)) != (entry.verdict, entry.digest):
             detail = f"{result.detail} (and not as {place} lists it)"
             return replace(result, detail=detail, listed=f"with another answer or verdict, at {place}")
@@ -163,7 +173,32 @@ def parse_known_failures(document: Document) -> KnownFailures:
             raise document.error(("known_failures", index, "case"), f"{entry.case} is listed in line {line}; keep one")
         entries[entry.case] = entry
     faults = tuple(document.value.get("faults", ()))
-    return KnownFailures(document.file, entries, _not_offered(document, entries), faults)
+    origin = _origin(document)
+    of_origin = (
+        {case: KnownFailure(case, "", "", answer.reason, line=1) for case, answer in origin.cases.items()}
+        if origin
+        else {}
+    )
+    return KnownFailures(document.file, {**of_origin, **entries}, _not_offered(document, entries), faults, origin)
+
+
+def _origin(document: Document) -> Origin | None:
+    if "origin" not in document.value:
+        return None
+    try:
+        return load_origin(document.value["origin"])
+    except DataError as error:
+        raise document.error(("origin",), error.message) from None
+
+
+def _reason_of(document: Document, path: tuple[str | int, ...], name: str, case: str) -> str:
+    try:
+        origin = load_origin(name)
+    except DataError as error:
+        raise document.error((*path, "like"), error.message) from None
+    if case not in origin.cases:
+        raise document.error((*path, "like"), f"{origin} answers {case} as specified; give the reason instead")
+    return f"as {origin}: {origin.cases[case].reason}"
 
 
 def _not_offered(document: Document, entries: Collection[str]) -> Mapping[str, int] | None:
@@ -184,5 +219,7 @@ def _entry(document: Document, index: int, raw: Mapping[str, Any]) -> KnownFailu
     except ValueError:
         message = f"{raw['expires']!r} is no date; write it as 2030-12-31"
         raise document.error((*path, "expires"), message) from None
-    given = {key: raw[key] for key in ("case", "verdict", "digest", "reason", "link") if key in raw}
+    given = {key: raw[key] for key in ("case", "verdict", "digest", "reason", "link", "like") if key in raw}
+    if "like" in raw:
+        given["reason"] = _reason_of(document, path, raw["like"], raw["case"])
     return KnownFailure(**given, expires=expires, line=document.lines[path])

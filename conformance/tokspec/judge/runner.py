@@ -9,16 +9,18 @@ from datetime import date
 
 from tokspec.adapter import Hello
 from tokspec.base.display import did_you_mean, quote
-from tokspec.base.errors import AdapterFault
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.declared import is_doubtful, judge_refusals, take_refusal
 from tokspec.judge.effects import Effect
 from tokspec.judge.known_failures import KnownFailures
+from tokspec.judge.like import Likeness
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts, effective_choices, join_rows, judge, not_run
 from tokspec.protocol.messages import Fault, Reply, Request
 from tokspec.sessions.session import Session
 from tokspec.suite import schema
 from tokspec.suite.cases import Case
+from tokspec.suite.origins import Origin, load_origin
 
 #: How many unknown operations have a line.
 _NAMED = 5
@@ -29,7 +31,7 @@ class Run:
     """What a run came to: its results in the order of the cases, one for each.
 
     ``problems`` are lines about anything else that keeps it from conforming, ``faults`` what the file of known failures
-    says that no case shows.
+    says that no case shows. ``like`` is the origin, with its version, whose answers count as well.
     """
 
     hello: Hello
@@ -37,6 +39,7 @@ class Run:
     results: tuple[Result, ...]
     problems: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    like: str = ""
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
@@ -88,7 +91,9 @@ class Run:
         """What every report calls the run."""
         if not self.is_green:
             return "does not conform"
-        return "holds its list of known failures" if self.holds_list else "conforms"
+        if self.holds_list:
+            return "holds its list of known failures"
+        return "conforms like its origin" if self.counts[Verdict.AS_ORIGIN] else "conforms"
 
 
 def make_request(case: Case, hello: Hello | None = None) -> Request:
@@ -110,6 +115,7 @@ def run(
     choices: Mapping[str, str] | None = None,
     max_failures: int | None = None,
     known: KnownFailures | None = None,
+    like: Origin | None = None,
     progress: Callable[[Result], None] = lambda result: None,
 ) -> Run:
     """Ask and judge every case.
@@ -120,16 +126,19 @@ def run(
         choices: options that stand instead of those that the implementation declares.
         max_failures: after so many failing cases the rest is ``NOT_RUN``.
         known: failures that do not count.
+        like: the origin whose answers count as well; without it the one that ``hello`` names.
         progress: told of each result as it arrives.
 
     Raises:
         RuntimeError: if the counts did not balance; a fault of the suite itself.
     """
-    declared, today = effective_choices(session.hello, choices), date.today()
+    likeness = likeness_of(session.hello, known, like)
+    declared = effective_choices(session.hello, choices, likeness.origin if likeness else None)
+    today = date.today()
     results: dict[int, Result] = {}
     failures = 0
     stopped = max_failures == 0
-    for index, result in () if stopped else judge_cases(session, cases, declared):
+    for index, result in () if stopped else judge_cases(session, cases, declared, likeness):
         if index in results:
             raise RuntimeError(f"{cases[index].id} was answered twice")
         results[index] = known.apply_to(result, today) if known else result
@@ -143,11 +152,30 @@ def run(
     why = f"the run ended after {failures} failure{'' if failures == 1 else 's'}"
     ordered = [results.get(index) or not_run(case, declared, why) for index, case in enumerate(cases)]
     listed = known.unsupported(ordered) if known else ()
+    named = str(likeness.origin) if likeness and not likeness.is_origin else ""
     problems = (*_unknown_operations(session.hello), *_unblamed(session.unblamed), *listed)
-    return Run(session.hello, declared, tuple(ordered), problems, known.faults if known else ())
+    return Run(session.hello, declared, tuple(ordered), problems, known.faults if known else (), named)
 
 
-def judge_cases(session: Session, cases: Sequence[Case], declared: Mapping[str, str]) -> Iterator[tuple[int, Result]]:
+def likeness_of(hello: Hello, known: KnownFailures | None, like: Origin | None) -> Likeness | None:
+    """Return what an implementation may equal: the origin that it is, the one given, or the one that ``hello`` names.
+
+    Raises:
+        AdapterFault: ``protocol``, if ``hello`` names no origin.
+    """
+    if known and known.origin:
+        return Likeness(known.origin, is_origin=True)
+    if like is None and hello.like:
+        try:
+            like = load_origin(hello.like)
+        except DataError as error:
+            raise AdapterFault("protocol", f"hello: like: {error.message}") from None
+    return Likeness(like) if like else None
+
+
+def judge_cases(
+    session: Session, cases: Sequence[Case], declared: Mapping[str, str], likeness: Likeness | None = None
+) -> Iterator[tuple[int, Result]]:
     """Return the result of each case; several programs are asked at once, and their replies judged as they come.
 
     That of a table follows when the last of its rows is judged.
@@ -156,7 +184,8 @@ def judge_cases(session: Session, cases: Sequence[Case], declared: Mapping[str, 
     questions = [question for case in cases for question in case.questions]
 
     def take(number: int, reply: Reply) -> Result:
-        return take_refusal(judge(questions[number], reply, session.hello, declared), session.hello)
+        result = take_refusal(judge(questions[number], reply, session.hello, declared), session.hello)
+        return likeness.apply_to(result, reply, session.hello, declared["offset_unit"]) if likeness else result
 
     doubtful: dict[int, Result] = {}
 

@@ -19,13 +19,15 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.spans import convert_result
 from tokspec.suite import schema
 from tokspec.suite.cases import Case
+from tokspec.suite.origins import Origin
 from tokspec.suite.specification import load_specification
 
 
 class Verdict(Enum):
-    """What a case came to. ``PASS``, ``KNOWN_FAILURE`` and ``UNSUPPORTED`` conform."""
+    """What a case came to. ``PASS``, ``AS_ORIGIN``, ``KNOWN_FAILURE`` and ``UNSUPPORTED`` conform."""
 
     PASS = "pass"
+    AS_ORIGIN = "as the origin"
     UNEXPECTED_PASS = "unexpected pass"
     FAIL = "fail"
     ERROR = "error"
@@ -40,7 +42,7 @@ class Verdict(Enum):
     @property
     def conforms(self) -> bool:
         """Whether a run with this verdict can still end with exit status 0."""
-        return self in (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
+        return self in (Verdict.PASS, Verdict.AS_ORIGIN, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ _SEVERITY = (
     Verdict.PROTOCOL,
     Verdict.ERROR,
     Verdict.FAIL,
+    Verdict.AS_ORIGIN,
     Verdict.UNSUPPORTED,
     Verdict.NOT_RUN,
     Verdict.PASS,
@@ -128,10 +131,13 @@ def _of_rows(telling: Sequence[Result], total: int) -> str:
     return f"row {worst.case.row} of {total}: {worst.detail}{listed}"
 
 
-def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None) -> dict[str, str]:
+def effective_choices(
+    hello: Hello, overridden: Mapping[str, str] | None = None, origin: Origin | None = None
+) -> dict[str, str]:
     """Return the option of every choice that an implementation is judged by: overridden, else declared in ``hello``.
 
-    An undeclared choice takes the default of the specification, the option of the documents (``spec/08-choices.md``).
+    An undeclared choice takes the option of the origin that the implementation wants to equal, or else the default of
+    the specification, the option of the documents (``spec/08-choices.md``). ``offset_unit`` is never the origin's.
 
     Raises:
         AdapterFault: ``protocol``, if the implementation declares what the specification does not have.
@@ -146,7 +152,8 @@ def effective_choices(hello: Hello, overridden: Mapping[str, str] | None = None)
             near = did_you_mean(*(option, known[name].options) if name in known else (name, known)).rstrip()
             said = f"hello declares {quote(f'{name}={option}')}, which is {what}"
             raise AdapterFault("protocol", f"{said}; {near}" if near else said)
-    return {**load_specification().defaults(), **hello.choices, **(overridden or {})}
+    of_origin = {name: option for name, option in (origin.choices if origin else {}).items() if name != "offset_unit"}
+    return {**load_specification().defaults(), **of_origin, **hello.choices, **(overridden or {})}
 
 
 def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) -> Result:
@@ -211,7 +218,7 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
     lacking = ""
     if case.operation in ("encode", "encode_batch"):
         lacking = _lacking(case, hello, *compared[0])
-        compared = [_comparable(right, given, hello.encode_fields) for right, given in compared]
+        compared = [comparable(right, given, hello.encode_fields) for right, given in compared]
     elif case.operation == "pre_tokenize" and any(len(piece) == 1 for piece in reply.result["pieces"]):
         lacking = NO_SPANS
         compared = [(_pieces_alone(right), _pieces_alone(given)) for right, given in compared]
@@ -257,7 +264,7 @@ def _encodings(right: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[t
             yield from _encodings(one, other)
 
 
-def _comparable(right: Mapping[str, Any], given: Mapping[str, Any], fields: Sequence[str]) -> tuple[Any, Any]:
+def comparable(right: Mapping[str, Any], given: Mapping[str, Any], fields: Sequence[str]) -> tuple[Any, Any]:
     """Keep of two encodings what is compared: what is declared and wanted, spans only where they are given."""
     if "encodings" in right:
         return _comparable_list("encodings", right, given, fields)
@@ -272,7 +279,7 @@ def _comparable(right: Mapping[str, Any], given: Mapping[str, Any], fields: Sequ
 def _comparable_list(
     key: str, right: Mapping[str, Any], given: Mapping[str, Any], fields: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    pairs = [_comparable(one, other, fields) for one, other in zip(right[key], given[key], strict=False)]
+    pairs = [comparable(one, other, fields) for one, other in zip(right[key], given[key], strict=False)]
     ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
     return {key: [*ours, *right[key][len(pairs) :]]}, {key: [*theirs, *given[key][len(pairs) :]]}
 

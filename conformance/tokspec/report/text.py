@@ -27,7 +27,12 @@ def say(lines: Iterable[str]) -> None:
 REASONS = 24
 
 #: The colour of the last line, by the state that it names.
-_COLOURS = {"conforms": "green", "holds its list of known failures": "yellow", "does not conform": "red"}
+_COLOURS = {
+    "conforms": "green",
+    "conforms like its origin": "green",
+    "holds its list of known failures": "yellow",
+    "does not conform": "red",
+}
 
 #: The verdicts of cases that say nothing of what an implementation does.
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
@@ -43,6 +48,8 @@ def headline(run: Run) -> str:
     """Say in one line what was run, how it ended, how much was asked, and that the counts balance."""
     hello = run.hello
     parts = {verdict: f"{count} {verdict.value}" for verdict, count in run.counts.items() if count}
+    if run.like and Verdict.AS_ORIGIN in parts:
+        parts[Verdict.AS_ORIGIN] = f"{run.counts[Verdict.AS_ORIGIN]} as {run.like}"
     others = [parts.pop(verdict) for verdict in _NOT_ASKED if verdict in parts]
     who = visible(shorten(" ".join(part for part in (hello.name, hello.version) if part)))
     cases = f"{len(run.results)} case{'' if len(run.results) == 1 else 's'}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -129,11 +129,15 @@ class Suite:
 
 
 def compile_bundle(
-    suite: Suite, specification: Specification, models: Mapping[str, Any] | None = None
+    suite: Suite,
+    specification: Specification,
+    models: Mapping[str, Any] | None = None,
+    origins: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the bundle of a suite: the same suite gives the same bundle.
 
     ``models`` are its models in files' formats, for runners that cannot write them: by format and by name of model.
+    ``origins`` are what the libraries that formats come from answer (:mod:`tokspec.suite.origins`).
     ``hash`` is the SHA-256 of everything below it, written as JSON with sorted keys and no spaces.
     """
     content = {
@@ -145,7 +149,8 @@ def compile_bundle(
         "operations": list(schema.operations()),
         "documents": specification.documents,
         "profiles": specification.profiles,
-        **({"models": _hex(models)} if models else {}),
+        **({"models": write_safe_strings(models)} if models else {}),
+        "origins": list(origins),
         "cases": [_bundled(case, specification) for case in suite.cases.values()],
     }
     canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -154,11 +159,15 @@ def compile_bundle(
 
 
 def write_bundle(
-    file: Path, suite: Suite, specification: Specification, models: Mapping[str, Any] | None = None
+    file: Path,
+    suite: Suite,
+    specification: Specification,
+    models: Mapping[str, Any] | None = None,
+    origins: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write the bundle of a suite, with a line for each entry of its lists, so that two versions can be compared."""
     lines = []
-    for key, value in compile_bundle(suite, specification, models).items():
+    for key, value in compile_bundle(suite, specification, models, origins).items():
         if isinstance(value, list):
             entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in value)
             lines.append(f'"{key}":[\n{entries}\n]')
@@ -200,7 +209,7 @@ def _bundled(case: Case, specification: Specification) -> dict[str, Any]:
     raw["fields"] = specification.fields_of(case.clauses) if case.operation in ("encode", "encode_batch") else ()
     raw["inputs"] = tuple(_bundled_row(row) for row in case.rows)
     needed = ("model",) if case.rows else ("model", "input")
-    return {key: _hex(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
+    return {key: write_safe_strings(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
 
 
 def _bundled_row(row: Case) -> dict[str, Any]:
@@ -209,13 +218,13 @@ def _bundled_row(row: Case) -> dict[str, Any]:
     return {**raw, "options": options} if options else raw
 
 
-def _hex(value: Any) -> Any:
+def write_safe_strings(value: Any) -> Any:
     """Write strings that JSON cannot carry safely in the form of PROTO-2."""
     if isinstance(value, str):
         return value if value.isascii() or _is_safe(value) else {"hex": value.encode("utf-8", "surrogatepass").hex()}
     if isinstance(value, Mapping):
-        return {key: _hex(item) for key, item in value.items()}
-    return [_hex(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: write_safe_strings(item) for key, item in value.items()}
+    return [write_safe_strings(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _is_safe(text: str) -> bool:

@@ -29,6 +29,9 @@ from tokspec.suite.surfaces import KEY, by_option, entries, has_surfaces, surfac
 #: The folders of what cases name, and the part of the schema that describes a file there.
 _PARTS = {"models": "model", "corpora": "corpus_inline"}
 
+#: The folder of what libraries answer, which is not read with the cases (:mod:`tokspec.suite.origins`).
+ORIGINS = "origins"
+
 #: What models and corpora are called.
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -59,6 +62,8 @@ def _read_folder(root: Path) -> Suite:
         for file in paths_below(root):
             if file.suffix.lower() in (".yml", ".yaml") and file.suffix != ".yaml":
                 raise DataError("is not read: names of fixture files end in .yaml; rename it", str(file))
+            if file.parent == root / ORIGINS:
+                continue
             if file.suffix == ".yaml":
                 loader.read_part(file) if file.parent in loader.parts else loader.add_file(file)
     if not loader.cases:

@@ -100,11 +100,11 @@ def _write(case: FoundCase) -> str:
         f"    why: {_text(case.why)}",
         "    model:" if case.model else "    model: {}",
         *(
-            f"      {key}: {_rows(value) if key == 'vocabulary' else _value(value)}"
+            f"      {key}: {_rows(value) if key == 'vocabulary' else write_value(value)}"
             for key, value in case.model.items()
         ),
         f"    operation: {_text(case.operation)}",
-        f"    input: {_value(dict(case.input))}",
+        f"    input: {write_value(dict(case.input))}",
         *_outcome(case.outcome, "    "),
         f"    tags: [{_text('unverified')}]",
         f"    verified_by: [{_text(UNVERIFIED)}]",
@@ -116,7 +116,7 @@ def _outcome(outcome: Mapping[str, Any], indent: str) -> Iterator[str]:
     """Write an outcome, the options of a choice one below the other."""
     ((key, value),) = outcome.items()
     if key != "by_choice":
-        yield f"{indent}{key}: {_value(value)}"
+        yield f"{indent}{key}: {write_value(value)}"
         return
     ((name, options),) = value.items()
     yield f"{indent}by_choice:"
@@ -130,15 +130,15 @@ def _text(text: str) -> str:
     return compact(visible(text))
 
 
-def _value(value: Any) -> str:
+def write_value(value: Any) -> str:
     """Write a value on one line."""
     if isinstance(value, str):
         is_lone = any("\ud800" <= character <= "\udfff" for character in value)
         return f"{{hex: {_hex(value)}}}" if is_lone else compact(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)}: {_value(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {write_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(write_value, value)) + "]"
     if isinstance(value, float) and "e" in (written := repr(value)) and "." not in written:
         return written.replace("e", ".0e")
     return compact(value)
@@ -163,6 +163,6 @@ def _rows(rows: Sequence[Any]) -> str:
     written = []
     for row in rows:
         is_again = isinstance(row, str) and row in seen
-        written.append(f"{{hex: {_hex(row)}}}" if is_again else _value(row))
+        written.append(f"{{hex: {_hex(row)}}}" if is_again else write_value(row))
         seen.add(str(row))
     return f"[{', '.join(written)}]"
