@@ -43,7 +43,7 @@ def refuse_input(format: str, content: Mapping[str, Any], input: Mapping[str, An
     Traceback (most recent call last):
         ...
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model must have an unknown token, and this model has
-        none for 'm'
+        none for a character of the text
     """
     model = fill_defaults(content)
     is_byte_level = model.get("pre_tokenizer", {}).get("type") == "byte_level"
@@ -78,9 +78,8 @@ def _refuse_ids(model: Mapping[str, Any], input: Mapping[str, Any], format: str)
     added = 1
     if format == "vocab.gguf" and model["type"] == "bpe" and not model.get("byte_fallback"):
         added += len(BYTES)
-    for id in input.get("ids", ()):
-        if count <= id < count + added:
-            raise Unsupported(f"{format} must have a token with the id {id}, and this model has none")
+    if any(count <= id < count + added for id in input.get("ids", ())):
+        raise Unsupported(f"{format} must have tokens that this model does not have, and an id is that of one")
 
 
 def _refuse_unknown(text: str, model: Mapping[str, Any], spaces: Spaces, format: str) -> None:
@@ -98,6 +97,5 @@ def _refuse_unknown(text: str, model: Mapping[str, Any], spaces: Spaces, format:
     if spaces.add_dummy_prefix and text:
         text = MARK + text
     known = {*tokens_of(model)}.difference(*(types.get(key, ()) for key in _UNSPELT))
-    for character in text:
-        if character not in known:
-            raise Unsupported(f"{format} must have an unknown token, and this model has none for {character!r}")
+    if not known.issuperset(text):
+        raise Unsupported(f"{format} must have an unknown token, and this model has none for a character of the text")
