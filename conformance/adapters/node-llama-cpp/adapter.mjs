@@ -22,6 +22,7 @@ const hello = {
   encode_fields: ["tokens", "ids"],
   encode_options: ["allowed_special", "add_special_tokens"],
   choices: {
+    bpe_unknown_without_token: "dropped_after_merging",
     final_sigma: "plain",
     metaspace_leading_space: "as_put",
     unigram_tie: "earliest_start",
