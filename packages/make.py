@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from tokspec import __version__
-from tokspec.cli.cases import write_models
+from tokspec.cli.cases import find_limits, write_models
 from tokspec.suite.cases import write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.origins import bundle_origins
@@ -47,9 +47,10 @@ def main() -> int:
             status = 1
     suite = load_suite()
     models = {format: write_models(suite, format) for format in FORMATS}
+    limits = find_limits(suite, models)
     for name in VERSIONS:
         file = (FOLDER / name).with_name("cases.json")
-        write_bundle(file, suite, load_specification(), models, bundle_origins())
+        write_bundle(file, suite, load_specification(), models, limits, bundle_origins())
         packs = copy_packs(file.with_name("packs"))
         print(f"wrote {len(suite)} cases and {packs} packs to packages/{file.parent.relative_to(FOLDER)}")
     return status

@@ -79,6 +79,7 @@ IN_PYTHON = [
         "normalize",
         {"normalizer": {"type": "nfc"}},
         TEXT,
+        "sentencepiece.model is written without a normalizer other than a character map, and this model has one; "
         "has no such model, and of normalizers alone NFKC, character maps and its own",
     ),
     Published(

@@ -118,7 +118,7 @@ def test_a_stage_that_counts_in_the_declared_unit_is_not_to_blame(unit: str) -> 
     with InProcessSession(OtherUnit(unit)) as session, InProcessSession(ReferenceAdapter()) as reference:
         judged = diagnose(judge_run(session, [case]), session, reference)
         stage = first_diverging_stage(case, session, reference)
-    assert [result.cause for result in judged.failed] == ["encode: fewer tokens at the end: 'a'"]
+    assert [result.cause for result in judged.failed] == ["encode: fewer tokens at the end"]
     assert stage == "normalize and pre_tokenize agree with the reference; what follows differs"
 
 
@@ -152,6 +152,142 @@ def test_numbers_and_names_make_no_other_cause() -> None:
         "crash: IndexError: index N out of range for …",
         "error: refused as unknown_symbol where a result is due: no …",
     }
+
+
+class Bare(ReferenceAdapter):
+    """Gives ids alone, and puts nothing around a text."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"ids": super().run(operation, model, {**input, "add_special_tokens": False})["ids"]}
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), operations=("encode",), encode_fields=("ids",))
+
+
+def lines_of(judged: Run) -> list[str]:
+    """Return how a run names its causes, and why cases are unsupported."""
+    lines = list(map(click.unstyle, text(judged, [])))
+    return lines[: next(at for at, line in enumerate(lines) if line.startswith("chapter"))]
+
+
+def test_ids_are_named_by_their_tokens_so_that_those_of_each_model_are_one_cause() -> None:
+    judged = diagnosed(
+        Bare(), "prompt-bert*", "template-in-its-order*", "text-of-more-than-512-tokens-with-a-post-processor*"
+    )
+    assert {result.question.outcome["expect"]["ids"][0] for result in judged.failed} == {0, 1, 2}
+    assert lines_of(judged) == [
+        "… and 1 more cause; --show 1 shows them all",
+        "    9  encode: fewer tokens at the start: '[CLS]', at the end: '[SEP]': prompt-bert, template-in-its-order, template-in-its-order-wordpiece, template-in-its-order-unigram and 5 more",
+        "",
+        "a case that fails here but passes alone depends on another one: --verify finds such cases",
+        "",
+    ]
+
+
+class Shifted(ReferenceAdapter):
+    """Gives each id with a number added that is no id of the model."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        ids = super().run(operation, model, input)["ids"]
+        return {"ids": [1000 * len(input["text"]) + id for id in ids]}
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), operations=("encode",), encode_fields=("ids",))
+
+
+def test_an_id_of_no_token_is_one_cause() -> None:
+    assert lines_of(diagnosed(Shifted(), "bpe-toy-encode-*")) == [
+        "… and 1 more cause; --show 1 shows them all",
+        "    9  encode: an id that no token has: bpe-toy-encode-bug, bpe-toy-encode-mug, bpe-toy-encode-pun, bpe-toy-encode-capital and 5 more",
+        "",
+        "a case that fails here but passes alone depends on another one: --verify finds such cases",
+        "",
+    ]
+
+
+class OtherUnknown(ReferenceAdapter):
+    """Has another unknown token than the model, whatever the family."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        tokens = super().run(operation, model, input)["tokens"]
+        return {"tokens": ["?" if token in ("<unk>", "[UNK]") else token for token in tokens]}
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), operations=("encode",), encode_fields=("tokens",))
+
+
+def test_many_cases_of_several_families_have_a_cause_for_each_family() -> None:
+    many, few = ("unigram-unknown-*", "wordpiece-*"), ("unigram-unknown-a*", "wordpiece-unknown-*")
+    assert lines_of(diagnosed(OtherUnknown(), *many)) == [
+        "… and 2 more causes; --show 2 shows them all",
+        "   32  encode: not the unknown token where the case has it, in wordpiece models: wordpiece-prefixed-token-starts-no-word, wordpiece-space-without-pre-tokenizer, wordpiece-word-of-65536-letters, wordpiece-unknown-span-of-bytes and 28 more",
+        "   23  encode: not the unknown token where the case has it, in unigram models: unigram-unknown-letter-of-longer-tokens-only, unigram-unknown-not-across-punctuation, unigram-unknown-composed, unigram-unknown-metaspace and 19 more",
+        "",
+        "a case that fails here but passes alone depends on another one: --verify finds such cases",
+        "",
+        "unsupported, and why:",
+        "   16  does not offer training_state",
+        "   11  does not offer base_vocabulary",
+        "   11  does not offer pair_scores",
+        "   11  does not offer train",
+        "    8  does not offer best_pair",
+        "    4  does not offer training_trace",
+        "    2  does not offer count_words",
+        "    1  encode returns only tokens, and the case checks none of them",
+        "",
+    ]
+    assert lines_of(diagnosed(OtherUnknown(), *few)) == [
+        "… and 1 more cause; --show 1 shows them all",
+        "    9  encode: not the unknown token where the case has it: wordpiece-unknown-span-of-bytes, wordpiece-unknown-span-with-a-mark, wordpiece-unknown-span-beyond-ascii, wordpiece-unknown-span-of-what-became-longer and 5 more",
+        "",
+        "a case that fails here but passes alone depends on another one: --verify finds such cases",
+        "",
+    ]
+
+
+def test_what_fails_in_every_family_of_a_fixture_is_one_cause() -> None:
+    found = causes(diagnosed(Bare(), "POST-*"))
+    ((cause, count, _),) = [each for each in found if each[0].startswith("encode: another token, at punctuation")]
+    assert (cause, count > 20) == ("encode: another token, at punctuation", True)
+
+
+class Panicking(ReferenceAdapter):
+    """Panics with numbers of every form."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        length = len(input["text"])
+        numbers = ", ".join(map(str, range(length)))
+        raise RuntimeError(
+            f"the len is {length * 1000:,} but the index is {3 - length}, in [{numbers}] of {length / 3}"
+        )
+
+
+def test_numbers_of_every_form_make_no_other_cause() -> None:
+    judged = diagnosed(Panicking(), "bpe-toy-encode-bug", "bpe-toy-encode-two-words", "bpe-toy-encode-mug")
+    assert lines_of(judged) == [
+        "… and 1 more cause; --show 1 shows them all",
+        "    3  crash: RuntimeError: the len is N but the index is N, in [N, …] of N: bpe-toy-encode-bug, bpe-toy-encode-mug, bpe-toy-encode-two-words",
+        "",
+        "a case that fails here but passes alone depends on another one: --verify finds such cases",
+        "",
+    ]
+
+
+class Quoting(ReferenceAdapter):
+    """Quotes a text of several lines in its message."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise RuntimeError(f"error parsing `{input['text']}\n{len(input['text'])}`: no such escape")
+
+
+def test_a_text_of_several_lines_in_a_message_makes_no_other_cause() -> None:
+    assert lines_of(diagnosed(Quoting(), "bpe-toy-encode-*")) == [
+        "… and 1 more cause; --show 1 shows them all",
+        "   10  crash: RuntimeError: error parsing …: no such escape: bpe-toy-encode-empty, bpe-toy-encode-bug, bpe-toy-encode-mug, bpe-toy-encode-pun and 6 more",
+        "",
+        "a case that fails here but passes alone depends on another one: --verify finds such cases",
+        "",
+    ]
 
 
 class RestUnknown(ReferenceAdapter):

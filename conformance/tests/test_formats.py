@@ -375,6 +375,22 @@ def test_tokenizer_json_of_an_untrained_model_numbers_the_special_tokens() -> No
     assert write("tokenizer.json", model) == {**EMPTY, "added_tokens": [special(0, "<s>"), special(1, "<pad>")]}
 
 
+@pytest.mark.parametrize(
+    ("model", "vocabulary"),
+    [
+        ({"decoder": {"type": "fuse"}}, {"<unk>": 0}),
+        ({"normalizer": {"type": "nfc"}, "added_tokens": [{"content": "<m>", "id": 4}]}, {"<m>": 4}),
+        ({"pre_tokenizer": {"type": "bert"}, "special_tokens": ["<a>", "<b>"]}, {"<a>": 0, "<b>": 1}),
+    ],
+)
+def test_tokenizer_json_of_stages_alone_has_one_token_or_the_added_ones(
+    model: dict[str, Any], vocabulary: dict[str, int]
+) -> None:
+    for format in ("tokenizer.json", "tokenizer.json-legacy"):
+        written = write(format, model)["model"]
+        assert (written["type"], written["vocab"], written["merges"]) == ("BPE", vocabulary, [])
+
+
 @pytest.mark.parametrize("type", ["wordpiece", "unigram"])
 def test_tokenizer_json_of_an_untrained_model_has_an_empty_vocabulary(type: str) -> None:
     assert len(write("tokenizer.json", {"type": type, "unknown_token": "<unk>"})["model"]["vocab"]) == 0

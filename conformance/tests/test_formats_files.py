@@ -219,8 +219,11 @@ def with_one_kind_of_tokens(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_tokenizer_json(model: dict[str, Any]) -> dict[str, Any]:
-    """What ``tokenizer.json`` keeps of a model: no missing type, no empty vocabulary, no frequencies, no unknown token without tokens, no silence on fused ones."""
-    model = {"type": "bpe", **with_ids_in_order(model)}
+    """What ``tokenizer.json`` keeps of a model: no missing type or vocabulary of stages alone, no empty vocabulary, no frequencies, no unknown token without tokens, no silence on fused ones."""
+    if "type" not in model:
+        ids = {token["content"]: token["id"] for token in added_tokens_of(model)} or {"<unk>": 0}
+        model = {"type": "bpe", "vocabulary": by_id(ids, ""), "merges": [], **model}
+    model = with_ids_in_order(model)
     if model["type"] == "bpe" and "unknown_token" in model:
         model = {"fuse_unk": False, **model}
     if model.get("vocabulary") == []:

@@ -134,7 +134,7 @@ def kept(model: dict[str, Any]) -> dict[str, Any]:
     if as_it_is:
         spaces = {key: model["normalizer"][key] for key in ("add_dummy_prefix", "remove_extra_whitespaces")}
         kept["decoder"] = {"type": "sentencepiece", **spaces, "unk_surface": " ⁇ ", **model.get("decoder", {})}
-        kept.setdefault("piece_types", {})
+        kept["piece_types"] = {key: tokens for key, tokens in kept.get("piece_types", {}).items() if tokens}
     elif "piece_types" in model:
         kept["piece_types"] = {key: tokens for key, tokens in model["piece_types"].items() if key != "byte"}
         kept = {key: value for key, value in kept.items() if value != {}}

@@ -27,7 +27,7 @@ import pytest
 
 from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.cli.cases import write_models
+from tokspec.cli.cases import find_limits, write_models
 from tokspec.formats.user_model import read_user_model
 from tokspec.judge.known_failures import digest, read_known_failures
 from tokspec.judge.runner import make_request, run
@@ -678,14 +678,20 @@ def other_packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Pat
     cases = load_suite(folder / "fixtures").cases
     numbered = [(f"{case}-{number}", cases[case]) for number, (case, *_) in enumerate(ANSWERS)]
     suite = Suite({id: replace(case, id=id) for id, case in numbered})
+    copy_packages(folder, suite, "tokspec")
+    return suite, folder
+
+
+def copy_packages(folder: Path, suite: Suite, format: str) -> None:
+    """Copy the packages, with other cases and their models in a format."""
+    models = {format: write_models(suite, format)}
     unused = shutil.ignore_patterns("cases.json", "target")
     for name in ("npm", "crate", "go", "jvm"):
         shutil.copytree(PACKAGES / name, folder / name, ignore=unused)
-        models = {"tokspec": write_models(suite, "tokspec")}
-        write_bundle(folder / name / "cases.json", suite, load_specification(), models)
+        file = folder / name / "cases.json"
+        write_bundle(file, suite, load_specification(), models, find_limits(suite, models))
     manifest = (folder / "crate" / "Cargo.toml").read_text("utf-8")
     (folder / "crate" / "Cargo.toml").write_text(manifest.replace('"../..', f'"{ROOT}'), "utf-8")
-    return suite, folder
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
@@ -716,6 +722,47 @@ def test_spans_of_pairs_and_tolerances_are_judged_as_in_the_harness(
     assert verdicts.pop("the run") == "pass"
     assert verdicts == harness
     assert harness == stated or fields == ("spans",)
+
+
+#: Cases of a model without an unknown token, which a file of SentencePiece has.
+LIMITED = """
+about: "Cases for a test."
+source: [{rule: "a test"}]
+model: {type: "bpe", vocabulary: ["b"]}
+cases:
+  - {id: known, clauses: [BPE-ENC-1], why: "It is needed for a test.", operation: encode, verified_by: ["hand: a test"],
+     input: {text: "b"}, expect: {ids: [0]}}
+  - {id: unknown, clauses: [BPE-ENC-1], why: "It is needed for a test.", operation: encode, verified_by: ["hand: a test"],
+     input: {text: "bx"}, error: unknown_symbol}
+  - {id: table, clauses: [BPE-ENC-1], why: "It is needed for a test.", operation: encode, verified_by: ["hand: a test"],
+     inputs: [{text: "b", expect: {ids: [0]}}, {text: "x", error: unknown_symbol}, {text: "bb", expect: {ids: [0, 0]}}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def limited_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the packages, with cases that the format of their model limits."""
+    folder = tmp_path_factory.mktemp("limited")
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures" / "cases.yaml").write_text(LIMITED, "utf-8")
+    copy_packages(folder, load_suite(folder / "fixtures"), "sentencepiece.model")
+    return folder
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_what_a_format_cannot_say_of_an_input_is_not_asked(
+    recorded: Callable[[Path, Path], dict[str, str]], limited_packages: Path, tmp_path: Path
+) -> None:
+    hello = replace(HELLO, formats=("sentencepiece.model",))
+    replies = [{"ok": {"ids": ids}} for ids in ([0], [0], [0, 0])]
+    (tmp_path / "recording.json").write_bytes(encode_line({"hello": write_hello(hello), "replies": replies}))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    assert recorded(tmp_path, limited_packages) == {
+        "known": "pass",
+        "unknown": "unsupported",
+        "table": "unsupported",
+        "the run": "pass",
+    }
 
 
 PACK_LINES: tuple[dict[str, Any], ...] = (

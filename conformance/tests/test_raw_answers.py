@@ -38,7 +38,7 @@ from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, effective_choices, judge
 from tokspec.laboratory.matrix.rows import Listed, read_list
 from tokspec.protocol.messages import Answer, Refused
-from tokspec.sessions.session import refuse_unoffered, write_model
+from tokspec.sessions.session import refuse_limited, refuse_unoffered, write_model
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 
@@ -154,7 +154,9 @@ def told(impl: str | None, command: str | None, questions: Sequence[Case]) -> It
 
 def unoffered(hello: Hello, question: Case) -> str:
     """Say what an adapter was spared a question for, by what it declares; nothing where it was asked."""
-    refused = refuse_unoffered(hello, make_request(question)) or write_model(hello, question.model.content)
+    request, written = make_request(question), write_model(hello, question.model.content)
+    limited = written if isinstance(written, Refused) else refuse_limited(written[0], request)
+    refused = refuse_unoffered(hello, request) or limited
     return refused.message or "gives no reason" if isinstance(refused, Refused) else ""
 
 

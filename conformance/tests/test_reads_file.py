@@ -89,7 +89,11 @@ def test_what_is_passed_over_is_judged_and_has_one_cause() -> None:
 
     found = asked(Dropping(), *DIGITS)
     assert [(result.verdict.value, result.cause) for result in found.results] == [
-        ("fail", "loads pre_tokenizer/digits and passes over it")
+        ("fail", "pre_tokenizer/digits is not declared, and it answers differently")
+    ]
+    assert list(text(found, []))[:2] == [
+        "… and 1 more cause; --show 1 shows them all",
+        f"    1  pre_tokenizer/digits is not declared, and it answers differently: {found.failed[0].case.id}",
     ]
 
 

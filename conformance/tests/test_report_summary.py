@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 import pytest
 
 from tokspec.adapter import Hello
 from tokspec.judge.runner import Run
-from tokspec.judge.verdicts import Result, Verdict
+from tokspec.judge.verdicts import Result, Verdict, join_rows
 from tokspec.report.text import headline, reasons, rows, table, text
 from tokspec.suite.cases import Case, Model
 
@@ -148,8 +149,22 @@ def test_what_passes_without_its_spans_is_told() -> None:
     assert lines[-1] == "mine 1.0 conforms: 3 cases = 3 pass"
 
 
-def test_reasons_of_one_case_stand_in_a_line_where_there_are_many() -> None:
-    details = ["no train", "no train", "no a", "no b", "no c"]
+def test_ten_reasons_have_a_line_and_then_how_many_are_left() -> None:
+    details = [f"no operation {number}" for number in range(13) for _ in range(14 - number)]
     run = ended([result(Verdict.UNSUPPORTED, detail=detail) for detail in details])
-    assert reasons(run, 4) == reasons(run)
-    assert reasons(run, 3) == ["    2  no train", "    3  for as many other reasons, such as: no a"]
+    lines = list(text(run, []))
+    assert lines[: lines.index("")] == [
+        "unsupported, and why:",
+        *(f"   {14 - number:>2}  no operation {number}" for number in range(10)),
+        "    9  for 3 other reasons; --report FILE has the reason of each case",
+    ]
+    assert reasons(run, 13) == reasons(run)
+    assert reasons(run, 12)[-1] == "    2  for 1 other reason; --report FILE has the reason of each case"
+
+
+def test_a_reason_of_rows_is_that_of_cases() -> None:
+    one, two = (result(Verdict.UNSUPPORTED, detail="no train") for _ in range(2))
+    row = replace(two, case=replace(two.case, id="table#2"))
+    table = join_rows(two.case, [result(Verdict.PASS), row])
+    assert table.detail == "row 2 of 2: no train"
+    assert reasons(ended([one, table])) == ["    2  no train"]

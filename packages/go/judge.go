@@ -19,8 +19,9 @@ type judge[Model any] struct {
 
 // loaded is a model, or why there is none.
 type loaded[Model any] struct {
-	model Model
-	err   error
+	model  Model
+	format string
+	err    error
 }
 
 // judged is a verdict with a detail, and what a known failure is told by.
@@ -136,12 +137,15 @@ func (j judge[Model]) ask(one testCase) (any, error) {
 		return nil, Unsupported(reason)
 	}
 	if _, is := j.models[one.ModelName]; !is {
-		model, err := j.load(one)
-		j.models[one.ModelName] = loaded[Model]{model, err}
+		model, format, err := j.load(one)
+		j.models[one.ModelName] = loaded[Model]{model, format, err}
 	}
 	found := j.models[one.ModelName]
 	if found.err != nil {
 		return nil, found.err
+	}
+	if limit := one.Limits[found.format]; limit != "" {
+		return nil, Unsupported(limit)
 	}
 	return attempt(func() (result any, err error) {
 		answer, err := j.adapter.Operations[one.Operation](found.model, slices.Clone(one.Input))
@@ -192,9 +196,9 @@ func (j judge[Model]) findUndeclared(one testCase) (unknown []string) {
 	return unknown
 }
 
-// load loads a model in the first of the formats that can express it. A library that reads files gets what it does not
+// load loads a model in the first of the formats that can express it, and names it. A library that reads files gets what it does not
 // declare too, but for the form that is no library's file. If it refuses that, it is unsupported.
-func (j judge[Model]) load(one testCase) (none Model, err error) {
+func (j judge[Model]) load(one testCase) (none Model, _ string, err error) {
 	reasons, unknown := []string{}, j.findUndeclared(one)
 	for _, format := range j.adapter.Hello.Formats {
 		written, is := j.Models[format][one.ModelName]
@@ -210,10 +214,10 @@ func (j judge[Model]) load(one testCase) (none Model, err error) {
 			if refusal, is := j.refusal(err); is && unknown != nil {
 				err = Unsupported(refusal.Message)
 			}
-			return model, err
+			return model, format, err
 		}
 	}
-	return none, Unsupported(strings.Join(reasons, "; "))
+	return none, "", Unsupported(strings.Join(reasons, "; "))
 }
 
 // refusesDeclared is whether a library that reads files refused a model of which it declares every component.

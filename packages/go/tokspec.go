@@ -106,6 +106,7 @@ type testCase struct {
 type question struct {
 	Input   json.RawMessage
 	Options []string
+	Limits  map[string]string // why the file in a format says something else about the input than the model
 	Outcome outcome
 }
 

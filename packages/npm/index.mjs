@@ -120,7 +120,7 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     if (first < 0) return unsupported(models.map((model) => model.unsupported).join("; "));
     const reply = await attempt(() => load(structuredClone(models[first].content), hello.formats[first]));
     const isUndeclared = "refused" in reply && unknown.length && hello.formats[first] !== "tokspec";
-    return isUndeclared ? unsupported(reply.refused.message) : reply;
+    return isUndeclared ? unsupported(reply.refused.message) : { ...reply, format: hello.formats[first] };
   }
 
   async function ask(one) {
@@ -129,6 +129,8 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     if (!models.has(one.model_name)) models.set(one.model_name, await loadModel(one));
     const model = models.get(one.model_name);
     if (!("ok" in model)) return model;
+    const limit = one.limits?.[model.format]; // the file says something else about this input than the model
+    if (limit) return unsupported(limit);
     const result = () => operations[one.operation](model.ok, structuredClone(one.input));
     return attempt(async () => JSON.parse(JSON.stringify(await result()))); // as JSON carries it: NaN is null
   }

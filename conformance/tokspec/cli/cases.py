@@ -64,13 +64,8 @@ def cases_command(
     refuse_outputs({"--bundle": bundle}, {"--fixtures": files_of_fixtures(fixtures)})
     suite = load_suite(fixtures)
     if bundle:
-        write_bundle(
-            bundle,
-            suite,
-            load_specification(),
-            {name: write_models(suite, name) for name in formats_},
-            bundle_origins(),
-        )
+        models = {name: write_models(suite, name) for name in formats_}
+        write_bundle(bundle, suite, load_specification(), models, find_limits(suite, models), bundle_origins())
         click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(bundle))}")
         return
     clauses = load_specification().clauses
@@ -153,6 +148,20 @@ def write_models(suite: Suite, format: str) -> dict[str, Any]:
         except Unsupported as refusal:
             written[model.name] = {"unsupported": refusal.message}
     return written
+
+
+def find_limits(suite: Suite, models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Return why files of models that were written say something else than the model: by id of question and format."""
+    found: dict[str, dict[str, str]] = {}
+    for question in (question for case in suite.cases.values() for question in case.questions):
+        for format, written in models.items():
+            if "content" not in written[question.model.name]:
+                continue
+            try:
+                formats.refuse_input(format, question.model.content, question.input)
+            except Unsupported as refusal:
+                found.setdefault(question.id, {})[format] = refusal.message
+    return found
 
 
 def _show_clause(clause: Clause, suite: Suite) -> Iterator[str]:

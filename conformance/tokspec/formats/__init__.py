@@ -1,6 +1,7 @@
 """The formats in which a model of the fixtures can be handed to an implementation, and from which it can be read.
 
-:func:`write` and :func:`read` take the name of a format. Other packages also use :mod:`~tokspec.formats.user_model`, a
+:func:`write` and :func:`read` take the name of a format; :func:`refuse_input` says about which inputs a file says
+something else than the model that was written. Other packages also use :mod:`~tokspec.formats.user_model`, a
 model that is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and saves files;
 :mod:`~tokspec.formats.neutral`, what can be asked of any model; and what a format's module lists in its ``__all__``,
 such as the characters that stand for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
@@ -29,7 +30,7 @@ from tokspec.formats import neutral
 from tokspec.formats.files import beside, refuse_surrogates
 from tokspec.suite.components import needed_components
 
-__all__ = ["FORMATS", "READERS", "read", "write"]
+__all__ = ["FORMATS", "READERS", "read", "refuse_input", "write"]
 
 
 def _of(module: str, function: str) -> Callable[[Any], Any]:
@@ -62,6 +63,10 @@ READERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
 }
 
 
+#: The formats with a limit of some inputs, see :mod:`tokspec.formats.limits`.
+_LIMITED = ("sentencepiece.model", "vocab.gguf")
+
+
 def write(format: str, content: Mapping[str, Any]) -> Any:
     """Write a model of the fixtures in a format.
 
@@ -82,6 +87,16 @@ def write(format: str, content: Mapping[str, Any]) -> Any:
     if format not in ("tokspec", "sentencepiece.model"):
         _refuse_sentencepiece(content, format)
     return writer(content)
+
+
+def refuse_input(format: str, content: Mapping[str, Any], input: Mapping[str, Any]) -> None:
+    """Refuse an input about which the file of a model, in a format that expresses it, says something else.
+
+    Raises:
+        Unsupported: naming the limit of the format.
+    """
+    if format in _LIMITED:
+        import_module("tokspec.formats.limits").refuse_input(format, content, input)
 
 
 def _refuse_sentencepiece(model: Mapping[str, Any], format: str) -> None:

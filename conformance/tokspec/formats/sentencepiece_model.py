@@ -19,10 +19,13 @@ It cannot express, and the writer refuses as ``unsupported``:
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
 * an unknown or special token that is not in the vocabulary; an empty token, and one with U+0000;
 * merges that do not follow from the order of the tokens (:mod:`tokspec.formats.tiktoken_ranks`);
-* a weight that has no logarithm, or is beyond numbers of 32 bits.
+* a weight that has no logarithm, or is beyond numbers of 32 bits;
+* scores that numbers of 32 bits do not tell apart as the model does: in a BPE model two that become one; in a Unigram
+  model those of a token and its two parts, where rounding changes which of the two ways is better. To be exact, all
+  ways to write a text would have to be compared, which are too many. Single scores of Unigram decide nothing.
 
-SentencePiece dissents for some texts, whatever the file says: it puts ``▁`` also before a text that begins with a space
-or with ``▁`` (PRE-META-2), and decodes every ``▁`` as a space.
+What it expresses but for some inputs is in :mod:`tokspec.formats.limits`. SentencePiece also decodes every ``▁`` as a
+space, whatever the file says.
 
 A model is first made what SentencePiece has: pieces with scores and kinds over a whole text, in which it marks the
 spaces. ``vocab.gguf`` shares that. SentencePiece does not pre-tokenize: where no token goes across a border of pieces
@@ -35,6 +38,7 @@ import struct
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
 from typing import Any
 from zlib import decompress
 
@@ -435,8 +439,10 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
         if "scores" in model:
             refuse_ids(model, format)
         scores = [_score(token, score, format) for token, score in zip(tokens, given, strict=True)]
+        _refuse_equal_scores(tokens, given, scores, format)
     else:
         scores = [_score(token, weight, format) for token, weight in log_probabilities(model, format)]
+        _refuse_other_order(model, scores, format)
     pieces = [Piece(token, score, kinds[token]) for token, score in zip(tokens, scores, strict=True)]
     if unknown is not None:
         return pieces
@@ -457,6 +463,46 @@ def _refuse_tokens(kinds: Mapping[str, str], tokens: Sequence[str], format: str)
     unfit = [token for token in tokens if token in ("", NO_UNKNOWN) or "\0" in token]
     if unfit:
         raise Unsupported(f"{format} cannot hold the token {unfit[0]!r}")
+
+
+def _refuse_equal_scores(tokens: Sequence[str], given: Sequence[float], scores: Sequence[float], format: str) -> None:
+    """Refuse two scores that are one as numbers of 32 bits: of two pairs, the one of the higher score is merged."""
+    seen: dict[float, tuple[str, float]] = {}
+    for token, exact, score in zip(tokens, given, scores, strict=True):
+        other, before = seen.setdefault(score, (token, exact))
+        if before != exact:
+            raise Unsupported(
+                f"{format} holds numbers of 32 bits, to which the scores of {other!r} and {token!r} are one"
+            )
+
+
+def _refuse_other_order(model: Mapping[str, Any], scores: Sequence[float], format: str) -> None:
+    """Refuse weights of which rounding changes whether a token or its two parts are better, or neither."""
+    exact = {token: Fraction(weight) for token, weight in model["tokens"]}
+    rounded = dict(zip(tokens_of(model), scores, strict=True))
+    total = sum(exact.values())
+    for token, score in rounded.items():
+        for at in range(1, len(token)):
+            parts = token[:at], token[at:]
+            if not all(part in rounded for part in parts):
+                continue
+            left, right = (rounded[part] for part in parts)
+            if abs(score - left - right) > _CLOSE * max(abs(score), abs(left), abs(right)):
+                continue
+            before, behind = (exact[part] for part in parts)
+            of_log = model["weights"] == "log_probability"
+            difference = exact[token] - before - behind if of_log else exact[token] * total - before * behind
+            if _sign(difference) != _sign(Fraction(score) - Fraction(left) - Fraction(right)):
+                ways = f"{token!r} or {parts[0]!r} and {parts[1]!r}"
+                raise Unsupported(f"{format} holds numbers of 32 bits, which change whether {ways} is better")
+
+
+#: Relative to their scores, two ways that differ by more stay in their order: rounding changes each by 2**-24 at most.
+_CLOSE = 2.0**-21
+
+
+def _sign(number: Fraction) -> int:
+    return (number > 0) - (number < 0)
 
 
 def _score(token: str, weight: float, format: str) -> float:

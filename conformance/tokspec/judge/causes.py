@@ -101,8 +101,8 @@ def _of_parts(seen: Seen) -> tuple[str, str]:
     return f"gives the same text {'later' if len(right[at]) < len(left[at]) else 'sooner'}", ""
 
 
-#: Tokens that are named where they are more or fewer at an end, as special ones are; where there are more of them, what
-#: they are is of the text, and not of the cause.
+#: How many tokens are named where they are more or fewer at an end, as special ones are. What is in the text is not
+#: named, nor more than these: it would make a cause of each text.
 _NAMED = 2
 
 #: What is put before tokens and is of their form, not of the text.
@@ -134,7 +134,7 @@ def tell_cut(
         return (f"no {what}s" if left else f"{what}s where {other} has none"), ""
     if len(left) != len(right):
         how, longer, shorter = ("fewer", left, right) if len(left) > len(right) else ("more", right, left)
-        if ends := _ends(longer, shorter, name):
+        if ends := _ends(longer, shorter, name, text):
             return f"{how} {what}s {ends}", ""
     at = count_common(left, right)
     before, after = (name(items[at]) if at < len(items) else "" for items in (left, right))
@@ -159,24 +159,32 @@ def _tell_items(what: str, before: str, after: str, other: str) -> tuple[str, st
     return f"another {what}", before[:1] or after[:1]
 
 
-def _ends(longer: Sequence[Any], shorter: Sequence[Any], name: Callable[[Any], Any]) -> str:
+def _ends(longer: Sequence[Any], shorter: Sequence[Any], name: Callable[[Any], Any], text: str) -> str:
     """Say what the longer has before and behind all that the shorter has; nothing if it is not like that.
 
-    >>> _ends(["[CLS]", "a", "bug", "[SEP]"], ["a", "bug"], str)
+    >>> _ends(["[CLS]", "a", "bug", "[SEP]"], ["a", "bug"], str, "a bug")
     "at the start: '[CLS]', at the end: '[SEP]'"
+    >>> _ends(["a", "▁bug"], ["a"], str, "a bug")
+    'at the end'
     """
     extra = len(longer) - len(shorter)
     for before in (extra, *range(min(extra, _NAMED + 1))):
         if longer[before] == shorter[0] and longer[before : before + len(shorter)] == shorter:
             ends = {"start": longer[:before], "end": longer[before + len(shorter) :]}
-            named = {at: _named(tuple(map(name, items[: _NAMED + 1]))) for at, items in ends.items() if items}
+            named = {at: _named(tuple(map(name, items[: _NAMED + 1])), text) for at, items in ends.items() if items}
             return ", ".join(f"at the {at}{items}" for at, items in named.items())
     return ""
 
 
+def _named(items: Sequence[Any], text: str) -> str:
+    is_of_text = any(not isinstance(item, str) or _bare(item) in text for item in items)
+    return "" if len(items) > _NAMED or is_of_text else f": {shorten(' '.join(map(repr, items)), 60)}"
+
+
 @lru_cache(4096)
-def _named(items: Sequence[Any]) -> str:
-    return f": {shorten(' '.join(map(repr, items)), 60)}" if len(items) <= _NAMED else ""
+def _bare(token: str) -> str:
+    """Return a token without what is put before tokens."""
+    return next((token.removeprefix(put) for put in _PUT_BEFORE if token.startswith(put)), token)
 
 
 def count_common(left: Sequence[Any], right: Sequence[Any]) -> int:
@@ -207,8 +215,14 @@ _TEMPORARY = r"(?P<file>(?:/var/folders|/dev/shm|(?:/private|/var)?/tmp)/[^\s:,;
 _ADDRESS = r"0[xX][0-9a-fA-F]+|(?<!\w)(?=[0-9a-fA-F-]*\d)(?!\d+(?!\w))[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*(?!\w)"
 _OF_A_RUN = re.compile(f"{_TEMPORARY}|{_ADDRESS}")
 
+#: A number, with its sign, its groups and its fraction; the 8 of UTF-8 is not one.
+_NUMBER = r"(?<!utf)(?<!utf-)(?<![\d.])-?\d+(?:[.,_]\d+)*(?:e[+-]?\d+)?"
+
 #: What differs between two messages of the same fault.
-_OF_A_MESSAGE = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`|(?<!UTF-)(?<!\d)\d+")
+_OF_A_MESSAGE = re.compile(rf"(?P<name>(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`)|{_NUMBER}", re.IGNORECASE)
+
+#: Several numbers, of which a message of the same fault may have more or fewer.
+_NUMBERS = re.compile(r"\bN(?:, ?N\b)+")
 
 
 def without_addresses(message: str) -> str:
@@ -227,10 +241,13 @@ def without_particulars(message: str) -> str:
 
     >>> without_particulars("index 17 out of range for 'bug' at 0x7f3a")
     'index N out of range for … at N'
-    >>> without_particulars("a line is not UTF-8 at byte 35")
-    'a line is not UTF-8 at byte N'
+    >>> without_particulars("a line is not utf-8 at byte 35")
+    'a line is not utf-8 at byte N'
+    >>> without_particulars("shape [1, 2, 3] at -1.5e-7 is not [4, 5] of 1,000")
+    'shape [N, …] at N is not [N, …] of N'
     """
-    return _OF_A_MESSAGE.sub(lambda match: "N" if match[0].isdecimal() else "…", without_addresses(message))
+    folded = _OF_A_MESSAGE.sub(lambda match: "…" if match["name"] else "N", without_addresses(message))
+    return _NUMBERS.sub("N, …", folded)
 
 
 # Kinds of characters

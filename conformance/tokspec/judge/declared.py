@@ -40,9 +40,13 @@ def passed_over(case: Case, hello: Hello) -> tuple[str, ...]:
 
 
 def cause_of(result: Result, hello: Hello) -> str:
-    """Say which components were passed over, if a wrong answer may come of that; else nothing."""
+    """Say which components are not declared, if a wrong answer may come of that; else nothing.
+
+    Whether the library ignores them or does something else about them is not known.
+    """
     names = passed_over(result.question, hello) if isinstance(result.reply, Answer) else ()
-    return f"loads {' and '.join(names)} and passes over {'it' if len(names) == 1 else 'them'}" if names else ""
+    are = "is" if len(names) == 1 else "are"
+    return f"{' and '.join(names)} {are} not declared, and it answers differently" if names else ""
 
 
 def all_pass(results: Sequence[Result], hello: Hello) -> Iterator[tuple[str, int]]:

@@ -10,11 +10,12 @@ alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tokspec.base.display import compact, shorten
+from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
 from tokspec.judge import declared
 from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference, without_particulars
@@ -31,6 +32,16 @@ from tokspec.suite.cases import Case
 
 #: How many failing cases are asked about their stages; an implementation may be slow.
 _ASKED = 200
+
+#: With what causes begin that only describe how a text is written in tokens. BPE, WordPiece and Unigram do that by
+#: programs of their own, so that the cases of each have causes of their own.
+_OF_A_FAMILY = tuple(
+    f"encode: {what}"
+    for what in ("another token", "other tokens", "cuts", "does not cut", "not the unknown token", "the unknown token")
+)
+
+#: A cause of more cases may be told apart by family; fewer are read at a glance.
+_MANY = 20
 
 #: Verdicts, the most serious first.
 _SERIOUS = (Verdict.STATE_LEAK, Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL, Verdict.ERROR, Verdict.FAIL)
@@ -86,12 +97,32 @@ def diagnose(run: Run, session: Session, reference: Session) -> Run:
         return told or stages.cause_of(result) or str(_cause(result, run.choices))
 
     failed = {result.case.id for result in run.failed if result.verdict is not Verdict.UNEXPECTED_PASS}
-    return replace(
-        run,
-        results=tuple(
-            replace(result, cause=cause_of(result)) if result.case.id in failed else result for result in run.results
-        ),
-    )
+    told = [replace(result, cause=cause_of(result)) if result.case.id in failed else result for result in run.results]
+    return replace(run, results=tuple(_by_family(told)))
+
+
+def _by_family(results: Sequence[Result]) -> Iterator[Result]:
+    """Name the family of the model where many cases of several families have one cause that a family's program has.
+
+    What fails in several families for which a fixture has one case, at one place, is not of one of them.
+    """
+    families: dict[str, list[str]] = {}
+    at_place: dict[tuple[str, str, int], set[str]] = {}
+    for result in results:
+        families.setdefault(result.cause, []).append(_family(result))
+        at_place.setdefault((result.cause, result.case.file, result.case.line), set()).add(_family(result))
+    for result in results:
+        own = families[result.cause]
+        is_large = result.cause.startswith(_OF_A_FAMILY) and len(own) > _MANY and len(set(own)) > 1
+        if is_large and len(at_place[result.cause, result.case.file, result.case.line]) == 1:
+            yield replace(result, cause=f"{result.cause}, in {_family(result)} models")
+        else:
+            yield result
+
+
+def _family(result: Result) -> str:
+    model = result.case.model.content
+    return "" if isinstance(model, UserModel) else str(model.get("type", "untyped"))
 
 
 def _by_choice(run: Run) -> Mapping[str, str]:
@@ -152,9 +183,22 @@ def _cause(result: Result, choices: Mapping[str, str]) -> Cause | str:
     character = _character(question, result.difference.path, resolve(question.outcome, choices))
     path, actual = result.difference.path, result.reply.result
     text = str(question.input.get("text", ""))
+    has_tokens = "tokens" in expected and "tokens" in actual
+    if path[0] == "ids" and not has_tokens and not isinstance(question.model.content, UserModel):
+        names, at = _tokens_by_id(question.model.content), path[1] if len(path) > 1 else None
+        expected, actual = ({"tokens": [names.get(id) for id in side.get("ids", ())]} for side in (expected, actual))
+        if isinstance(at, int) and actual["tokens"][at : at + 1] == [None]:
+            return Cause(question.operation, "an id that no token has", "")
+        path = ("tokens", *path[1:])
     if unknown := _unknown(question, expected, actual, path):
         return Cause(question.operation, unknown, "")
     return cause_of_difference(question.operation, Seen(text, expected, actual, path, character))
+
+
+def _tokens_by_id(model: Mapping[str, Any]) -> dict[int, str]:
+    """Name the ids of a model by its tokens: the same fault has other ids in each model."""
+    added = {token["id"]: token["content"] for token in added_tokens_of(model) if token["id"] is not None}
+    return {**{id: token for token, id in ids_of(model).items()}, **added}
 
 
 #: The unknown token of a model that names none, by its type.
@@ -217,7 +261,7 @@ def _said(result: Result) -> str:
     >>> from types import SimpleNamespace
     >>> told = "exit status 2; standard error ends 'panic: index out of range [5] | goroutine 1 [running]:'"
     >>> _said(SimpleNamespace(telling=(), detail=told))
-    'panic: index out of range [N]'
+    'index out of range [N]'
     >>> _said(SimpleNamespace(telling=(), detail="it can't encode '\\ud800' in position 1"))
     "it can't encode … in position N"
     >>> told = "exit status 101; standard error ends 'panicked at src/lib.rs:147:5: | no entry found | note: run with'"
@@ -227,8 +271,10 @@ def _said(result: Result) -> str:
     text = _without_row(result)
     text = re.sub(r".*standard error ends ['\"]", "", text)
     text = re.sub(r"(\bpanicked at [^|]*:) \| ", r"\1 ", text)  # Rust says why on the next line
-    text = re.split(r" \| |\\n|\n| \(\S+:\d+ in ", text, maxsplit=1)[0]
-    return shorten(without_particulars(text), 100)
+    text = re.split(r" \(\S+:\d+ in ", text, maxsplit=1)[0].removeprefix("panic: ")  # as Go says of what it recovers
+    # what varies first: a pattern or a text that a message quotes may have several lines
+    text = re.split(r" \| |\\n|\n", without_particulars(text), maxsplit=1)[0]
+    return shorten(text, 100)
 
 
 class _Stages:

@@ -24,7 +24,7 @@ def say(lines: Iterable[str]) -> None:
 
 
 #: How many reasons for which cases are unsupported have a line.
-REASONS = 24
+REASONS = 10
 
 #: The colour of the last line, by the state that it names.
 _COLOURS = {
@@ -131,14 +131,19 @@ def _shown(run: Run) -> list[Verdict]:
 def reasons(run: Run, most: int | None = None) -> list[str]:
     """Say why cases are unsupported: each reason once, with its number of cases, the commonest first.
 
-    Where there are more than ``most`` reasons, those of one case stand in one line.
+    Args:
+        run: what was judged.
+        most: how many reasons have a line; how many are left has one, too.
     """
-    counts = Counter(result.detail for result in run.results if result.verdict is Verdict.UNSUPPORTED).most_common()
-    single = [reason for reason, count in counts if count == 1]
-    if most is None or len(counts) <= most or len(single) < 2:
-        return [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts]
-    shown = [f"{count:>5}  {visible(shorten(reason))}" for reason, count in counts if count > 1]
-    return [*shown, f"{len(single):>5}  for as many other reasons, such as: {visible(shorten(single[0]))}"]
+    unsupported = [result for result in run.results if result.verdict is Verdict.UNSUPPORTED]
+    # of a table the reason of its row, which others have, without the number of the row
+    counts = Counter(next((row.detail for row in result.telling), result.detail) for result in unsupported)
+    listed = counts.most_common()
+    lines = [f"{count:>5}  {visible(shorten(reason))}" for reason, count in listed[:most]]
+    if left := listed[len(lines) :]:
+        cases, many = sum(count for _, count in left), "" if len(left) == 1 else "s"
+        lines.append(f"{cases:>5}  for {len(left)} other reason{many}; --report FILE has the reason of each case")
+    return lines
 
 
 def _clause_rows(

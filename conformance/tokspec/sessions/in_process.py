@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from tokspec.adapter import Adapter, Hello
 from tokspec.base.errors import AdapterFault
 from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.protocol.replies import read_hello, read_reply
 from tokspec.sessions.adapter_server import AdapterCaller
-from tokspec.sessions.session import Session, refuse_unoffered, write_model
+from tokspec.sessions.session import Session, refuse_limited, refuse_unoffered, refused_to_load, write_model
 
 
 class InProcessSession(Session):
@@ -23,6 +22,7 @@ class InProcessSession(Session):
     def __init__(self, adapter: Adapter) -> None:
         self._caller = AdapterCaller(adapter, let_through=(KeyboardInterrupt,))
         self._loads: dict[str, Reply] = {}
+        self._formats: dict[str, str] = {}
         self._hello = read_hello(read_reply(self._caller.hello(), is_ours=True))
 
     @property
@@ -49,14 +49,17 @@ class InProcessSession(Session):
             self._loads[name] = self._load(request)
         if not isinstance(self._loads[name], Answer):
             return self._loads[name]
+        if refusal := refuse_limited(self._formats[name], request):
+            return refusal
         return read_reply(self._caller.run(request.operation, name, request.input), is_ours=True)
 
     def _load(self, request: Request) -> Reply:
         written = write_model(self.hello, request.model)
         if isinstance(written, Refused):
             return written
+        self._formats[request.model_name] = written[0]
         reply = read_reply(self._caller.load(request.model_name, *written), is_ours=True)
-        return replace(reply, of_file=written[0] != "tokspec") if isinstance(reply, Refused) else reply
+        return refused_to_load(self.hello, request.model, written[0], reply)
 
     def close(self) -> None:
         """Let go of the adapter's models."""

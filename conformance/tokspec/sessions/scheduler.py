@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.conversation import RECENT, Conversation, Item, Program, RepeatedReply, Steps
 from tokspec.sessions.process import Wait
-from tokspec.sessions.session import refuse_unoffered, write_model
+from tokspec.sessions.session import refuse_limited, refuse_unoffered, refused_to_load, write_model
 
 #: Seconds to wait for lines that nobody asked for. A program that writes too much writes it at once.
 LINGER_SECONDS = 0.01
@@ -163,6 +163,8 @@ class RequestScheduler:
 
     def _post(self, conversation: Conversation, index: int) -> Refused | None:
         request = self._requests[index]
+        if limited := refuse_limited(self._state.formats[request.model_name], request):
+            return limited
         message = {"op": request.operation, "model": request.model_name, "input": request.input}
         try:
             conversation.post(Item(index), message)
@@ -189,9 +191,8 @@ class RequestScheduler:
         if isinstance(reply, Answer):
             conversation.loaded.add(name)
         else:
-            is_file = self._state.formats.get(name) != "tokspec"
-            refusal = replace(reply, of_file=is_file) if isinstance(reply, Refused) else reply
-            self._state.unusable_models[name] = refusal
+            model, format = self._requests[item.index].model, self._state.formats[name]
+            self._state.unusable_models[name] = refused_to_load(self._program.hello, model, format, reply)
 
     def _settle(self, suspects: Sequence[Item], fault: AdapterFault, is_proven: bool) -> _Replies[bool]:
         """Ask each suspect alone, unless it was alone already; return whether any of them came to a fault."""

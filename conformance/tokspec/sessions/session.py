@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -12,7 +13,7 @@ from tokspec import formats
 from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.formats.user_model import UserModel
-from tokspec.protocol.messages import Refused, Reply, Request
+from tokspec.protocol.messages import Refused, Reply, Request, is_unsupported
 from tokspec.suite.components import covers, needed_components, needed_options
 
 _Made = TypeVar("_Made")
@@ -24,9 +25,9 @@ _TRAINING = ("train", "training_trace", "training_state", "best_pair", "prune_st
 class Session(ABC):
     """A session with one implementation, started on construction and ended by ``close`` or a ``with`` block.
 
-    A model is loaded before its first use, in the first of ``hello.formats`` that can express it. Where none can, and
-    where the implementation does not offer the operation, an option or a component of the model, the reply is a refusal
-    as ``unsupported`` without asking.
+    A model is loaded before its first use, in the first of ``hello.formats`` that can express it. Where none can, where
+    its file says something else about the input, and where the implementation does not offer the operation, an option
+    or a component of the model, the reply is a refusal as ``unsupported`` without asking.
     Whatever ``load`` replies, unless it succeeds, is the reply of every request of that model.
     """
 
@@ -150,6 +151,27 @@ def _undeclared(declared: tuple[str, ...], same: _Same) -> tuple[str, ...]:
     return tuple(name for name in needed_components(same.model) if not covers(declared, name))
 
 
+def refuse_limited(format: str, request: Request) -> Refused | None:
+    """Return the reply to a request for which the file of its model says something else than the model: it is not sent.
+
+    A user's own file is what it is.
+
+    >>> model = {"type": "bpe", "vocabulary": ["u", "g"]}
+    >>> refuse_limited("tokspec", Request("encode", "toy", model, {"text": "mug"}))
+    >>> refuse_limited("vocab.gguf", Request("decode", "toy", model, {"ids": [2]}))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    Refused(reason='unsupported', message='vocab.gguf must have tokens that this model does not have, and an id is that
+        of one')
+    """
+    if isinstance(request.model, UserModel):
+        return None
+    try:
+        formats.refuse_input(format, request.model, request.input)
+    except Unsupported as refusal:
+        return Refused(refusal.reason, refusal.message)
+    return None
+
+
 def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any]:
     """Return the input of ``encode`` for a text and a user's own file: without what its post-processor adds, or with.
 
@@ -170,14 +192,39 @@ def write_model(hello: Hello, content: Mapping[str, Any]) -> tuple[str, Any] | R
     Refused(reason='unsupported', message='accepts no format')
     """
     reasons = []
-    own = content if isinstance(content, UserModel) else None
-    unknown = None if own else _unknown(undeclared(hello, content))
-    for name in own.ordered(hello.formats) if own else hello.formats:
-        if name == "tokspec" and unknown:
-            reasons.append(unknown.message)
-            continue
-        try:
-            return name, own.write(name) if own else formats.write(name, content)
-        except Unsupported as refusal:
-            reasons.append(refusal.message)
+    for name in _in_order(hello, content):
+        written = _write(hello, content, name)
+        if not isinstance(written, Refused):
+            return name, written
+        reasons.append(written.message)
     return Refused("unsupported", "; ".join(reasons) or "accepts no format")
+
+
+def refused_to_load(hello: Hello, content: Mapping[str, Any], format: str, reply: Reply) -> Reply:
+    """Complete a refusal to load a model: it is of the file, and says why no format before could be sent.
+
+    >>> hello = Hello("mytok", "0.3", "C", (), formats=("vocab.txt", "tokspec"))
+    >>> refused_to_load(hello, {"type": "unigram"}, "tokspec", Refused("unsupported", "no unigram here")).message
+    'vocab.txt holds wordpiece models, and this one is of type unigram; no unigram here'
+    """
+    if not isinstance(reply, Refused):
+        return reply
+    names = _in_order(hello, content)
+    before = [_write(hello, content, name) for name in names[: names.index(format)]]
+    said = [each.message for each in before if isinstance(each, Refused)] if is_unsupported(reply) else []
+    return replace(reply, message="; ".join([*said, reply.message]), of_file=format != "tokspec")
+
+
+def _in_order(hello: Hello, content: Mapping[str, Any]) -> Sequence[str]:
+    return content.ordered(hello.formats) if isinstance(content, UserModel) else hello.formats
+
+
+def _write(hello: Hello, content: Mapping[str, Any], format: str) -> Any:
+    """Write a model in a format, or return why it cannot be sent in it."""
+    own = content if isinstance(content, UserModel) else None
+    if format == "tokspec" and not own and (unknown := _unknown(undeclared(hello, content))):
+        return unknown
+    try:
+        return own.write(format) if own else formats.write(format, content)
+    except Unsupported as refusal:
+        return Refused("unsupported", refusal.message)

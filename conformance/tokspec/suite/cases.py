@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
@@ -22,6 +22,9 @@ from tokspec.base.files import write_whole
 from tokspec.suite import schema
 from tokspec.suite.components import needed_components, needed_options
 from tokspec.suite.specification import Specification
+
+#: Of questions, by their ids: why the file of a model in a format says something else about them than the model.
+Limits: TypeAlias = Mapping[str, Mapping[str, str]]
 
 BUNDLE_FORMAT = 2
 """The version of the form of a bundle; a change that breaks its readers raises it."""
@@ -132,11 +135,13 @@ def compile_bundle(
     suite: Suite,
     specification: Specification,
     models: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
     origins: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the bundle of a suite: the same suite gives the same bundle.
 
     ``models`` are its models in files' formats, for runners that cannot write them: by format and by name of model.
+    ``limits`` are the reasons why such a file says something else than the model, by id of question and by format.
     ``origins`` are what the libraries that formats come from answer (:mod:`tokspec.suite.origins`).
     ``hash`` is the SHA-256 of everything below it, written as JSON with sorted keys and no spaces.
     """
@@ -151,7 +156,7 @@ def compile_bundle(
         "profiles": specification.profiles,
         **({"models": write_safe_strings(models)} if models else {}),
         "origins": list(origins),
-        "cases": [_bundled(case, specification) for case in suite.cases.values()],
+        "cases": [_bundled(case, specification, limits or {}) for case in suite.cases.values()],
     }
     canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).hexdigest()
@@ -163,11 +168,12 @@ def write_bundle(
     suite: Suite,
     specification: Specification,
     models: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
     origins: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write the bundle of a suite, with a line for each entry of its lists, so that two versions can be compared."""
     lines = []
-    for key, value in compile_bundle(suite, specification, models, origins).items():
+    for key, value in compile_bundle(suite, specification, models, limits, origins).items():
         if isinstance(value, list):
             entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in value)
             lines.append(f'"{key}":[\n{entries}\n]')
@@ -196,26 +202,27 @@ def _case(raw: dict[str, Any]) -> Case:
     lists = {key: tuple(raw.get(key, ())) for key in ("clauses", "source", "stated", "worked", "tags", "verified_by")}
     model = Model(raw.pop("model_name"), raw["model"])
     rows = [(row["input"], row["outcome"], row["line"]) for row in raw.pop("inputs", ())]
-    raw = {key: value for key, value in raw.items() if key not in (*_NEEDS, "fields")}
+    raw = {key: value for key, value in raw.items() if key not in (*_NEEDS, "fields", "limits")}
     case = Case(**{"tolerance": {}, "input": {}, "outcome": {}, **raw, **lists, "model": model})
     return case.with_rows(rows)
 
 
-def _bundled(case: Case, specification: Specification) -> dict[str, Any]:
+def _bundled(case: Case, specification: Specification, limits: Limits) -> dict[str, Any]:
     """Write a case with what it has; ``model`` is the model itself, and ``model_name`` names it."""
     raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
     raw |= {"model": case.model.content, "model_name": case.model.name}
     raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}
     raw["fields"] = specification.fields_of(case.clauses) if case.operation in ("encode", "encode_batch") else ()
-    raw["inputs"] = tuple(_bundled_row(row) for row in case.rows)
+    raw["inputs"] = tuple(_bundled_row(row, limits) for row in case.rows)
+    raw["limits"] = limits.get(case.id, {})
     needed = ("model",) if case.rows else ("model", "input")
     return {key: write_safe_strings(value) for key, value in raw.items() if value not in ((), {}) or key in needed}
 
 
-def _bundled_row(row: Case) -> dict[str, Any]:
-    options = needed_options(row.input)
+def _bundled_row(row: Case, limits: Limits) -> dict[str, Any]:
     raw = {"input": row.input, "outcome": row.outcome, "line": row.line}
-    return {**raw, "options": options} if options else raw
+    needs = {"options": needed_options(row.input), "limits": limits.get(row.id)}
+    return raw | {key: value for key, value in needs.items() if value}
 
 
 def write_safe_strings(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """What the libraries that formats come from answer where they differ from the specification.
 
-tokenizers is the origin of ``tokenizer.json``, SentencePiece of ``sentencepiece.model``, and tiktoken of ranks. A file of
-``fixtures/origins`` has the answers of one release, with a reason and a kind: a convention, a bug, a crash, or a limit
-of its format. An implementation that wants to equal an origin is held to "as specified, or as the origin answers".
+tokenizers is the origin of ``tokenizer.json``, SentencePiece of ``sentencepiece.model``, and tiktoken of ranks. A file
+of ``fixtures/origins`` has the answers of one release, each with a reason and a kind: a convention, a bug, a crash, or
+a limit of its format. An implementation that wants to equal an origin is held to "as specified, or as the origin answers".
 """
 
 from __future__ import annotations

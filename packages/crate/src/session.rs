@@ -33,12 +33,14 @@ pub(crate) struct Session<'a, A: Adapter> {
     written: &'a Value,
     pub hello: Value,
     models: HashMap<String, Reply<A::Model>>,
+    /// The format in which each model was loaded.
+    formats: HashMap<String, String>,
 }
 
 impl<'a, A: Adapter> Session<'a, A> {
     /// `written` has the models of the bundle, by format and name.
     pub fn new(adapter: &'a A, written: &'a Value) -> Self {
-        Self { adapter, written, hello: adapter.hello(), models: HashMap::new() }
+        Self { adapter, written, hello: adapter.hello(), models: HashMap::new(), formats: HashMap::new() }
     }
 
     pub fn ask(&mut self, case: &Value) -> Reply<Value> {
@@ -50,7 +52,10 @@ impl<'a, A: Adapter> Session<'a, A> {
             let loaded = self.load(name, case);
             self.models.insert(name.into(), loaded);
         }
+        // Where the file of a model says something else about the input than the model, it is not asked.
+        let limit = self.formats.get(name).and_then(|format| case["limits"].get(format));
         match &self.models[name] {
+            Answer(_) if limit.is_some() => unsupported(text(limit.expect("it is there")).into()),
             Answer(model) => attempt(|| adapter.run(text(&case["operation"]), model, &case["input"])),
             Refused(refusal) => Refused(refusal.clone()),
             Crashed(message) => Crashed(message.clone()),
@@ -88,7 +93,7 @@ impl<'a, A: Adapter> Session<'a, A> {
 
     /// Loads a model in the first of the formats that can express it. A library that reads files gets what it does not
     /// declare too, but for the form that is no library's file. If it refuses that, it is unsupported.
-    fn load(&self, name: &str, case: &Value) -> Reply<A::Model> {
+    fn load(&mut self, name: &str, case: &Value) -> Reply<A::Model> {
         let (mut reasons, unknown) = (Vec::new(), self.find_undeclared(case));
         for format in list(&self.hello["formats"]) {
             if format == "tokspec" && !unknown.is_empty() {
@@ -97,6 +102,7 @@ impl<'a, A: Adapter> Session<'a, A> {
             }
             let model = &self.written[text(format)][name];
             if let Some(content) = model.get("content") {
+                self.formats.insert(name.into(), text(format).into());
                 return match attempt(|| self.adapter.load(text(format), content)) {
                     Refused(Refusal(_, message)) if !unknown.is_empty() => unsupported(message),
                     reply => reply,

@@ -3,8 +3,8 @@
 ``components`` is the table of what it is made of, ``models`` reads and writes models and added tokens, ``fields`` has
 what both are made of.
 
-A model without a type, which has stages only, is written with an empty BPE model, and an untrained model with an empty
-vocabulary: both load, and their stages work.
+A file has to have a model. A model without a type, which has stages only, is written with a BPE model of one token, or
+of its added tokens, which no stage looks at. An untrained model is written with an empty vocabulary.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
@@ -27,8 +27,8 @@ The reader takes both schemas. Every key is accounted for: taken over, or of a v
 the specification does not cover is refused, and named. Reading back what the suite wrote gives the same model, but for
 this: frequencies are logarithms then; a BPE model with an unknown token says whether it fuses several; tokens with ids
 and special tokens are in the order of their ids; special tokens are ``added_tokens`` unless all added tokens can be
-listed by their contents alone; a model without a type is an untrained BPE model; and an untrained model has no unknown
-token if it is Unigram.
+listed by their contents alone; a model without a type is a BPE model of one token, or of its added tokens; and an
+untrained model has no unknown token if it is Unigram.
 """
 
 from __future__ import annotations

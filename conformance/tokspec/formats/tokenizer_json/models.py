@@ -146,6 +146,11 @@ def _named_unknown(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "unknown_token": tokens[unknown][0]}
 
 
+#: The vocabulary of a file whose model is stages alone. The file has to have a model, and readers that take every file
+#: that people publish need not take one without a token; no stage looks at it.
+_STAGES_ALONE = {"<unk>": 0}
+
+
 def write_model(model: Mapping[str, Any]) -> dict[str, Any]:
     """Write the model.
 
@@ -153,6 +158,8 @@ def write_model(model: Mapping[str, Any]) -> dict[str, Any]:
         Unsupported: it cannot be expressed.
     """
     ids, kind = ids_of(model), model.get("type", "bpe")
+    if "type" not in model:
+        ids = {token["content"]: token["id"] for token in added_tokens_of(model)} or _STAGES_ALONE
     if len(ids) < len(model.get("vocabulary") or ()):
         raise Unsupported(f"the vocabulary lists a token twice, and {FORMAT} has it as keys of an object")
     said = {**model, "type": kind, "vocabulary": ids, "merges": model.get("merges", [])}

@@ -20,19 +20,19 @@ record Bundle(
   record Outcome(
       JsonObject expect, List<JsonObject> one_of, String error, Map<String, Map<String, Outcome>> by_choice) {}
 
-  record Row(JsonObject input, List<String> options, Outcome outcome) {}
+  record Row(JsonObject input, List<String> options, Map<String, String> limits, Outcome outcome) {}
 
-  /** A case; what it does not have is null. */
+  /** A case; what it does not have is null. Its limits say why files say something else than its model, by format. */
   record Case(
       String id, List<String> clauses, String why, String model_name, JsonObject model, List<String> components,
-      List<String> fields, String operation, JsonObject input, List<String> options, Outcome outcome,
-      List<Row> inputs, Map<String, Double> tolerance, String file, int line) {
+      List<String> fields, String operation, JsonObject input, List<String> options, Map<String, String> limits,
+      Outcome outcome, List<Row> inputs, Map<String, Double> tolerance, String file, int line) {
 
     /** Returns the question of a row. */
     Case with(Row row) {
       return new Case(
-          id, clauses, why, model_name, model, components, fields, operation, row.input, row.options, row.outcome,
-          null, tolerance, file, line);
+          id, clauses, why, model_name, model, components, fields, operation, row.input, row.options, row.limits,
+          row.outcome, null, tolerance, file, line);
     }
   }
 

@@ -74,6 +74,6 @@ final class Pack {
     List<String> options = OPTIONS.stream().filter(input::has).toList();
     return new Case(
         id, List.of(clause), why, header.name, new JsonObject(), null, null, operation, input, options,
-        new Outcome(expected, null, null, null), null, null, file, number);
+        null, new Outcome(expected, null, null, null), null, null, file, number);
   }
 }

@@ -27,6 +27,7 @@ final class Session<M> {
 
   final Hello hello;
   final Map<String, Reply<M>> models = new HashMap<>();
+  private final Map<String, String> formats = new HashMap<>();
   private final Adapter<M> adapter;
   private final Map<String, Map<String, Written>> written;
 
@@ -49,6 +50,11 @@ final class Session<M> {
     Reply<M> model = models.computeIfAbsent(one.model_name(), name -> load(one));
     if (model.failure != null) {
       return new Reply<>(null, model.failure, model.message);
+    }
+    // Where the file of a model says something else about the input than the model, it is not asked.
+    String limit = one.limits() == null ? null : one.limits().get(formats.get(one.model_name()));
+    if (limit != null) {
+      return unsupported(limit);
     }
     JsonObject input = one.input().deepCopy();
     return attempt(
@@ -95,6 +101,7 @@ final class Session<M> {
       if (format.equals("tokspec") && !undeclared.isEmpty()) {
         reasons.add("does not know " + String.join(", ", undeclared));
       } else if (model != null && model.content() != null) {
+        formats.put(one.model_name(), format);
         Reply<M> reply = attempt(() -> adapter.load(format, model.content().deepCopy()));
         boolean isRefused = reply.failure() != null && !reply.failure().equals("crash");
         return isRefused && !undeclared.isEmpty() ? unsupported(reply.message()) : reply;
