@@ -2,7 +2,8 @@
 
 tokenizers is the origin of ``tokenizer.json``, SentencePiece of ``sentencepiece.model``, and tiktoken of ranks. A file
 of ``fixtures/origins`` has the answers of one release, each with a reason and a kind: a convention, a bug, a crash, or
-a limit of its format. An implementation that wants to equal an origin is held to "as specified, or as the origin answers".
+a limit of its format. An implementation that wants to equal an origin is held to "as specified, or as the origin
+answers".
 """
 
 from __future__ import annotations
