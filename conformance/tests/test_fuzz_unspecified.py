@@ -46,6 +46,7 @@ BYTES = {"type": "bpe", "vocabulary": ["a", "<0xC3>", "<0xA9>", "<0xFF>"], "merg
 FALLBACK = {**BYTES, "decoder": {"type": "byte_fallback"}}
 UNTRAINED = {"type": "unigram"}
 FREQUENCIES = {"frequencies": {"a": 1}, "total": 1}
+SHIFTED = {"tokens": ["ab"], "ids": [2], "spans": [[0, 0]]}
 TOKENS = {"tokens": ["a"], "ids": [0], "spans": [[0, 1]]}
 NONE: dict[str, list[Any]] = {"tokens": [], "ids": [], "spans": []}
 TEXT = {"text": "?"}
@@ -95,6 +96,10 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
         ({"pre_tokenizer": {"type": "whitespace_split"}}, "pre_tokenize", {"text": "\ud800"}, PIECES),
         ({"pre_tokenizer": {"type": "whitespace_split"}}, "pre_tokenize", {"text": "é"}, PIECES),
     ),
+    "TERM-6": (
+        (replaced(r"\p{L}"), "normalize", {"text": "\U000e1000"}, TEXT),
+        (replaced(r"\p{L}"), "normalize", {"text": "\U0001ffff"}, TEXT),
+    ),
     "NORM-MAP-3": (
         (mapping([(ord("a") ^ 1) << 10, ord("a") | 1 << 8 | 5 << 10], b""), "normalize", {"text": "a"}, TEXT),
         ({"normalizer": {"type": "precompiled", "charsmap": ""}}, "normalize", {"text": "a"}, TEXT),
@@ -102,10 +107,6 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "PRE-SCRIPTS-1": (
         ({"pre_tokenizer": {"type": "unicode_scripts"}}, "pre_tokenize", {"text": "a\u061c"}, PIECES),
         ({"pre_tokenizer": {"type": "unicode_scripts"}}, "pre_tokenize", {"text": "a1"}, PIECES),
-    ),
-    "PRE-SCRIPTS-1 unassigned": (
-        ({"pre_tokenizer": {"type": "unicode_scripts"}}, "pre_tokenize", {"text": "a\U0002ffff"}, PIECES),
-        ({"pre_tokenizer": {"type": "unicode_scripts"}}, "pre_tokenize", {"text": "a\U00020000"}, PIECES),
     ),
     "PATTERN-1": (
         (replaced("b*"), "normalize", {"text": "a"}, TEXT),
@@ -218,6 +219,15 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
             TOKENS,
         ),
         ({**BYTES, "byte_fallback": True}, "encode", {"text": "é"}, TOKENS),
+    ),
+    "SP-NORM-2": (
+        (
+            {**UNIGRAM, "normalizer": {"type": "sentencepiece", "add_dummy_prefix": False}},
+            "encode",
+            {"text": "ab"},
+            SHIFTED,
+        ),
+        (UNIGRAM, "encode", {"text": "ab"}, SHIFTED),
     ),
     "SP-TYPE-2": (
         (UNIGRAM, "viterbi", {"word": "ab"}, {"table": [None]}),

@@ -66,7 +66,7 @@ class BpeEncoder:
             return [Part(piece, self._ids[piece], range(len(piece)))]
         symbols, places = self._symbols(piece)
         parts: list[Part] = []
-        begin = 0
+        begin = run = 0
         was_unknown = False
         for id, count in self._merge(symbols):
             where = places[begin : begin + count]
@@ -79,8 +79,9 @@ class BpeEncoder:
                 is_unknown = True
                 if was_unknown and self._fuses_unknown():  # BPE-ENC-7
                     text = parts[-1].text + piece[where[0]] if self._shows_surface else parts[-1].text
-                    parts[-1] = parts[-1]._replace(text=text, last=where)
+                    parts[-1] = parts[-1]._replace(text=text, places=places[run : begin + count])
                 else:
+                    run = begin
                     unknown = unknown_token(self._model, symbols[begin], 0, 0)
                     parts.append(Part(piece[where[0]] if self._shows_surface else unknown.text, unknown.id, where))
             elif self._choices.bpe_unknown_without_token == "kept":  # BPE-ENC-8

@@ -363,7 +363,7 @@ class FastTokenizer:
             if len(symbols) > len(piece):
                 owners = [place for place, character in enumerate(piece) for _ in utf_8(character)]
         parts = self._encoder.parts(symbols)
-        rows = [(text, id, places[0], (last or places)[-1]) for text, id, places, last in parts]
+        rows = [(text, id, places[0], places[-1]) for text, id, places in parts]
         if owners is None:
             rows = [(text, id, begin, end + 1) for text, id, begin, end in rows]
         else:
@@ -408,7 +408,4 @@ def _added(token: AddedToken, found: Piece) -> list[Token]:
 
 def _align(part: Part, spans: Sequence[Span]) -> Token:
     """Return the token of a part of a piece whose characters have these spans."""
-    start, end = cover([spans[place] for place in part.places])
-    if part.last is not None:
-        end = cover([spans[place] for place in part.last])[1]
-    return Token(part.text, part.id, start, end)
+    return Token(part.text, part.id, *cover([spans[place] for place in part.places]))

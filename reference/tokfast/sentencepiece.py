@@ -87,5 +87,4 @@ def _finder(symbols: Iterable[str]) -> AddedTokenFinder:
 
 
 def _move(part: Part, by: int) -> Part:
-    last = None if part.last is None else [place + by for place in part.last]
-    return part._replace(places=[place + by for place in part.places], last=last)
+    return part._replace(places=[place + by for place in part.places])

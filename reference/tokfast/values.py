@@ -78,15 +78,11 @@ class Piece(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A token of an encoded piece, its id, and the places in the piece of its characters.
-
-    An unknown token that stands for several in a row has the places of the first and, as ``last``, of the last of them.
-    """
+    """A token of an encoded piece, its id, and the places in the piece of its characters."""
 
     text: str
     id: int | None
     places: Sequence[int]
-    last: Sequence[int] | None = None
 
 
 def cover(spans: Sequence[Span]) -> Span:

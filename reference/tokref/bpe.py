@@ -179,15 +179,15 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     if model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging":  # BPE-ENC-8
         piece, symbols = drop_unknown(piece, symbols, model)
     tokens: list[Token] = []
-    is_run = False  # whether the symbol before became the unknown token
+    run, is_run = Symbol("", 0, 0), False  # the unknown symbols before this one, and whether there are any
     for symbol in split_unused(merge_symbols(symbols, model, choices), model, choices):
         found = find_tokens(symbol, piece, model)
         was_run, is_run = is_run, not found and model.unknown_token is not None
         if was_run and is_run and fuses_unknown(model, choices):  # BPE-ENC-7
-            (next_one,) = replace_unknown(symbol, piece, model, choices)
-            text = tokens[-1].text + next_one.text if choices.unknown_token_text == "surface" else next_one.text
-            tokens[-1] = tokens[-1]._replace(text=text, end=next_one.end)
+            run = run._replace(text=run.text + symbol.text, end=symbol.end)
+            tokens[-1:] = replace_unknown(run, piece, model, choices)  # ENC-3: the span of the run as a whole
         else:
+            run = symbol
             tokens += found or replace_unknown(symbol, piece, model, choices)
     return tokens
 

@@ -161,14 +161,23 @@ def _is_utf_8(data: bytes) -> bool:
 
 def _scripts_that_changed(answers: Answers) -> bool:
     found = bool(_stage(answers, "pre_tokenizer", "unicode_scripts"))
-    return found and any(
-        is_recent(text) or _CHANGED_SCRIPT.search(text) or _is_unassigned(text) for text in _texts(answers)
-    )
+    return found and any(is_recent(text) or _CHANGED_SCRIPT.search(text) for text in _texts(answers))
 
 
-def _is_unassigned(text: str) -> bool:
-    """Say whether a text has a character that this Python's Unicode does not have; a later version may."""
-    return any(unicodedata.category(character) == "Cn" for character in text)
+def _may_be_assigned(answers: Answers) -> bool:
+    """Say whether a request has a character that this Python's Unicode does not have; a later version may."""
+    text = "".join([*_texts(answers), *answers.input.get("tokens", ()), answers.input.get("word", "")])
+    return any(unicodedata.category(each) == "Cn" and not _is_noncharacter(ord(each)) for each in text)
+
+
+def _is_noncharacter(code: int) -> bool:
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def _spans_of_symbols(answers: Answers) -> bool:
+    found = bool(_stage(answers, "normalizer", "sentencepiece"))
+    symbols = answers.model.get("piece_types", {}).get("user_defined", ())
+    return found and bool(symbols) and _is_same_but(answers, "spans", "overflowing")
 
 
 #: Characters whose script was changed, and lone surrogates.
@@ -423,6 +432,7 @@ def _ids_beside(answers: Answers) -> bool:
 
 
 UNSPECIFIED: Mapping[str, Callable[[Answers], bool]] = {
+    "TERM-6": _may_be_assigned,
     "TERM-8": _bytes_of_surrogates,
     "NORM-MAP-3": _unclear_maps,
     "PRE-SCRIPTS-1": _scripts_that_changed,
@@ -437,6 +447,7 @@ UNSPECIFIED: Mapping[str, Callable[[Answers], bool]] = {
     "BPE-AFFIX-5": _affixes,
     "BPE-BYTES-1": _merged_bytes,
     "BPE-DROPOUT-1": _dropped_scores,
+    "SP-NORM-2": _spans_of_symbols,
     "SP-TYPE-2": _inspected_pieces,
     "POST-BYTE-3": _trimmed_added_tokens,
     "TRUNC-8": _overflow_of_templates,
