@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
-from tokspec.base.files import fixtures_folder, paths_below, read_bounded
+from tokspec.base.files import fixtures_folder, paths_below, read_bounded, specification_folder
 from tokspec.suite import schema
 from tokspec.suite.arithmetic import arithmetic
-from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, numbers_of, read_bundle
+from tokspec.suite.cases import FIRST_VERSION, Case, Model, Suite, numbers_of, read_bundle, write_bundle
 from tokspec.suite.families import OUTCOMES, by_family
 from tokspec.suite.specification import Specification, load_specification
 from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
@@ -31,6 +31,9 @@ _PARTS = {"models": "model", "corpora": "corpus_inline"}
 
 #: The folder of what libraries answer, which is not read with the cases (:mod:`tokspec.suite.origins`).
 ORIGINS = "origins"
+
+#: The code that reads fixtures, and the folder of a checkout for what it makes of them.
+_CODE, _COMPILED = Path(__file__).parent, Path(".cache", "fixtures")
 
 #: What models and corpora are called.
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -51,7 +54,34 @@ def load_suite(folder: Path | None = None) -> Suite:
 @cache
 def _own_suite(root: Path) -> Suite:
     bundle = root / "bundle.json"
-    return read_bundle(bundle) if bundle.is_file() else _read_folder(root)
+    with _without_collection():
+        return read_bundle(bundle) if bundle.is_file() else _read_compiled(root)
+
+
+def _read_compiled(root: Path) -> Suite:
+    """Read the fixtures of a checkout, from the bundle that was written when they were last read if nothing changed.
+
+    Reading YAML takes most of a short run. The bundle is named by all that it was made of, so it cannot be stale.
+    """
+    total = hashlib.sha256()
+    for folder, ending in ((root, ".yaml"), (root, "schema.json"), (specification_folder(), ".md"), (_CODE, ".py")):
+        for file in paths_below(folder):
+            if file.name.endswith(ending) and file.is_file():
+                total.update(os.fsencode(file.name) + b"\0" + file.read_bytes())
+    compiled = root.parent / _COMPILED / f"{total.hexdigest()}.json"
+    try:
+        return read_bundle(compiled)
+    except (OSError, DataError):
+        suite = _read_folder(root)
+    try:
+        compiled.parent.mkdir(parents=True, exist_ok=True)
+        older = [file for file in compiled.parent.iterdir() if file != compiled]
+        write_bundle(compiled, suite, load_specification())
+        for file in older:
+            file.unlink(missing_ok=True)
+    except (OSError, DataError):  # a checkout that cannot be written is read again each time
+        pass
+    return suite
 
 
 def _read_folder(root: Path) -> Suite:
