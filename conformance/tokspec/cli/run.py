@@ -119,14 +119,15 @@ def run_command(
             "--impl": files_of_implementation(judging.target.name),
         },
     )
+    here = Path.cwd()  # an adapter in this process may change it
     finished, shown, refusal = judging.run(show, verbose)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
-        write_whole(report, b"".join(ndjson(finished, came_from)))
+        write_whole(here / report, b"".join(ndjson(finished, came_from)))
     if junit_file:
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
-        write_whole(junit_file, junit([(came_from, finished)]))
+        write_whole(here / junit_file, junit([(came_from, finished)]))
     say(text(finished, shown, clauses))
     if refusal:
         raise refusal

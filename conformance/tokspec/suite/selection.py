@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
@@ -36,12 +36,9 @@ def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequen
         DataError: for a pattern that matches no case, with the nearest names.
     """
     known = list(cases)
-    for option, given in (("--select", patterns), ("--exclude", excluded)):
-        for pattern in given:
-            if not any(_matches(case, pattern) for case in known):
-                raise DataError(f"{pattern!r} matches no case{_nearest(known, pattern)}", key=option)
-    chosen = [case for case in known if not patterns or any(_matches(case, pattern) for pattern in patterns)]
-    chosen = [case for case in chosen if not any(_matches(case, pattern) for pattern in excluded)]
+    found = {option: _find(known, given, option) for option, given in (("--select", patterns), ("--exclude", excluded))}
+    chosen = [case for case in known if not patterns or case.id in found["--select"]]
+    chosen = [case for case in chosen if case.id not in found["--exclude"]]
     if not chosen:
         raise DataError("every selected case is excluded", key="--exclude")
     return chosen
@@ -75,23 +72,47 @@ def cases_of_version(suite: Suite, version: str | None) -> list[Case]:
     return cases
 
 
-def _matches(case: Case, pattern: str) -> bool:
-    _, kinds, rest = _parsed(pattern)
-    return any(fnmatchcase(name, rest) for names in kinds for name in names(case))
+def _find(cases: Sequence[Case], patterns: Sequence[str], option: str) -> set[str]:
+    """Return the ids of the cases that match any of some patterns.
+
+    Names without a wildcard are looked up, because a job that asks failing cases again gives hundreds of them.
+    """
+    if not patterns:
+        return set()
+    plain: dict[tuple[str, str], list[str]] = {}
+    wild = []
+    for pattern in patterns:
+        _, kinds, rest = _parsed(pattern)
+        if re.search(r"[*?\[]", rest):
+            wild.append((pattern, kinds, re.compile(translate(rest))))
+        else:
+            for kind in kinds:
+                plain.setdefault((kind, rest), []).append(pattern)
+    found, used = set[str](), set[str]()
+    for case in cases:
+        names = [(kind, name) for kind, names_of in _KINDS.items() for name in names_of(case)]
+        matching = {pattern for name in names for pattern in plain.get(name, ())}
+        matching |= {pattern for pattern, kinds, shape in wild if any(k in kinds and shape.match(n) for k, n in names)}
+        used |= matching
+        found |= {case.id} if matching else set()
+    for pattern in patterns:
+        if pattern not in used:
+            raise DataError(f"{pattern!r} matches no case{_nearest(cases, pattern)}", key=option)
+    return found
 
 
-def _parsed(pattern: str) -> tuple[str, Iterable[Callable[[Case], Iterable[str]]], str]:
+def _parsed(pattern: str) -> tuple[str, Sequence[str], str]:
     """Cut a pattern into the prefix that names a kind, if it has one, what it is compared with, and the rest."""
     kind, colon, rest = pattern.partition(":")
     if colon and kind in _KINDS:
-        return f"{kind}:", [_KINDS[kind]], rest
-    return "", [names for kind, names in _KINDS.items() if kind != "core"], pattern  # a core by its whole name
+        return f"{kind}:", [kind], rest
+    return "", [kind for kind in _KINDS if kind != "core"], pattern  # a core by its whole name
 
 
 def _nearest(cases: Iterable[Case], pattern: str) -> str:
     import difflib  # here, because nobody should need it
 
     prefix, kinds, rest = _parsed(pattern)
-    known = {name for case in cases for names in kinds for name in names(case)}
+    known = {name for case in cases for kind in kinds for name in _KINDS[kind](case)}
     close = [prefix + name for name in difflib.get_close_matches(rest, sorted(known), n=3, cutoff=0.5)]
     return f"; did you mean {' or '.join(close)}?" if close else "; `tokspec cases` lists what there is"
