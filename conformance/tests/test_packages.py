@@ -254,7 +254,7 @@ def test_what_is_published_has_the_cases_and_no_tests() -> None:
     )
     files = [file["path"] for file in json.loads(packed.stdout)[0]["files"]]
     own = [file for file in files if not file.startswith("packs/")]
-    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "packs")]
+    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "like", "packs")]
     assert sorted(own) == sorted(["README.md", "cases.json", "package.json", *modules])
     listed = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
     files = subprocess.run(listed, cwd=PACKAGES / "crate", capture_output=True, text=True).stdout.split()
