@@ -19,8 +19,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tokspec.judge.effects import Effect
+from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Verdict
 from tokspec.laboratory.matrix.rows import MatrixRow, markdown_matrix, matrix, read_list
+from tokspec.report.markdown import escape_markup
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 
@@ -28,6 +31,8 @@ HERE = Path(__file__).parent
 FILE = HERE / "passes.json"
 README = HERE.parent.parent / "README.md"
 RESULTS = HERE.parent.parent / "docs" / "results.md"
+
+UNSUPPORTED = Verdict.UNSUPPORTED
 
 #: The suite's own, which is no evidence for itself.
 OURS = "tokfast"
@@ -116,11 +121,24 @@ def figures(suite: Suite) -> dict[Path, str]:
         if not row.run:
             print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
     if all(row.run for row in rows):
-        lines = [*markdown_matrix(rows)]
-        cells = [line.strip("|").split("|") for line in lines if line.startswith("|")]
-        new[RESULTS] = put(RESULTS, lines)
-        new[README] = put(README, [f"|{'|'.join([*row[:2], *row[-4:]])}|" for row in cells])
+        new[RESULTS] = put(RESULTS, markdown_matrix(rows))
+        new[README] = put(README, by_effect(rows))
     return new
+
+
+def by_effect(rows: Iterable[MatrixRow]) -> list[str]:
+    """Return the table of the README: of each implementation how many cases pass, and what the others cost."""
+    heads = ["implementation", "language", "asked", "right", *(effect.value for effect in Effect), "untrusted text"]
+    lines = [f"| {' | '.join(heads)} |", f"| --- | --- |{' ---: |' * (len(heads) - 2)}"]
+    for run in (row.run for row in rows if row.run):
+        own = [result for result in in_profile(run.results, "untrusted-text") if result.verdict is not UNSUPPORTED]
+        passed = sum(result.verdict is Verdict.PASS for result in own)
+        asked = len(run.results) - run.counts[UNSUPPORTED]
+        failing = [failing for _, _, failing in run.by_effect.values()]
+        cells = [f"{run.hello.name} {run.hello.version}".strip(), run.hello.language, asked, run.counts[Verdict.PASS]]
+        shown = [*cells, *(count or "·" for count in failing), f"{passed}/{len(own)}" if own else "·"]
+        lines.append(f"| {' | '.join(escape_markup(str(cell)) for cell in shown)} |")
+    return lines
 
 
 def put(page: Path, lines: Iterable[str]) -> str:

@@ -57,7 +57,7 @@ OPTIONS = [
     (name, option)
     for name, choice in CHOICES.items()
     for option in choice.options
-    if name not in ("offset_unit", "unigram_tie")
+    if name not in ("offset_unit", "unigram_tie", "unigram_score_start")  # no case tells the last two
 ]
 
 #: The quick tests ask for every sixth option, the slow ones for the others.
@@ -94,13 +94,13 @@ def test_what_is_laxer_fits_as_well() -> None:
 
 
 class Surface(Silent):
-    """Has the text of what is unknown as its token, as if it were known, and some of equally probable segmentations."""
+    """Has the text of what is unknown as its token, in capitals, and some of equally probable segmentations."""
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         result = super().run(operation, model, input)
         if operation != "encode" or "spans" not in result:
             return result
-        tokens = [input["text"][start:end] for start, end in result["spans"]]
+        tokens = [input["text"][start:end].upper() for start, end in result["spans"]]
         return {**result, "tokens": tokens if "<unk>" in result["tokens"] else result["tokens"]}
 
 

@@ -187,7 +187,8 @@ def test_tokens_stand_under_the_text_that_they_cover(suite: Suite) -> None:
 
 def test_tokens_that_cover_nothing_stand_beside_each_other(suite: Suite) -> None:
     case = suite.cases["bpe-toy-encode-mug"]
-    rows = token_rows(case, case.outcome, Answer({"tokens": ["ug", "g"]}))
+    outcome = case.outcome["by_choice"]["unknown_token_text"]["entry"]
+    rows = token_rows(case, outcome, Answer({"tokens": ["ug", "g"]}))
     assert [(row.label, row.width, [chip.text for chip in row.chips]) for row in rows] == [
         ("expected", 0, ["[UNK]", "ug"]),
         ("actual", 0, ["ug", "g"]),
@@ -242,10 +243,13 @@ def runs(suite: Suite) -> list[Run]:
 def test_a_result_depends_on_the_choices_that_lead_to_it(runs: list[Run]) -> None:
     assert [[list(options_taken(result, run.choices)) for result in run.results] for run in runs[:2]] == [
         [
-            [("bpe_unknown_run", "each", True)],
+            [("bpe_unknown_run", "each", True), ("unknown_token_text", "entry", True)],
             [("bpe_pairs", "listed", False), ("bpe_merge_order", "single_pass", False)],
         ],
-        [[("bpe_unknown_run", "fused", True)], [("bpe_pairs", "in_vocabulary", False)]],
+        [
+            [("bpe_unknown_run", "fused", True), ("unknown_token_text", "entry", True)],
+            [("bpe_pairs", "in_vocabulary", False)],
+        ],
     ]
 
 
@@ -337,10 +341,10 @@ def test_all_verdicts_are_in_one_file(small_site: Path, runs: list[Run]) -> None
 def test_answers_are_apart_by_the_option_of_a_choice(small_site: Path) -> None:
     file = small_site / "case" / "bpe-unknown-run-of-two.html"
     assert _words(file).partition("What everybody answers ")[2] == (
-        "pass bpe_unknown_run=each one 1 , three 1 "
+        "pass bpe_unknown_run=each unknown_token_text=entry one 1 , three 1 "
         '{"tokens": ["[UNK]", "[UNK]", "ug"], "ids": [0, 0, 8], "spans": [[0, 1], [1, 2], [2, 4]]} '
-        'pass bpe_unknown_run=fused two 1 {"tokens": ["[UNK]", "ug"], "ids": [0, 8], "spans": [[0, 2], [2, 4]]} '
-        "fail bpe_unknown_run=each four 1 text t m u g expected [UNK] 0 [UNK] 0 ug 8 actual [UNK] 0 ug 8"
+        'pass bpe_unknown_run=fused unknown_token_text=entry two 1 {"tokens": ["[UNK]", "ug"], "ids": [0, 8], "spans": [[0, 2], [2, 4]]} '
+        "fail bpe_unknown_run=each unknown_token_text=entry four 1 text t m u g expected [UNK] 0 [UNK] 0 ug 8 actual [UNK] 0 ug 8"
     )
     assert "../choices.html#bpe_unknown_run" in Page(file.read_text("utf-8")).links
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -42,7 +42,6 @@ class Ratchet:
     update: bool
     known: KnownFailures
     crashes: bool = False
-    folder: Path = field(default_factory=Path.cwd)
 
     @classmethod
     def of(cls, file: Path | str | None, update: bool, crashes: bool = False) -> Ratchet:
@@ -99,13 +98,13 @@ class Ratchet:
         try:
             counted = apply_known(run, self.known)
             new = update_known_failures(self._text(), self.known, counted, cases, crashes=self.crashes)
-            write_whole(self.folder / self.file, new)
-            return read_known_failures(self.folder / self.file, str(self.file)), None
+            write_whole(self.file, new)
+            return read_known_failures(self.file), None
         except DataError as error:
             return self.known, error
 
     def _text(self) -> str:
         """Return what is in the file, which somebody may have changed while the cases ran."""
-        if self.file is None or not (self.folder / self.file).exists():
+        if self.file is None or not self.file.exists():
             return ""
-        return read_bounded(self.folder / self.file, str(self.file), LARGEST)
+        return read_bounded(self.file, str(self.file), LARGEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -119,15 +120,14 @@ def run_command(
             "--impl": files_of_implementation(judging.target.name),
         },
     )
-    here = Path.cwd()  # an adapter in this process may change it
     finished, shown, refusal = judging.run(show, verbose)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
-        write_whole(here / report, b"".join(ndjson(finished, came_from)))
+        write_whole(report, b"".join(ndjson(finished, came_from)))
     if junit_file:
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
-        write_whole(here / junit_file, junit([(came_from, finished)]))
+        write_whole(junit_file, junit([(came_from, finished)]))
     say(text(finished, shown, clauses))
     if refusal:
         raise refusal
@@ -190,8 +190,10 @@ class Judging:
         )
         shown: list[list[str]] = []
         refusals: list[DataError] = []
+        here = os.getcwd()
 
         def rewrite(finished: Run) -> KnownFailures:
+            os.chdir(here)  # an adapter in this process may have changed it
             known, refusal = self.ratchet.rewritten(finished, terms.names)
             refusals.extend([refusal] if refusal else [])
             return known
@@ -214,6 +216,7 @@ class Judging:
                 )
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
+        os.chdir(here)
         return finished, shown, refusals[0] if refusals else None
 
     def origin(self) -> Origin | None:

@@ -39,7 +39,8 @@ class Likeness:
         known = self.origin.answers.get(result.case.id)
         if known is None or result.verdict.conforms or not self._is_same(known.answer, result, reply, hello, unit):
             return result
-        return replace(result, verdict=Verdict.AS_ORIGIN, detail=f"as {self.origin}: {known.reason}", effects=())
+        effects = result.effects if self.is_origin else ()
+        return replace(result, verdict=Verdict.AS_ORIGIN, detail=f"as {self.origin}: {known.reason}", effects=effects)
 
     def _is_same(self, known: Mapping[str, Any], result: Result, reply: Reply, hello: Hello, unit: str) -> bool:
         if "fault" in known:  # a port that refuses what its origin crashes at is as good

@@ -351,6 +351,10 @@ class _Site:
                 "engine": judged.row.listed.engine,
                 "problems": [shown(problem) for problem in judged.run.complaints],
                 "verdicts": [self.verdict(judged, case).value for case in self.suite.cases.values()],
+                "effects": {
+                    effect.value: {"asked": asked, "right": right, "failing": failing}
+                    for effect, (asked, right, failing) in judged.run.by_effect.items()
+                },
             }
             for judged in self.judged
         ]
