@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tokspec.base.errors import Unsupported
+from tokspec.formats import refuse_input, write, write_as_of
 from tokspec.suite.cases import write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version
@@ -144,3 +146,19 @@ def test_a_gate_of_the_last_release_is_asked_the_same_cases() -> None:
     assert released["version"] == LAST
     kept = [case["id"] for case in released["cases"] if case["id"] in load_suite().cases]
     assert [case.id for case in cases_of_version(load_suite(), LAST)] == kept
+
+
+def test_a_gate_of_an_older_version_gets_the_files_of_its_time() -> None:
+    stages = {"normalizer": {"type": "lowercase"}}
+    unknown = ("sentencepiece.model", {"type": "bpe", "vocabulary": ["u"], "merges": []}, {"text": "mu"})
+    assert write("tokenizer.json", stages)["model"]["vocab"] == {"<unk>": 0}
+    with pytest.raises(Unsupported):
+        refuse_input(*unknown)
+    write_as_of("0.2.0")
+    try:
+        assert write("tokenizer.json", stages)["model"]["vocab"] == {}
+        refuse_input(*unknown)
+    finally:
+        write_as_of(None)
+    with pytest.raises(Unsupported):
+        refuse_input(*unknown)

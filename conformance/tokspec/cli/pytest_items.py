@@ -16,6 +16,7 @@ from tokspec.base.display import visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.known import Ratchet
 from tokspec.cli.options import Target, parse_choices
+from tokspec.formats import write_as_of
 from tokspec.judge.judging import end_problems
 from tokspec.judge.runner import likeness_of, run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices
@@ -51,6 +52,7 @@ class Cases(pytest.Collector):
         suite = load_suite()
         self.version: str | None = options.tokspec_fixtures_version
         self.selected: Sequence[Case] = select(cases_of_version(suite, self.version), options.tokspec_select)
+        write_as_of(self.version)
         self.ratchet = Ratchet.of(options.tokspec_known_failures, update=False)
         for stale in self.ratchet.known.stale(suite.cases) if self.version in (None, __version__) else ():
             raise DataError(stale)

@@ -34,6 +34,7 @@ from tokspec.cli.options import (
     selection_options,
 )
 from tokspec.cli.progress import ProgressBar
+from tokspec.formats import write_as_of
 from tokspec.formats.user_model import files_of_model, read_user_model
 from tokspec.judge.diagnosis import FailureGroup, first_diverging_stage, group_failures
 from tokspec.judge.judging import Terms, judge_implementation
@@ -179,6 +180,7 @@ class Judging:
         check_names(self.required)
         known_cases = cases_of_version(self.suite, self.fixtures_version)
         cases = select(known_cases, self.patterns, self.excluded)
+        write_as_of(self.fixtures_version)
         cases = cases if self.max_failures is None else plain_first(cases)
         terms = Terms(
             parse_choices(self.choices),

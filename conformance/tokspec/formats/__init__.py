@@ -30,7 +30,7 @@ from tokspec.formats import neutral
 from tokspec.formats.files import beside, refuse_surrogates
 from tokspec.suite.components import needed_components
 
-__all__ = ["FORMATS", "READERS", "read", "refuse_input", "write"]
+__all__ = ["FORMATS", "READERS", "is_as_before_limits", "read", "refuse_input", "write", "write_as_of"]
 
 
 def _of(module: str, function: str) -> Callable[[Any], Any]:
@@ -61,6 +61,23 @@ READERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "vocab.tiktoken": _of("tiktoken_ranks", "read"),
     "tekken.json": _of("tekken_json", "read"),
 }
+
+
+_as_before_limits = [False]
+
+
+def write_as_of(version: str | None) -> None:
+    """Write files as an older version of the suite did, for the gates of that time; without one as today.
+
+    Before 0.3.0 no model and no input was refused for the limits of a format that are told since, and the file of a
+    model that is stages alone had no token, by which adapters knew it.
+    """
+    _as_before_limits[0] = version is not None and tuple(map(int, version.split("."))) < (0, 3)
+
+
+def is_as_before_limits() -> bool:
+    """Say whether files are written as before 0.3.0."""
+    return _as_before_limits[0]
 
 
 #: The formats with a limit of some inputs, see :mod:`tokspec.formats.limits`.
@@ -95,7 +112,7 @@ def refuse_input(format: str, content: Mapping[str, Any], input: Mapping[str, An
     Raises:
         Unsupported: naming the limit of the format.
     """
-    if format in _LIMITED:
+    if format in _LIMITED and not is_as_before_limits():
         import_module("tokspec.formats.limits").refuse_input(format, content, input)
 
 

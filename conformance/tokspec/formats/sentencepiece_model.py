@@ -43,6 +43,7 @@ from typing import Any
 from zlib import decompress
 
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.formats import is_as_before_limits
 from tokspec.formats.files import beside, import_package, pack, refuse_surrogates, unpack
 from tokspec.formats.neutral import (
     fill_defaults,
@@ -439,10 +440,12 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
         if "scores" in model:
             refuse_ids(model, format)
         scores = [_score(token, score, format) for token, score in zip(tokens, given, strict=True)]
-        _refuse_equal_scores(tokens, given, scores, format)
+        if not is_as_before_limits():
+            _refuse_equal_scores(tokens, given, scores, format)
     else:
         scores = [_score(token, weight, format) for token, weight in log_probabilities(model, format)]
-        _refuse_other_order(model, scores, format)
+        if not is_as_before_limits():
+            _refuse_other_order(model, scores, format)
     pieces = [Piece(token, score, kinds[token]) for token, score in zip(tokens, scores, strict=True)]
     if unknown is not None:
         return pieces

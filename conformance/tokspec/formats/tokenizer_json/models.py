@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokspec.base.errors import Unsupported
+from tokspec.formats import is_as_before_limits
 from tokspec.formats.neutral import added_tokens_of, by_id, ids_of, is_weight, log_probabilities
 from tokspec.formats.tokenizer_json.fields import (
     BOOLEAN,
@@ -158,7 +159,7 @@ def write_model(model: Mapping[str, Any]) -> dict[str, Any]:
         Unsupported: it cannot be expressed.
     """
     ids, kind = ids_of(model), model.get("type", "bpe")
-    if "type" not in model:
+    if "type" not in model and not is_as_before_limits():
         ids = {token["content"]: token["id"] for token in added_tokens_of(model)} or _STAGES_ALONE
     if len(ids) < len(model.get("vocabulary") or ()):
         raise Unsupported(f"the vocabulary lists a token twice, and {FORMAT} has it as keys of an object")
