@@ -77,7 +77,9 @@ def node_test(file: Path) -> dict[str, str]:
     command = ["node", "--test", "--test-reporter=tap", str(file)]
     tap = subprocess.run(command, cwd=file.parent, capture_output=True, text=True).stdout
     verdicts: dict[str, str] = {}
-    pattern = r"^ *(ok|not ok) \d+ - (.+?)(?: # (SKIP|TODO).*)?\n(?: *---\n((?:.*\n)*?) *\.\.\.\n)?(?:# (?:row \d+: )?(as) )?"
+    pattern = (
+        r"^ *(ok|not ok) \d+ - (.+?)(?: # (SKIP|TODO).*)?\n(?: *---\n((?:.*\n)*?) *\.\.\.\n)?(?:# (?:row \d+: )?(as) )?"
+    )
     for state, name, directive, details, like in re.findall(pattern, tap, re.MULTILINE):
         found = re.search(r"error: (?:\|-\n +|['\"])?([a-z ]+):", details)
         passed = "as the origin" if like else "pass"
