@@ -159,12 +159,23 @@ fn list_of<'a>(part: &'a mut Value, key: &str) -> Option<&'a mut Vec<Value>> {
     part.get_mut(key).and_then(Value::as_array_mut)
 }
 
-/// The place of each character of a text, and of its end. No string of Rust is one that has to be written as {"hex"}.
+/// The place of each character of a text, which may be written as {"hex"}, and of its end.
 fn places(text: &Value, unit: &str) -> Vec<usize> {
-    let width = |character: char| if unit == "byte" { character.len_utf8() } else { character.len_utf16() };
+    let bytes = match text["hex"].as_str() {
+        Some(hex) => hex.as_bytes().chunks(2).filter_map(from_hex).collect(),
+        None => text.as_str().unwrap_or_default().as_bytes().to_vec(),
+    };
     let mut places = vec![0];
-    for character in text.as_str().unwrap_or_default().chars() {
-        places.push(places[places.len() - 1] + width(character));
+    for byte in bytes {
+        let last = places.len() - 1;
+        match byte & 0xc0 {
+            0x80 => places[last] += usize::from(unit == "byte"),
+            _ => places.push(places[last] + if unit == "utf16" && byte >= 0xf0 { 2 } else { 1 }),
+        }
     }
     places
+}
+
+fn from_hex(digits: &[u8]) -> Option<u8> {
+    u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
