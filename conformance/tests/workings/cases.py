@@ -46,7 +46,7 @@ def all_cases() -> Mapping[str, Case]:
 
 def _cases() -> Iterator[Case]:
     for path in sorted(FOLDER.glob("*/*.yaml")):
-        if path.parent.name in ("models", "corpora"):
+        if path.parent.name in ("models", "corpora", "origins"):
             continue
         file = read(path)
         for raw, model in (each for one in file["cases"] for each in _families(one, file)):
