@@ -55,7 +55,12 @@ class Ratchet:
         file = Path(file) if file else Path(CONVENTIONAL_NAME) if update else None
         if file is None or (update and not file.exists()):
             return cls(file, update, KnownFailures(str(file or "")), crashes)
-        return cls(file, update, read_known_failures(file), crashes)
+        known = read_known_failures(file)
+        if update and known.origin:
+            record = f"python conformance/adapters/record_origins.py {known.origin.name}"
+            what = f"lists the answers of fixtures/origins, which a run does not write; record them by {record}"
+            raise DataError(what, str(file), key="origin")
+        return cls(file, update, known, crashes)
 
     def arguments(self) -> str:
         """Write the option again, for a command that reproduces a result."""

@@ -17,7 +17,7 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.cli.known import Ratchet
 from tokspec.cli.options import Target, parse_choices
 from tokspec.judge.judging import end_problems
-from tokspec.judge.runner import run
+from tokspec.judge.runner import likeness_of, run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices
 from tokspec.report.failure import brief, describe
 from tokspec.sessions.session import Session
@@ -81,6 +81,7 @@ class Cases(pytest.Collector):
             raise self.target.unusable(fault) from None
         try:
             effective_choices(session.hello)
+            likeness_of(session.hello, self.ratchet.known, like=None)
         except AdapterFault as fault:
             session.close()
             raise self.target.unusable(fault) from None

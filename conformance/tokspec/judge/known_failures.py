@@ -29,6 +29,9 @@ CONVENTIONAL_NAME = "tokspec-known-failures.yaml"
 #: The reason that a new entry gets when the file is written by a run; a person writes a better one.
 UNEXPLAINED = "not explained yet"
 
+#: What an entry is no longer needed for.
+_PASSES = {Verdict.PASS: "passes", Verdict.AS_ORIGIN: "passes as the origin"}
+
 #: How many cases are named that are unsupported without being listed.
 _NAMED = 10
 
@@ -72,16 +75,17 @@ class KnownFailures:
     def apply_to(self, result: Result, today: date) -> Result:
         """Return the result as it counts with the entry of its case, if it has one."""
         entry = self.entries.get(result.case.id)
-        if result.verdict is Verdict.PASS and result.case.id in (self.not_offered or ()):
-            detail = f"passes, but {self._place(result.case.id)} lists it as unsupported"
+        if self.origin and entry and result.verdict is Verdict.AS_ORIGIN:
+            return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
+        passes = _PASSES.get(result.verdict, "")
+        if passes and result.case.id in (self.not_offered or ()):
+            detail = f"{passes}, but {self._place(result.case.id)} lists it as unsupported"
             return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=detail)
         if entry is None or result.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
             return result
         place = f"{self.file}:{entry.line}"
-        if result.verdict is Verdict.PASS:
-            return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=f"passes, but {place} lists it as failing")
-        if self.origin and result.verdict is Verdict.AS_ORIGIN:
-            return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
+        if passes:
+            return replace(result, verdict=Verdict.UNEXPECTED_PASS, detail=f"{passes}, but {place} lists it as failing")
         if (result.verdict.value, digest(result)) != (entry.verdict, entry.digest):
             detail = f"{result.detail} (and not as {place} lists it)"
             return replace(result, detail=detail, listed=f"with another answer or verdict, at {place}")

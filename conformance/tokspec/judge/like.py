@@ -8,7 +8,7 @@ from typing import Any
 
 from tokspec.adapter import Hello
 from tokspec.judge.compare import first_difference
-from tokspec.judge.verdicts import Result, Verdict, comparable
+from tokspec.judge.verdicts import Result, Verdict, comparable, has_no_spans, pieces_alone
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.spans import convert_result
 from tokspec.suite.origins import Origin
@@ -49,8 +49,9 @@ class Likeness:
             return isinstance(reply, Refused) and reply.reason == known["refused"]
         if not isinstance(reply, Answer):
             return False
-        fields = convert_result(known["result"], result.case.input, unit)
         specified = next(iter(result.expected.get("one_of", [result.expected.get("expect", {})])))
+        sequences = {key: specified[key] for key in ("sequence_ids",) if key in specified}  # whose text spans count in
+        fields = convert_result({**sequences, **known["result"]}, result.case.input, unit)
         right = {**specified, **fields}
         given = (
             {key: reply.result[key] for key in right if key in reply.result}
@@ -59,6 +60,8 @@ class Likeness:
         )
         if result.case.operation in ("encode", "encode_batch"):
             right, given = comparable(right, given, hello.encode_fields)
+        elif has_no_spans(given):
+            right, given = pieces_alone(right), pieces_alone(given)
         return bool(given) and first_difference(right, given, result.case.tolerance) is None
 
 

@@ -70,7 +70,7 @@ class Run:
     @property
     def complaints(self) -> tuple[str, ...]:
         """What is said beside the failing cases: the problems, and where nothing failed and nothing passed, that."""
-        nothing = not self.counts[Verdict.PASS] and all(result.verdict.conforms for result in self.results)
+        nothing = not self._has_passed and all(result.verdict.conforms for result in self.results)
         return (
             (*self.problems, "no case passed, and a run that shows nothing is not a pass") if nothing else self.problems
         )
@@ -79,7 +79,11 @@ class Run:
     def is_green(self) -> bool:
         """Whether the run ends with exit status 0: nothing failed but what is known, and at least one case passed."""
         failed = any(not result.verdict.conforms for result in self.results)
-        return not failed and not self.problems and self.counts[Verdict.PASS] > 0
+        return not failed and not self.problems and self._has_passed
+
+    @property
+    def _has_passed(self) -> bool:
+        return any(result.verdict in (Verdict.PASS, Verdict.AS_ORIGIN) for result in self.results)
 
     @property
     def holds_list(self) -> bool:

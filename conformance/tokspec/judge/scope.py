@@ -79,7 +79,8 @@ def shortfalls(run: Run, cases: Iterable[Case], names: Iterable[str]) -> Iterato
 
 
 def _holds(result: Result, is_input: bool) -> bool:
-    return result.verdict is Verdict.PASS or (is_input and result.is_right_in(Effect.MODEL_INPUT))
+    is_pass = result.verdict in (Verdict.PASS, Verdict.AS_ORIGIN)
+    return is_pass or (is_input and result.is_right_in(Effect.MODEL_INPUT))
 
 
 def _asks_input(case: Case) -> bool:

@@ -219,9 +219,9 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
     if case.operation in ("encode", "encode_batch"):
         lacking = _lacking(case, hello, *compared[0])
         compared = [comparable(right, given, hello.encode_fields) for right, given in compared]
-    elif case.operation == "pre_tokenize" and any(len(piece) == 1 for piece in reply.result["pieces"]):
+    elif has_no_spans(reply.result):
         lacking = NO_SPANS
-        compared = [(_pieces_alone(right), _pieces_alone(given)) for right, given in compared]
+        compared = [(pieces_alone(right), pieces_alone(given)) for right, given in compared]
     difference = _difference(compared, case)
     if difference is not None:
         effects = effects_of(case.operation, *compared[0], case.tolerance, ids="ids" in hello.encode_fields)
@@ -234,7 +234,13 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
 NO_SPANS = "gives no spans of this text"
 
 
-def _pieces_alone(result: Mapping[str, Any]) -> dict[str, Any]:
+def has_no_spans(result: Mapping[str, Any]) -> bool:
+    """Whether a result has pieces, and gives their texts alone."""
+    return any(len(piece) == 1 for piece in result.get("pieces", ()))
+
+
+def pieces_alone(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of the pieces of a result their texts."""
     return {"pieces": [piece[:1] for piece in result["pieces"]]}
 
 

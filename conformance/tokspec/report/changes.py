@@ -29,6 +29,9 @@ KINDS: Mapping[str, str] = {
 #: The kinds that make a comparison fail.
 REGRESSIONS = ("new", "lost")
 
+#: What passes, by the specification or as the origin.
+_PASSES = (Verdict.PASS, Verdict.AS_ORIGIN)
+
 #: Of these a reader is told how many there are.
 _COUNTED = "still failing"
 
@@ -83,7 +86,7 @@ def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False)
         return "still failing" if digest(old) == digest(new) else "otherwise"
     if not old.verdict.conforms:
         return "fixed"
-    passed = old.verdict is Verdict.PASS, new.verdict is Verdict.PASS
+    passed = old.verdict in _PASSES, new.verdict in _PASSES
     return {(True, False): "lost", (False, True): "gained"}.get(passed, "")
 
 

@@ -105,6 +105,7 @@ def _write_lines(run: Run, origin: Origin, share: int) -> Iterator[bytes]:
             **asdict(origin),
             "implementation": asdict(run.hello),
             "choices": dict(run.choices),
+            **({"like": run.like} if run.like else {}),
             "cases": len(run.results),
         }
     )
@@ -232,6 +233,7 @@ def read_report(file: Path, name: str = "") -> Report:
         results,
         tuple(footer["problems"]),
         tuple(footer.get("faults", ())),
+        header.get("like", ""),
     )
     counted = {verdict.value: count for verdict, count in run.counts.items()}
     same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.is_green is footer["conforms"]

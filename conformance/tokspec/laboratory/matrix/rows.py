@@ -141,8 +141,8 @@ def _row(one: Listed, suite: Suite) -> MatrixRow:
     return MatrixRow(one, judged, flaky=tuple(flaky))
 
 
-#: What is counted after the chapters, and how it is called there.
-_COUNTED = (Verdict.PASS, Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
+#: What is counted after the chapters; an answer like its origin's is a known one.
+_COUNTED = ((Verdict.PASS,), (Verdict.KNOWN_FAILURE, Verdict.AS_ORIGIN), (Verdict.UNSUPPORTED,))
 
 
 def text_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _head() -> list[str]:
 
 def _cells(run: Run) -> list[str]:
     counts = run.counts
-    passed, known, unsupported = (counts[verdict] for verdict in _COUNTED)
+    passed, known, unsupported = (sum(counts[verdict] for verdict in verdicts) for verdicts in _COUNTED)
     sums = [passed, known, len(run.results) - passed - known - unsupported, unsupported]
     return [_name(run), visible(run.hello.language), *(_chapter(run, name) for name in _chapters()), *map(str, sums)]
 

@@ -34,6 +34,7 @@ from tokspec.laboratory.site.documents import documents, inline, page_body, titl
 from tokspec.laboratory.site.features import FEATURES, SYNONYMS
 from tokspec.laboratory.site.runs import chapters_of, name_of, plain, release_view, run_view, with_threads
 from tokspec.laboratory.site.views import (
+    KNOWN,
     NOT_HELD,
     cell,
     chapter_of,
@@ -443,9 +444,7 @@ class _Site:
         for (verdict, text, options), members in sorted(found.items(), key=lambda item: -len(item[1])):
             result = members[0][1]
             is_wrong = result.verdict is not Verdict.PASS
-            reasons = dict.fromkeys(
-                shown(each.detail) for _, each in members if each.verdict is Verdict.KNOWN_FAILURE and each.detail
-            )
+            reasons = dict.fromkeys(shown(each.detail) for _, each in members if each.verdict in KNOWN and each.detail)
             place = result.difference.path if result.difference else ()
             shown_groups.append(
                 {

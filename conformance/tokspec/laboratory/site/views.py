@@ -33,6 +33,9 @@ NOT_HELD = "default, not asked"
 
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 
+#: The verdicts of answers that are not as specified, and whose reason is known.
+KNOWN = (Verdict.KNOWN_FAILURE, Verdict.AS_ORIGIN)
+
 #: Who is asked a smaller share of the cases has a paler cell.
 _LITTLE = 0.1
 
@@ -86,7 +89,8 @@ def cell(results: Iterable[Result]) -> Cell:
     """Count the verdicts of a chapter."""
     counts = count_verdicts(results)
     total = sum(counts.values())
-    return Cell(counts[Verdict.PASS], counts[Verdict.KNOWN_FAILURE], total - counts[Verdict.UNSUPPORTED], total)
+    known = sum(counts[verdict] for verdict in KNOWN)
+    return Cell(counts[Verdict.PASS], known, total - counts[Verdict.UNSUPPORTED], total)
 
 
 def chapter_title(chapter: str) -> str:
@@ -112,7 +116,7 @@ def groups(run: Run, links: Mapping[str, str] | None = None) -> tuple[list[Group
 
     ``links`` gives the thread of a known failure by its case.
     """
-    known = [result for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]
+    known = [result for result in run.results if result.verdict in KNOWN]
     unsupported = [result for result in run.results if result.verdict is Verdict.UNSUPPORTED]
     causes = [group for group in group_failures(run.failed) if group.cause]
     alone = [result for result in run.failed if not result.cause]
