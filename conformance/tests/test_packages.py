@@ -30,6 +30,7 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli.cases import find_limits, write_models
 from tokspec.formats.user_model import read_user_model
 from tokspec.judge.known_failures import digest, read_known_failures
+from tokspec.judge.like import Likeness
 from tokspec.judge.runner import make_request, run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
 from tokspec.protocol.json_values import encode_line
@@ -39,6 +40,7 @@ from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.origins import load_origin
 from tokspec.suite.packs import find_pack, read_pack
 from tokspec.suite.specification import load_specification
 
@@ -75,10 +77,13 @@ def node_test(file: Path) -> dict[str, str]:
     command = ["node", "--test", "--test-reporter=tap", str(file)]
     tap = subprocess.run(command, cwd=file.parent, capture_output=True, text=True).stdout
     verdicts: dict[str, str] = {}
-    pattern = r"^ *(ok|not ok) \d+ - (.+?)(?: # (SKIP|TODO).*)?\n(?: *---\n((?:.*\n)*?) *\.\.\.\n)?"
-    for state, name, directive, details in re.findall(pattern, tap, re.MULTILINE):
+    pattern = (
+        r"^ *(ok|not ok) \d+ - (.+?)(?: # (SKIP|TODO).*)?\n(?: *---\n((?:.*\n)*?) *\.\.\.\n)?(?:# (?:row \d+: )?(as) )?"
+    )
+    for state, name, directive, details, like in re.findall(pattern, tap, re.MULTILINE):
         found = re.search(r"error: (?:\|-\n +|['\"])?([a-z ]+):", details)
-        verdicts[name] = OF_TAP.get(directive) or ("pass" if state == "ok" else found[1] if found else details)
+        passed = "as the origin" if like else "pass"
+        verdicts[name] = OF_TAP.get(directive) or (passed if state == "ok" else found[1] if found else details)
     return verdicts
 
 
@@ -223,9 +228,10 @@ def cargo(*arguments: str, package: Path = PACKAGES / "crate", **environment: st
     settings = {**os.environ, "CARGO_TARGET_DIR": str(PACKAGES / "crate" / "target"), **environment}
     done = subprocess.run(command, cwd=package, capture_output=True, text=True, env=settings)
     failed = dict(re.findall(r"^---- (\S+) ----\n([a-z ]+):", done.stdout, re.MULTILINE))
-    lines = re.findall(r"^test (.+?) +\.\.\. (ok|FAILED|ignored)(?: \(([a-z ]+):.*)?$", done.stdout, re.MULTILINE)
+    pattern = r"^test (?:\[(as) .+?\])? *(.+?) +\.\.\. (ok|FAILED|ignored)(?: \(([a-z ]+):.*)?$"
+    lines = re.findall(pattern, done.stdout, re.MULTILINE)
     states = {"ok": lambda name: "pass", "FAILED": lambda name: failed.get(name, "?")}
-    return {name: reason or states[state](name) for name, state, reason in lines}
+    return {name: "as the origin" if like else said or states[state](name) for like, name, state, said in lines}
 
 
 def go_events(package: Path, test: str, **environment: str) -> list[dict[str, Any]]:
@@ -240,9 +246,9 @@ def go_verdicts(events: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     verdicts: dict[str, str] = {}
     for event in events:
         name = event.get("Test", "").partition("/")[2].replace("the_run", "the run")
-        said = re.match(r" +\w+\.go:\d+: ([a-z ]+):", event.get("Output", ""))
+        said = re.match(r" +\w+\.go:\d+: (?:(?:row \d+: )?(as) \w+ [\d.]+|([a-z ]+)):", event.get("Output", ""))
         if name and said:
-            verdicts[name] = said[1]
+            verdicts[name] = "as the origin" if said[1] else said[2]
         elif name and event["Action"] in ("pass", "fail", "skip"):
             verdicts.setdefault(name, event["Action"])
     return verdicts
@@ -254,7 +260,7 @@ def test_what_is_published_has_the_cases_and_no_tests() -> None:
     )
     files = [file["path"] for file in json.loads(packed.stdout)[0]["files"]]
     own = [file for file in files if not file.startswith("packs/")]
-    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "packs")]
+    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "like", "packs")]
     assert sorted(own) == sorted(["README.md", "cases.json", "package.json", *modules])
     listed = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
     files = subprocess.run(listed, cwd=PACKAGES / "crate", capture_output=True, text=True).stdout.split()
@@ -310,7 +316,9 @@ def junit(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> di
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         states = ["".join(child.itertext()) for child in case if child.tag in ("skipped", "failure", "error")]
         said = re.match(r"[\w.]+:\s+([a-z ]+): ", states[0]) if states else None
-        verdicts[case.get("name", "").partition("() ")[2]] = said[1] if said else "?" if states else "pass"
+        like = re.match(r"(row \d+: )?as ", case.findtext("system-out", ""))
+        passed = "as the origin" if like else "pass"
+        verdicts[case.get("name", "").partition("() ")[2]] = said[1] if said else "?" if states else passed
     return verdicts
 
 
@@ -429,7 +437,7 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
         )  # the packages' digest is another
         if result.verdict is Verdict.UNSUPPORTED or has_surrogate or chance.random() < 0.5:
             continue
-        listed = Verdict.FAIL if result.verdict is Verdict.PASS else result.verdict
+        listed = Verdict.FAIL if result.verdict in (Verdict.PASS, Verdict.AS_ORIGIN) else result.verdict
         seen = digest(result) if chance.random() < 0.8 else "0123456789abcdef"
         entry = {"verdict": listed.value, "digest": seen, "reason": 'A \\"test\\", verdict: it is.'}
         if chance.random() < 0.4:
@@ -492,10 +500,16 @@ def junit_recorded(folder: Path, packages: Path = PACKAGES) -> dict[str, str]:
 RECORDED = (node_recorded, cargo_recorded, go_recorded, junit_recorded)
 
 
-def judge_all(replies: Sequence[Reply]) -> list[Result]:
+def judge_all(replies: Sequence[Reply], hello: Hello = HELLO) -> list[Result]:
     """Return the result of each case, as the harness judges the replies to all questions."""
-    choices = effective_choices(HELLO)
-    judged = iter([judge(case, reply, HELLO, choices) for case, reply in zip(questions(), replies, strict=True)])
+    likeness = Likeness(load_origin(hello.like)) if hello.like else None
+    choices = effective_choices(hello, origin=likeness.origin if likeness else None)
+
+    def judge_one(case: Case, reply: Reply) -> Result:
+        result = judge(case, reply, hello, choices)
+        return likeness.apply_to(result, reply, hello, choices["offset_unit"]) if likeness else result
+
+    judged = iter([judge_one(case, reply) for case, reply in zip(questions(), replies, strict=True)])
     return [
         join_rows(case, [*islice(judged, len(case.rows))]) if case.rows else next(judged)
         for case in load_suite().cases.values()
@@ -574,11 +588,19 @@ def node_said(folder: Path) -> str:
     return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8").stdout
 
 
-def cargo_said(folder: Path) -> str:
+def run_recorded_by_cargo(folder: Path) -> subprocess.CompletedProcess[str]:
     command = ["cargo", "run", "--quiet", "--offline", "--example", "recorded"]
     settings = {**os.environ, **settings_of(folder), "CARGO_TARGET_DIR": str(PACKAGES / "crate" / "target")}
-    done = subprocess.run(command, cwd=PACKAGES / "crate", env=settings, capture_output=True, encoding="utf-8")
-    return done.stdout
+    return subprocess.run(command, cwd=PACKAGES / "crate", env=settings, capture_output=True, encoding="utf-8")
+
+
+def cargo_said(folder: Path) -> str:
+    return run_recorded_by_cargo(folder).stdout
+
+
+def cargo_said_and_noted(folder: Path) -> str:
+    done = run_recorded_by_cargo(folder)
+    return done.stdout + done.stderr
 
 
 def go_said(folder: Path) -> str:
@@ -612,6 +634,95 @@ def test_what_an_implementation_says_is_shown_on_one_line_without_control_charac
     assert f"crash: {shown}" in text or f"crash: Error: {shown}" in text or f"IllegalStateException: {shown}" in text
     assert [line for line in text.splitlines() if line.strip().startswith("::error")] == []
     assert not re.search("\x1b\\]|\x1b\\[31mRED|\u202e", text)
+
+
+def like_origin(case: Case, right: Reply, hello: Hello) -> Reply:
+    """Return the origin's reply to a question, with spans in the unit of an implementation; the right one if it is it."""
+    known = load_origin(hello.like).answers.get(case.id)
+    if known is None:
+        return right
+    if "fault" in known.answer:
+        return Fault("crash", "as recorded")
+    if "refused" in known.answer:
+        return Refused(known.answer["refused"], "as recorded")
+    result = judge(case, right, hello, effective_choices(hello, {"offset_unit": "code_point"})).expected.get(
+        "expect", {}
+    )
+    return Answer(convert_result({**result, **known.answer["result"]}, case.input, hello.choices["offset_unit"]))
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+@pytest.mark.parametrize("origin", ["tokenizers", "sentencepiece", "tiktoken"])
+def test_answers_of_an_origin_get_the_verdicts_of_the_harness(
+    origin: str, recorded: Callable[[Path], dict[str, str]], tmp_path: Path
+) -> None:
+    """Half of them, as the origin gives them, as wrong as by chance, or refused; the others are right."""
+    chance = random.Random(origin)
+    hello = replace(HELLO, like=origin, choices={"offset_unit": "utf16"}, encode_fields=("tokens", "ids", "spans"))
+    replies: list[Reply] = []
+    for case, right in zip(questions(), right_replies(), strict=True):
+        reply = like_origin(case, right, hello)
+        kind = chance.randrange(8) if reply is not right else 0
+        if kind > 4:
+            reply = right
+        elif kind == 4:
+            reply = Refused("invalid_input", "as recorded")
+        elif kind == 3:
+            reply = disturb(reply, case.operation, chance)
+        replies.append(reply)
+    if recorded is node_recorded:
+        replies = [Answer(change(each.result, integer, same)) if isinstance(each, Answer) else each for each in replies]
+    results = judge_all(replies, hello)
+    recording = {"hello": write_hello(hello), "replies": [record(reply) for reply in replies]}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    write_known_failures(results, chance, tmp_path / "known.yaml")
+    known = read_known_failures(tmp_path / "known.yaml")
+    wanted = {result.case.id: known.apply_to(result, date.today()).verdict.value for result in results}
+    verdicts = recorded(tmp_path)
+    assert verdicts.pop("the run") == "pass"
+    assert {name: (verdicts.get(name), right) for name, right in wanted.items() if verdicts.get(name) != right} == {}
+    assert {"as the origin", "unexpected pass", "fail", "pass"} < {*wanted.values()}
+
+
+#: An origin's answer, an answer that is neither right nor its, and a refusal where it crashes.
+OF_ORIGIN: Mapping[str, Reply] = {
+    "added-token-in-a-hole": Answer({"ids": [0, 2, 2]}),
+    "added-token-in-a-hole-wordpiece": Answer({"ids": [0, 2, 1]}),
+    "strip-more-than-there-is#1": Refused("invalid_model", "as recorded"),
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        (node_said, "ℹ 5 as tokenizers 0.23.3\n"),
+        (cargo_said_and_noted, "tokspec: 5 as tokenizers 0.23.3\n"),
+        (go_said, " cases pass, 5 of them as tokenizers 0.23.3, "),
+        (junit_said, "tokspec: 5 as tokenizers 0.23.3\n"),
+    ],
+)
+@pytest.mark.parametrize("listed", ['reason: "as it is"', 'like: "tokenizers"'])
+def test_answers_of_an_origin_are_counted(said: Callable[[Path], str], count: str, listed: str, tmp_path: Path) -> None:
+    hello = replace(HELLO, like="tokenizers", choices={}, encode_fields=("ids",))
+    replies = [OF_ORIGIN.get(case.id, right) for case, right in zip(questions(), right_replies(), strict=True)]
+    recording = {"hello": write_hello(hello), "replies": [record(reply) for reply in replies]}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    wrong = next(each for each in judge_all(replies, hello) if each.case.id == "added-token-in-a-hole-wordpiece")
+    assert wrong.verdict is Verdict.FAIL
+    entry = f'  - case: "{wrong.case.id}"\n    verdict: "fail"\n    digest: "{digest(wrong)}"\n    {listed}\n'
+    (tmp_path / "known.yaml").write_text(f"known_failures:\n{entry}", "utf-8")
+    text = said(tmp_path)
+    reason = load_origin("tokenizers").answers[wrong.case.id].reason if "like" in listed else "as it is"
+    assert (count in text, text.count(reason) > 0) == (True, True)
+
+
+@pytest.mark.parametrize("said", [node_said, cargo_said_and_noted, go_said, junit_said])
+def test_an_origin_that_is_not_there_is_refused(said: Callable[[Path], str], tmp_path: Path) -> None:
+    recording = {"hello": write_hello(replace(HELLO, like="tokenisers")), "replies": []}
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    what = "like: tokenisers is not an origin; there are sentencepiece, tiktoken, tokenizers"
+    assert what in said(tmp_path)
 
 
 #: What the suite's cases do not show: pairs and overflowing parts beyond ASCII, batches, and tolerances.

@@ -22,25 +22,11 @@ func judgeAnswer(one testCase, wanted []any, result any, hello Hello, unit strin
 	if !isObject {
 		return "fail", "the result is no object: " + inJSON(result)
 	}
-	compared := comparison{fields: hello.EncodeFields, seen: map[string]bool{}}
-	if compared.fields == nil {
-		compared.fields = []string{"tokens"}
-	}
-	allowed := tolerance{1e-9, 1e-9}
-	if one.Tolerance != nil {
-		allowed = *one.Tolerance
-	}
-	var input texts
-	_ = json.Unmarshal(one.Input, &input) // what has no texts has no spans
+	compared := newComparison(one, hello, unit)
 	differences := []string{}
 	for _, each := range wanted {
-		ours, theirs := convertSpans(each.(object), input, unit), answer
-		if one.Operation == "encode" || one.Operation == "encode_batch" {
-			ours, theirs = compared.keep(ours, theirs)
-		} else if compared.seen["all"] = true; one.Operation == "pre_tokenize" && hasNoSpans(answer) {
-			ours, theirs = withoutSpans(ours), withoutSpans(theirs)
-		}
-		differences = append(differences, difference(ours, theirs, allowed, ""))
+		ours, theirs := compared.both(each.(object), answer)
+		differences = append(differences, difference(ours, theirs, compared.allowed, ""))
 	}
 	given := compared.fields
 	if compared.lacksSpans { // not all encodings have them
@@ -60,11 +46,42 @@ func judgeAnswer(one testCase, wanted []any, result any, hello Hello, unit strin
 	return "pass", ""
 }
 
-// comparison is of encodings: the fields that are declared, those that were seen, and whether spans were wanted in vain.
+// comparison is of what is expected of a question and given: the fields of encodings that are declared, those that were
+// seen, and whether spans were wanted in vain.
 type comparison struct {
+	one        testCase
+	input      texts
+	unit       string
+	allowed    tolerance
 	fields     []string
 	seen       map[string]bool
 	lacksSpans bool
+}
+
+func newComparison(one testCase, hello Hello, unit string) *comparison {
+	made := comparison{one: one, unit: unit, fields: hello.EncodeFields, seen: map[string]bool{}}
+	if made.fields == nil {
+		made.fields = []string{"tokens"}
+	}
+	made.allowed = tolerance{1e-9, 1e-9}
+	if one.Tolerance != nil {
+		made.allowed = *one.Tolerance
+	}
+	_ = json.Unmarshal(one.Input, &made.input) // what has no texts has no spans
+	return &made
+}
+
+// both keeps of an expected result, whose spans are in code points, and of a given one what is compared.
+func (c *comparison) both(right, given object) (ours, theirs object) {
+	right = convertSpans(right, c.input, c.unit)
+	if c.one.Operation == "encode" || c.one.Operation == "encode_batch" {
+		return c.keep(right, given)
+	}
+	c.seen["all"] = true
+	if c.one.Operation == "pre_tokenize" && hasNoSpans(given) {
+		return withoutSpans(right), withoutSpans(given)
+	}
+	return right, given
 }
 
 // keep keeps what is declared and wanted, spans only where they are given; parts of encodings likewise.

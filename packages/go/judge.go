@@ -14,8 +14,12 @@ type judge[Model any] struct {
 	*bundle
 	models  map[string]loaded[Model]
 	choices map[string]string
+	origin  origin
 	known   knownFailures
 }
+
+// asOrigin is the verdict on a reply that is not as specified, and is that of the origin that Hello.Like names.
+const asOrigin = "as the origin"
 
 // loaded is a model, or why there is none.
 type loaded[Model any] struct {
@@ -31,7 +35,7 @@ type judged struct {
 }
 
 var (
-	severity = []string{"crash", "error", "fail", "unsupported", "pass"}
+	severity = []string{"crash", "error", "fail", asOrigin, "unsupported", "pass"}
 	training = []string{"train", "training_trace", "training_state", "best_pair", "prune_step"}
 )
 
@@ -39,18 +43,22 @@ var (
 func (j judge[Model]) judge(one testCase) (verdict, detail string) {
 	var found judged
 	if one.Rows == nil {
-		found = j.judgeQuestion(one)
+		found = j.judgeQuestion(one, one.ID)
 	} else {
 		found = j.judgeTable(one)
 	}
 	entry, isListed := j.known.entries[one.ID]
 	switch {
-	case found.verdict == "pass" && isListed:
+	case isListed && (found.verdict == "pass" || found.verdict == asOrigin):
 		return "unexpected pass", "passes, and is listed as if it did not"
 	case !isListed || found.verdict == "unsupported":
 		return found.verdict, found.detail
 	case entry.lists(found):
-		return "known failure", entry["reason"]
+		reason, err := j.reasonOf(entry)
+		if err != nil {
+			return "fail", err.Error()
+		}
+		return "known failure", reason
 	}
 	return found.verdict, found.detail + " (and not as it is listed)"
 }
@@ -60,9 +68,9 @@ func (j judge[Model]) judgeTable(one testCase) judged {
 	worst, failing := judged{}, []any{}
 	for index, row := range one.Rows {
 		one.question = row
-		found := j.judgeQuestion(one)
+		found := j.judgeQuestion(one, fmt.Sprintf("%s#%d", one.ID, index+1))
 		rank := slices.Index(severity, found.verdict)
-		if rank < slices.Index(severity, "unsupported") {
+		if rank < slices.Index(severity, asOrigin) {
 			failing = append(failing, append([]any{index + 1}, found.seen...))
 		}
 		if index == 0 || rank < slices.Index(severity, worst.verdict) {
@@ -78,9 +86,14 @@ func (j judge[Model]) judgeTable(one testCase) judged {
 
 // judgeQuestion judges a case or a row. A model that is refused though all its components are declared is unsupported,
 // or an error. tokspec run tells which by asking without them; here it is an error where the known failures list one.
-func (j judge[Model]) judgeQuestion(one testCase) judged {
+func (j judge[Model]) judgeQuestion(one testCase, id string) judged {
 	result, err := j.ask(one)
 	verdict, detail := j.judgeReply(one, result, err)
+	if slices.Index(severity, verdict) < slices.Index(severity, asOrigin) {
+		if reason := j.explain(id, one, result, err); reason != "" {
+			verdict, detail = asOrigin, reason
+		}
+	}
 	isError := verdict == "unsupported" && j.known.entries[one.ID]["verdict"] == "error"
 	if isError && j.refusesDeclared(one) {
 		verdict = "error"
@@ -94,13 +107,18 @@ func (j judge[Model]) judgeQuestion(one testCase) judged {
 	return judged{verdict, detail, []any{verdict, seen}}
 }
 
-func (j judge[Model]) judgeReply(one testCase, result any, err error) (verdict, detail string) {
-	right := one.Outcome
+// resolve returns what is right under the choices.
+func (j judge[Model]) resolve(right outcome) outcome {
 	for len(right.ByChoice) > 0 {
 		for name, options := range right.ByChoice { // there is one
 			right = options[j.choices[name]]
 		}
 	}
+	return right
+}
+
+func (j judge[Model]) judgeReply(one testCase, result any, err error) (verdict, detail string) {
+	right := j.resolve(one.Outcome)
 	due := "a result is due"
 	if right.Error != "" {
 		due = fmt.Sprintf("a refusal as %s is due", right.Error)

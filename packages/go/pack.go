@@ -38,7 +38,7 @@ func readPack(word string, hello Hello) (pack, error) {
 		return pack{}, fmt.Errorf("%s is no file and no pack; there are %s", word, there)
 	}
 	all, made := readBundle(), pack{seen: map[string]bool{}}
-	made.bundle = &bundle{Choices: all.Choices, Reasons: all.Reasons, Operations: all.Operations}
+	made.bundle = &bundle{Choices: all.Choices, Reasons: all.Reasons, Operations: all.Operations, Origins: all.Origins}
 	for index, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
 		err = made.addLine(line, index+1, hello)
 		if err != nil {

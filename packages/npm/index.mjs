@@ -4,12 +4,15 @@ import { readFileSync } from "node:fs";
 import test, { after } from "node:test";
 import { comparable, comparablePieces, convertSpans, difference } from "./compare.mjs";
 import { isAsListed, readKnownFailures } from "./known.mjs";
+import { findOrigin, isLike, reasonOf } from "./like.mjs";
 import { readPack } from "./packs.mjs";
 export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
 
 const NOTHING = "no case passed, and a run that shows nothing is not a pass";
 const TRAINING = ["train", "training_trace", "training_state", "best_pair", "prune_step"];
-const SEVERITY = ["crash", "error", "fail", "unsupported", "pass"];
+const AS_ORIGIN = "as the origin";
+const CONFORMING = ["pass", AS_ORIGIN, "unsupported"];
+const SEVERITY = ["crash", "error", "fail", AS_ORIGIN, "unsupported", "pass"];
 
 // A text on one line of a terminal or a log, in which nothing can move a cursor, hide or give a command.
 const HIDDEN = /[^ \p{L}\p{N}\p{P}\p{S}]|[\u115f\u1160\u3164\uffa0\u2800]/gu;
@@ -47,7 +50,7 @@ export function register(adapter, { pack, model, knownFailures, select = () => t
   const unknown = Object.keys(adapter.operations).filter((name) => !bundle.operations.includes(name));
   problems.push(...unknown.map((name) => `${name} is not an operation`));
   const judge = makeJudge(adapter, known, asked.models);
-  let [count, passed, failed] = [0, 0, 0];
+  let [count, passed, alike, failed] = [0, 0, 0, 0];
   expected = "all cases were judged";
   after(() => {
     expected = failed || problems.length ? "what failed was told" : "";
@@ -59,18 +62,21 @@ export function register(adapter, { pack, model, knownFailures, select = () => t
     test(one.id, async (t) => {
       const { verdict, detail } = await judge(one);
       count += 1;
-      passed += verdict === "pass";
+      passed += verdict === "pass" || verdict === AS_ORIGIN;
+      alike += verdict === AS_ORIGIN;
+      if (verdict === AS_ORIGIN) t.diagnostic(detail);
       if (verdict === "unsupported") t.skip(detail);
       if (verdict === "unsupported" && known.entries.has(one.id)) problems.push(`${one.id} is unsupported now`);
       else if (verdict === "unsupported" && known.unsupported?.has(one.id) === false)
         problems.push(`${one.id} is unsupported, and not listed as such`);
       if (verdict === "known failure") t.todo(detail);
-      if (["pass", "unsupported", "known failure"].includes(verdict)) return;
+      if ([...CONFORMING, "known failure"].includes(verdict)) return;
       failed += 1;
       throw new Error(describe(one, verdict, detail));
     });
   }
-  test("the run", () => {
+  test("the run", (t) => {
+    if (alike) t.diagnostic(`${alike} as ${findOrigin(adapter.hello.like, bundle.origins).name}`);
     if (!passed) problems.push(NOTHING);
     if (problems.length) throw new Error(problems.join("\n"));
   });
@@ -83,7 +89,9 @@ function describe({ clauses, why, model, operation, input, inputs, file, line },
 
 /** Make a function that judges a case and returns a verdict with a detail. `known` is what is known to fail. */
 export function makeJudge({ hello, load, operations }, known = readKnownFailures(), written = bundle.models) {
+  const origin = findOrigin(hello.like, bundle.origins);
   const choices = Object.fromEntries(bundle.choices.map((choice) => [choice.name, choice.default]));
+  Object.assign(choices, origin.choices);
   for (const [name, option] of Object.entries(hello.choices ?? {})) {
     if (!bundle.choices.some((choice) => choice.name === name && Object.hasOwn(choice.options, option)))
       throw new Error(`hello declares ${name}=${option}, which is no choice`);
@@ -143,9 +151,13 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
 
   // A model refused though all its components are declared is unsupported, or an error. tokspec run tells which by
   // asking without them; here it is an error where the known failures list one.
-  async function judgeQuestion(question) {
+  async function judgeQuestion(question, id = question.id) {
     const reply = await ask(question);
-    let [verdict, detail] = judgeReply(question, reply, choices, hello.encode_fields ?? ["tokens"]);
+    const [fields, outcome] = [hello.encode_fields ?? ["tokens"], resolve(question.outcome, choices)];
+    let [verdict, detail] = judgeReply(question, reply, outcome, fields, choices.offset_unit);
+    const like = CONFORMING.includes(verdict) ? undefined : origin.answers.get(id);
+    if (like && isLike(like.answer, question, reply, outcome, fields, choices.offset_unit))
+      [verdict, detail] = [AS_ORIGIN, like.reason];
     if (verdict === "unsupported" && known.entries.get(question.id)?.verdict === "error" && refusesDeclared(question))
       verdict = "error";
     return { verdict, detail: visible(detail), seen: [verdict, reply.ok ?? (reply.refused ? reply.refused.reason : "crash")] };
@@ -154,8 +166,9 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
   // A table comes to the worst of its rows, and is listed by all that fail.
   async function judgeTable(one) {
     const rows = [];
-    for (const [index, row] of one.inputs.entries()) rows.push([await judgeQuestion({ ...one, ...row }), index + 1]);
-    const failing = rows.filter(([{ verdict }]) => !["pass", "unsupported"].includes(verdict));
+    for (const [index, row] of one.inputs.entries())
+      rows.push([await judgeQuestion({ ...one, ...row }, `${one.id}#${index + 1}`), index + 1]);
+    const failing = rows.filter(([{ verdict }]) => !CONFORMING.includes(verdict));
     const [worst, row] = rows.toSorted(([one], [two]) => SEVERITY.indexOf(one.verdict) - SEVERITY.indexOf(two.verdict))[0];
     const seen = failing.length ? failing.map(([result, number]) => [number, ...result.seen]) : worst.seen;
     return { verdict: worst.verdict, detail: worst.detail && `row ${row}: ${worst.detail}`, seen };
@@ -164,10 +177,10 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
   return async (one) => {
     const { verdict, detail, seen } = one.inputs ? await judgeTable(one) : await judgeQuestion(one);
     const entry = known.entries.get(one.id);
-    if (verdict === "pass" && (entry || known.unsupported?.has(one.id)))
+    if (["pass", AS_ORIGIN].includes(verdict) && (entry || known.unsupported?.has(one.id)))
       return { verdict: "unexpected pass", detail: "passes, and is listed as if it did not" };
     if (!entry || verdict === "unsupported") return { verdict, detail };
-    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: visible(entry.reason) };
+    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: visible(reasonOf(entry, bundle.origins)) };
     return { verdict, detail: `${detail} (and not as it is listed)` };
   };
 }
@@ -193,10 +206,12 @@ function describeThrown(error) {
   }
 }
 
-function judgeReply(one, reply, choices, fields) {
-  let outcome = one.outcome;
-  for (let [name] = Object.keys(outcome.by_choice ?? {}); name; [name] = Object.keys(outcome.by_choice ?? {}))
-    outcome = outcome.by_choice[name][choices[name]];
+function resolve(outcome, choices) {
+  const [name] = Object.keys(outcome.by_choice ?? {});
+  return name ? resolve(outcome.by_choice[name][choices[name]], choices) : outcome;
+}
+
+function judgeReply(one, reply, outcome, fields, unit) {
   if ("crashed" in reply) return ["crash", reply.crashed];
   const due = outcome.error ? `a refusal as ${outcome.error} is due` : "a result is due";
   if ("refused" in reply) {
@@ -207,7 +222,7 @@ function judgeReply(one, reply, choices, fields) {
   if (outcome.error) return ["fail", `answers where ${due}: ${JSON.stringify(reply.ok)}`];
   const seen = new Set();
   const differences = (outcome.one_of ?? [outcome.expect]).map((right) => {
-    const wanted = convertSpans(right, one.input, choices.offset_unit);
+    const wanted = convertSpans(right, one.input, unit);
     const isEncoding = ["encode", "encode_batch"].includes(one.operation);
     if (!isEncoding) seen.add("all");
     const pair = isEncoding ? comparable(wanted, reply.ok, fields, seen) : comparablePieces(wanted, reply.ok);

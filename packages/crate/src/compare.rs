@@ -10,24 +10,13 @@ pub(crate) fn judge_answer(
     hello: &Value,
     unit: &str,
 ) -> (&'static str, String) {
-    let default = [json!("tokens")];
-    let mut fields: Vec<&str> =
-        hello["encode_fields"].as_array().map_or(&default[..], |all| all).iter().map(text).collect();
+    let mut fields = fields_of(hello);
     let about: Vec<&str> = list(&case["fields"]).iter().map(text).collect();
     let (mut seen, mut first) = (Seen::default(), None);
-    let tolerance = case.get("tolerance");
-    let allowed = |key: &str| tolerance.map_or(1e-9, |own| own[key].as_f64().unwrap_or(0.0));
     let mut is_right = false;
     for right in wanted {
-        let right = convert_spans(right, &case["input"], unit);
-        let difference = if matches!(text(&case["operation"]), "encode" | "encode_batch") {
-            let (ours, theirs) = comparable(&right, given, &fields, &mut seen);
-            difference(&ours, &theirs, allowed("relative"), allowed("absolute"), "")
-        } else {
-            seen.has_field = true;
-            let (right, given) = comparable_pieces(&right, given);
-            difference(&right, &given, allowed("relative"), allowed("absolute"), "")
-        };
+        let (right, given) = compared(case, right, given, &fields, unit, &mut seen);
+        let difference = difference_of(case, &right, &given);
         is_right |= difference.is_none();
         first = first.or(difference);
     }
@@ -43,6 +32,40 @@ pub(crate) fn judge_answer(
         }
         _ => ("pass", String::new()),
     }
+}
+
+/// Whether a result is an origin's, in the fields that both give; one without any of them is not.
+pub(crate) fn is_equal(case: &Value, right: &Value, given: &Value, hello: &Value, unit: &str) -> bool {
+    let (right, given) = compared(case, right, given, &fields_of(hello), unit, &mut Seen::default());
+    given.as_object().is_some_and(|members| !members.is_empty()) && difference_of(case, &right, &given).is_none()
+}
+
+fn fields_of(hello: &Value) -> Vec<&str> {
+    hello["encode_fields"].as_array().map_or(vec!["tokens"], |all| all.iter().map(text).collect())
+}
+
+/// Keeps of an expected and a given result what is compared; the spans of the first are in code points.
+fn compared(
+    case: &Value,
+    right: &Value,
+    given: &Value,
+    fields: &[&str],
+    unit: &str,
+    seen: &mut Seen,
+) -> (Value, Value) {
+    let right = convert_spans(right, &case["input"], unit);
+    if matches!(text(&case["operation"]), "encode" | "encode_batch") {
+        return comparable(&right, given, fields, seen);
+    }
+    seen.has_field = true;
+    comparable_pieces(&right, given)
+}
+
+/// Says where two values first differ, by the tolerance of a case or else of TERM-5.
+fn difference_of(case: &Value, right: &Value, given: &Value) -> Option<String> {
+    let tolerance = case.get("tolerance");
+    let allowed = |key: &str| tolerance.map_or(1e-9, |own| own[key].as_f64().unwrap_or(0.0));
+    difference(right, given, allowed("relative"), allowed("absolute"), "")
 }
 
 /// What of encodings was compared: other fields than spans; spans, and whether some encoding lacks them.

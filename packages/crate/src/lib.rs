@@ -2,10 +2,12 @@
 
 mod compare;
 mod known;
+mod like;
 mod packs;
 mod session;
 
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
+use like::Origin;
 use serde_json::{Value, json};
 use session::Reply::{self, Answer, Crashed, Refused};
 use session::Session;
@@ -15,7 +17,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The verdicts of rows, the worst first.
-const SEVERITY: [&str; 5] = ["crash", "error", "fail", "unsupported", "pass"];
+const SEVERITY: [&str; 6] = ["crash", "error", "fail", AS_ORIGIN, "unsupported", "pass"];
+
+/// The verdicts of rows that a table can pass with.
+const CONFORMING: [&str; 3] = ["pass", AS_ORIGIN, "unsupported"];
+
+/// The verdict of an answer that is not as specified, and is the answer of the origin that `hello` names as `like`.
+const AS_ORIGIN: &str = "as the origin";
 
 const NOTHING: &str = "no case passed, and a run that shows nothing is not a pass";
 
@@ -43,7 +51,7 @@ pub fn run<A: Adapter>(adapter: &A, known_failures: &str) -> Conclusion {
 pub fn run_pack<A: Adapter>(adapter: &A, pack: &str, model: impl AsRef<Path>, known_failures: &str) -> Conclusion {
     let mut asked = packs::read(pack, model.as_ref(), &adapter.hello());
     let mut whole = bundle();
-    for key in ["choices", "operations"] {
+    for key in ["choices", "operations", "origins"] {
         asked[key] = whole[key].take();
     }
     judge_all(adapter, asked, known_failures)
@@ -58,11 +66,12 @@ fn judge_all<A: Adapter>(adapter: &A, bundle: Value, known_failures: &str) -> Co
     unsafe { atexit(refuse_early_exit) };
     let known = known::read(known_failures);
     let mut judge = Judge::new(adapter, &bundle);
-    let (mut trials, mut problems, mut passed) = (Vec::new(), Vec::new(), false);
+    let (mut trials, mut problems, mut passed, mut alike) = (Vec::new(), Vec::new(), false, 0);
     for case in list(&bundle["cases"]) {
         let id = text(&case["id"]);
         let (verdict, detail) = judge.judge(case, &known);
-        passed |= verdict == "pass";
+        passed |= verdict == "pass" || verdict == AS_ORIGIN;
+        alike += i32::from(verdict == AS_ORIGIN);
         if verdict == "unsupported" && known.entries.contains_key(id) {
             problems.push(format!("{id} is listed as failing, and is unsupported"));
         } else if verdict == "unsupported" && known.unsupported.as_ref().is_some_and(|listed| !listed.contains(id)) {
@@ -71,11 +80,16 @@ fn judge_all<A: Adapter>(adapter: &A, bundle: Value, known_failures: &str) -> Co
         let detail = visible(&detail);
         let asked = visible(&json!([case["model"], case["operation"], case["input"], case["inputs"]]).to_string());
         let lines = format!("{verdict}: {detail}\n  {}\n  asked {asked}\n  from {}", case["why"], case["file"]);
-        trials.push(Trial::ignorable_test(id, move || match verdict {
-            "pass" => Ok(Completion::Completed),
+        let kind = if verdict == AS_ORIGIN { format!("as {}", judge.origin.name) } else { String::new() };
+        let trial = Trial::ignorable_test(id, move || match verdict {
+            "pass" | AS_ORIGIN => Ok(Completion::Completed),
             "unsupported" | "known failure" => Ok(Completion::ignored_with(format!("{verdict}: {detail}"))),
             _ => Err(Failed::from(lines)),
-        }));
+        });
+        trials.push(trial.with_kind(kind));
+    }
+    if alike > 0 {
+        eprintln!("tokspec: {alike} as {}", judge.origin.name);
     }
     let ids: HashSet<&str> = list(&bundle["cases"]).iter().map(|case| text(&case["id"])).collect();
     let listed = known.entries.keys().chain(known.unsupported.iter().flatten());
@@ -105,21 +119,25 @@ fn judge_all<A: Adapter>(adapter: &A, bundle: Value, known_failures: &str) -> Co
 struct Judge<'a, A: Adapter> {
     session: Session<'a, A>,
     choices: HashMap<String, String>,
+    origin: Origin<'a>,
+    origins: &'a Value,
 }
 
 impl<'a, A: Adapter> Judge<'a, A> {
     fn new(adapter: &'a A, bundle: &'a Value) -> Self {
         let session = Session::new(adapter, &bundle["models"]);
         let (mut choices, declared) = (HashMap::new(), &session.hello["choices"]);
+        let origins = &bundle["origins"];
+        let origin = Origin::find(text(&session.hello["like"]), origins);
         for choice in list(&bundle["choices"]) {
             let name = text(&choice["name"]);
-            let option = text(declared.get(name).unwrap_or(&choice["default"]));
+            let option = text(declared.get(name).or(origin.choices.get(name)).unwrap_or(&choice["default"]));
             assert!(choice["options"].get(option).is_some(), "hello declares {name}={option}, which is no option");
             choices.insert(name.to_string(), option.to_string());
         }
         let strange = declared.as_object().into_iter().flatten().find(|(name, _)| !choices.contains_key(*name));
         assert!(strange.is_none(), "hello declares {strange:?}, which is no choice");
-        Self { session, choices }
+        Self { session, choices, origin, origins }
     }
 
     fn judge(&mut self, case: &Value, known: &known::Known) -> (&'static str, String) {
@@ -127,16 +145,18 @@ impl<'a, A: Adapter> Judge<'a, A> {
         let is_error = known.entries.get(id).is_some_and(|entry| entry["verdict"] == "error");
         let (verdict, detail, seen) = match case.get("inputs") {
             Some(inputs) => self.judge_table(case, list(inputs), is_error),
-            None => self.judge_question(case, is_error),
+            None => self.judge_question(case, id, is_error),
         };
         let is_unsupported = known.unsupported.as_ref().is_some_and(|listed| listed.contains(id));
         match known.entries.get(id) {
-            entry if verdict == "pass" && (entry.is_some() || is_unsupported) => {
+            entry if ["pass", AS_ORIGIN].contains(&verdict) && (entry.is_some() || is_unsupported) => {
                 ("unexpected pass", "passes, and is listed as if it did not".into())
             }
             None => (verdict, detail),
             Some(_) if verdict == "unsupported" => (verdict, detail),
-            Some(entry) if known::is_as_listed(entry, verdict, &seen) => ("known failure", entry["reason"].clone()),
+            Some(entry) if known::is_as_listed(entry, verdict, &seen) => {
+                ("known failure", like::reason_of(entry, self.origins))
+            }
             Some(_) => (verdict, detail + " (and not as it is listed)"),
         }
     }
@@ -147,8 +167,9 @@ impl<'a, A: Adapter> Judge<'a, A> {
         for (number, row) in (1..).zip(inputs) {
             let mut question = case.clone();
             row.as_object().into_iter().flatten().for_each(|(key, value)| question[key] = value.clone());
-            let (verdict, detail, seen) = self.judge_question(&question, is_error);
-            if !["pass", "unsupported"].contains(&verdict) {
+            let id = format!("{}#{number}", text(&case["id"]));
+            let (verdict, detail, seen) = self.judge_question(&question, &id, is_error);
+            if !CONFORMING.contains(&verdict) {
                 failing.push(json!([number, seen[0], seen[1]]));
             }
             rows.push((verdict, format!("row {number}: {detail}"), seen));
@@ -160,9 +181,16 @@ impl<'a, A: Adapter> Judge<'a, A> {
 
     /// A model refused though all its components are declared is unsupported, or an error. tokspec run tells which by
     /// asking without them; here it is an error where the known failures list one (`is_error`).
-    fn judge_question(&mut self, question: &Value, is_error: bool) -> (&'static str, String, Value) {
+    fn judge_question(&mut self, question: &Value, id: &str, is_error: bool) -> (&'static str, String, Value) {
         let reply = self.session.ask(question);
-        let (mut verdict, detail) = self.judge_reply(question, &reply);
+        let (outcome, unit) = (self.resolve(&question["outcome"]), &self.choices["offset_unit"]);
+        let (mut verdict, mut detail) = self.judge_reply(question, &reply, outcome);
+        let hello = &self.session.hello;
+        if !CONFORMING.contains(&verdict)
+            && let Some(reason) = self.origin.explain(id, question, &reply, outcome, hello, unit)
+        {
+            (verdict, detail) = (AS_ORIGIN, reason);
+        }
         if is_error && verdict == "unsupported" && self.session.refuses_declared(question) {
             verdict = "error";
         }
@@ -174,11 +202,15 @@ impl<'a, A: Adapter> Judge<'a, A> {
         (verdict, detail, json!([verdict, seen]))
     }
 
-    fn judge_reply(&self, case: &Value, reply: &Reply<Value>) -> (&'static str, String) {
-        let mut outcome = &case["outcome"];
+    /// Returns what is right under the choices.
+    fn resolve<'o>(&self, mut outcome: &'o Value) -> &'o Value {
         while let Some((name, options)) = outcome["by_choice"].as_object().and_then(|options| options.iter().next()) {
             outcome = &options[&self.choices[name]];
         }
+        outcome
+    }
+
+    fn judge_reply(&self, case: &Value, reply: &Reply<Value>, outcome: &Value) -> (&'static str, String) {
         let error = outcome["error"].as_str();
         let due = error.map_or("a result is due".into(), |reason| format!("a refusal as {reason} is due"));
         match reply {

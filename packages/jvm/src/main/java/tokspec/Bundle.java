@@ -10,7 +10,8 @@ import java.util.Map;
 
 /** The cases with their choices and models, as cases.json has them (docs/cases.md). */
 record Bundle(
-    List<Choice> choices, List<String> operations, Map<String, Map<String, Written>> models, List<Case> cases) {
+    List<Choice> choices, List<String> operations, Map<String, Map<String, Written>> models, List<Origin> origins,
+    List<Case> cases) {
   record Choice(String name, Map<String, String> options, @SerializedName("default") String preset) {}
 
   /** A model in a format, or why the format cannot express it. */
@@ -40,7 +41,7 @@ record Bundle(
   record Hello(
       List<String> operations, List<String> formats, Map<String, String> choices, List<String> encode_fields,
       List<String> encode_options, List<String> decode_options, List<String> components, boolean reads_file,
-      Map<String, String> other_trainers) {}
+      Map<String, String> other_trainers, String like) {}
 
   static Bundle read() throws IOException {
     return Json.GSON.fromJson(resource("cases.json"), Bundle.class);

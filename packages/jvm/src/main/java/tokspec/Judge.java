@@ -15,8 +15,11 @@ import tokspec.Session.Reply;
 
 /** Judges cases: by what is expected under the choices of the implementation, and by what is known to fail. */
 final class Judge<M> {
+  /** The verdict on a reply that is not as specified, and is that of the origin that {@code hello} names. */
+  static final String AS_ORIGIN = "as the origin";
+
   /** The verdicts of rows, the worst first. */
-  private static final List<String> SEVERITY = List.of("crash", "error", "fail", "unsupported", "pass");
+  private static final List<String> SEVERITY = List.of("crash", "error", "fail", AS_ORIGIN, "unsupported", "pass");
 
   /** A verdict with a detail, and what was seen: of a known failure the digest is made of it. */
   record Judged(String verdict, String detail, JsonArray seen) {
@@ -28,12 +31,18 @@ final class Judge<M> {
   private final Session<M> session;
   private final KnownFailures known;
   private final Map<String, String> choices = new HashMap<>();
+  private final List<Origin> origins;
+  final Origin origin;
 
-  Judge(Session<M> session, List<Choice> all, KnownFailures known) {
+  Judge(Session<M> session, Bundle bundle, KnownFailures known) {
     this.session = session;
     this.known = known;
+    this.origins = bundle.origins();
+    this.origin = Origin.find(session.hello.like(), origins);
+    List<Choice> all = bundle.choices();
     Map<String, String> declared = session.hello.choices() == null ? Map.of() : session.hello.choices();
     all.forEach(choice -> choices.put(choice.name(), choice.preset()));
+    choices.putAll(origin.options());
     declared.forEach((name, option) -> {
       if (all.stream().noneMatch(choice -> choice.name().equals(name) && choice.options().containsKey(option))) {
         throw new IllegalArgumentException("hello declares " + name + "=" + option + ", which is not a choice");
@@ -45,17 +54,23 @@ final class Judge<M> {
   Judged judge(Case one) {
     Map<String, String> entry = known.entries.get(one.id());
     boolean isError = entry != null && "error".equals(entry.get("verdict"));
-    Judged judged = one.inputs() != null ? judgeTable(one, isError) : judgeQuestion(one, isError);
+    Judged judged = one.inputs() != null ? judgeTable(one, isError) : judgeQuestion(one, one.id(), isError);
     boolean isUnsupported = known.unsupported != null && known.unsupported.contains(one.id());
-    if (judged.verdict.equals("pass") && (entry != null || isUnsupported)) {
+    if (List.of("pass", AS_ORIGIN).contains(judged.verdict) && (entry != null || isUnsupported)) {
       return verdict("unexpected pass", "passes, and is listed as if it did not");
     }
     if (entry == null || judged.verdict.equals("unsupported")) {
       return judged;
     }
     return known.isAsListed(one.id(), judged.verdict, judged.seen)
-        ? verdict("known failure", entry.get("reason"))
+        ? verdict("known failure", reasonOf(entry))
         : verdict(judged.verdict, judged.detail + " (and not as it is listed)");
+  }
+
+  /** Returns the reason of a known failure, which may be that of an origin. */
+  private String reasonOf(Map<String, String> entry) {
+    String like = entry.get("like");
+    return like == null ? entry.get("reason") : Origin.find(like, origins).reasonOf(entry.get("case"));
   }
 
   /** Judges each row; the table comes to the worst of them, and is listed by all that fail. */
@@ -64,9 +79,9 @@ final class Judge<M> {
     JsonArray failing = new JsonArray();
     int number = 0;
     for (Row row : one.inputs()) {
-      Judged judged = judgeQuestion(one.with(row), isError);
       number++;
-      if (judged.isWorse("unsupported")) {
+      Judged judged = judgeQuestion(one.with(row), one.id() + "#" + number, isError);
+      if (judged.isWorse(AS_ORIGIN)) {
         failing.add(Json.array(number, judged.seen.get(0), judged.seen.get(1)));
       }
       if (worst == null || judged.isWorse(worst.verdict)) {
@@ -80,21 +95,45 @@ final class Judge<M> {
    * Judges one question. A model refused though all its components are declared is unsupported, or an error. tokspec
    * run tells which by asking without them; here it is an error where the known failures list one ({@code isError}).
    */
-  private Judged judgeQuestion(Case question, boolean isError) {
+  private Judged judgeQuestion(Case question, String id, boolean isError) {
     Reply<JsonObject> reply = session.ask(question);
-    Judged judged = judgeReply(question, reply);
+    Outcome outcome = resolve(question.outcome());
+    Judged judged = judgeReply(question, outcome, reply);
+    if (judged.isWorse(AS_ORIGIN)) {
+      judged = orAsOrigin(judged, question, id, outcome, reply);
+    }
     boolean isRefused = isError && judged.verdict.equals("unsupported") && session.refusesDeclared(question);
     String verdict = isRefused ? "error" : judged.verdict;
     Object seen = reply.failure() == null ? reply.answer() : reply.failure();
     return new Judged(verdict, judged.detail, Json.array(verdict, seen));
   }
 
-  private Judged judgeReply(Case one, Reply<JsonObject> reply) {
-    Outcome outcome = one.outcome();
-    while (outcome.by_choice() != null) {
-      String name = outcome.by_choice().keySet().iterator().next();
-      outcome = outcome.by_choice().get(name).get(choices.get(name));
+  private Judged orAsOrigin(Judged judged, Case one, String id, Outcome outcome, Reply<JsonObject> reply) {
+    for (Origin.Group group : origin.answers()) {
+      Origin.Answer known = group.cases().get(id);
+      Comparison comparison = new Comparison(fields(), one.tolerance());
+      if (known != null
+          && known.isOf(reply, outcome, one.input(), choices.get("offset_unit"), comparison, one.operation())) {
+        return verdict(AS_ORIGIN, origin.said(group));
+      }
     }
+    return judged;
+  }
+
+  private List<String> fields() {
+    return session.hello.encode_fields() != null ? session.hello.encode_fields() : List.of("tokens");
+  }
+
+  /** Returns what is right under the choices. */
+  private Outcome resolve(Outcome outcome) {
+    if (outcome.by_choice() == null) {
+      return outcome;
+    }
+    String name = outcome.by_choice().keySet().iterator().next();
+    return resolve(outcome.by_choice().get(name).get(choices.get(name)));
+  }
+
+  private Judged judgeReply(Case one, Outcome outcome, Reply<JsonObject> reply) {
     String due = outcome.error() == null ? "a result is due" : "a refusal as " + outcome.error() + " is due";
     if (reply.failure() == null) {
       return outcome.error() == null ? judgeAnswer(one, outcome, reply.answer())
@@ -109,7 +148,7 @@ final class Judge<M> {
 
   private Judged judgeAnswer(Case one, Outcome outcome, JsonObject answer) {
     List<JsonObject> wanted = outcome.one_of() != null ? outcome.one_of() : List.of(outcome.expect());
-    List<String> fields = session.hello.encode_fields() != null ? session.hello.encode_fields() : List.of("tokens");
+    List<String> fields = fields();
     List<String> about = orNone(one.fields());
     Comparison comparison = new Comparison(fields, one.tolerance());
     List<String> differences = wanted.stream()
