@@ -342,6 +342,9 @@ tokenizer.json     1     1            1  partial
 sentencepiece      1     1            ·  partial
 tiktoken           1     1            1  partial
 
+effect          asked  right  failing
+model input         2      1        1
+
 mine 0.1 does not conform: 2 of 3 cases asked = 1 pass + 1 fail, 1 unsupported
 """
 
