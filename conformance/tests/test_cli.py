@@ -749,6 +749,33 @@ def test_an_adapter_that_ends_the_process_of_the_suite_is_no_pass(
     assert (done.returncode, done.stderr) == (status, f"tokspec: {said}\n" if said else "")
 
 
+MOVES = """
+import os
+from tokspec.adapter import Hello
+
+class Moves:
+    def hello(self):
+        return Hello("moves", "1", "Python", operations=("encode",))
+    def load(self, format, content):
+        os.makedirs("elsewhere", exist_ok=True)
+        os.chdir("elsewhere")
+    def run(self, operation, model, input):
+        return {"tokens": []}
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_outputs_are_written_where_the_run_began_though_an_adapter_moves(folder: Path) -> None:
+    (folder / "moves.py").write_text(MOVES, "utf-8")
+    outputs = ("--report", "r.ndjson", "--junit", "r.xml", "--known-failures", "known.yaml", "--update-known-failures")
+    command = [*TOKSPEC, "run", *ONE, "--impl", "moves:Moves", "--in-process", *outputs]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.stderr == ""
+    names = ("known.yaml", "r.ndjson", "r.xml")
+    assert [(folder / name).exists() for name in names] == [True, True, True]
+    assert [each.name for each in folder.rglob("*") if each.name in names and each.parent != folder] == []
+
+
 def test_a_report_that_cannot_be_shown_so_is_refused(status_and_message: Call, folder: Path) -> None:
     Path("new.ndjson").write_text('{"tokspec_report":7}\n')
     said = "tokspec: new.ndjson: is a report of form 7, and this suite reads 1; run again\n"
