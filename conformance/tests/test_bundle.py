@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tokspec.base.errors import DataError
+from tokspec.suite import fixtures
 from tokspec.suite.cases import Model, Suite, compile_bundle, read_bundle, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
@@ -113,3 +114,25 @@ def test_another_file_is_refused(content: str, message: str, tmp_path: Path) -> 
     with pytest.raises(DataError) as raised:
         read_bundle(tmp_path / "cases.json")
     assert str(raised.value).removeprefix(f"{tmp_path}/") == message
+
+
+def test_a_checkout_reads_again_what_changed(tmp_path: Path) -> None:
+    root = tmp_path / "fixtures"
+    (root / "bpe").mkdir(parents=True)
+    text = (
+        'about: "One case of a fixture."\nsource: [{rule: "a rule"}]\ncases:\n  - id: one\n    clauses: [BPE-ENC-1]\n    why: "It is a case of one file."\n'
+        '    model: {type: "bpe", vocabulary: ["a"], merges: []}\n    operation: encode\n    input: {text: "a"}\n'
+        '    expect: {tokens: ["a"]}\n    verified_by: ["hand: a"]\n'
+    )
+    (root / "bpe" / "one.yaml").write_text(text, "utf-8")
+    first, again = fixtures._read_compiled(root), fixtures._read_compiled(root)
+    assert (first, first.cases["one"].file) == (again, "bpe/one.yaml")
+    (kept,) = (tmp_path / ".cache" / "fixtures").iterdir()
+    (root / "bpe").rename(root / "other")
+    assert fixtures._read_compiled(root).cases["one"].file == "other/one.yaml"
+    (root / "other" / "one.yaml").write_text(text.replace('["a"]}', '["b"]}'), "utf-8")
+    assert fixtures._read_compiled(root).cases["one"].outcome == {"expect": {"tokens": ["b"]}}
+    assert [file.name for file in kept.parent.iterdir() if file == kept] == []
+    (root / "other" / "two.yml").write_text(text, "utf-8")
+    with pytest.raises(DataError, match="names of fixture files end in"):
+        fixtures._read_compiled(root)

@@ -61,13 +61,15 @@ def _own_suite(root: Path) -> Suite:
 def _read_compiled(root: Path) -> Suite:
     """Read the fixtures of a checkout, from the bundle that was written when they were last read if nothing changed.
 
-    Reading YAML takes most of a short run. The bundle is named by all that it was made of, so it cannot be stale.
+    Reading YAML takes most of a short run. The bundle is named by all that decides what is read: the version, the path
+    of every file, because a wrong name is refused, and what is in fixtures, schema, chapters and the code that reads.
     """
-    total = hashlib.sha256()
-    for folder, ending in ((root, ".yaml"), (root, "schema.json"), (specification_folder(), ".md"), (_CODE, ".py")):
+    total = hashlib.sha256(__version__.encode())
+    for folder, endings in ((root, (".yaml", "schema.json")), (specification_folder(), (".md",)), (_CODE, (".py",))):
         for file in paths_below(folder):
-            if file.name.endswith(ending) and file.is_file():
-                total.update(os.fsencode(file.name) + b"\0" + file.read_bytes())
+            if "__pycache__" not in file.parts:
+                read = file.read_bytes() if file.name.endswith(endings) and file.is_file() else b""
+                total.update(b"\0%s\0%d\0" % (os.fsencode(file.relative_to(folder)), len(read)) + read)
     compiled = root.parent / _COMPILED / f"{total.hexdigest()}.json"
     try:
         return read_bundle(compiled)
