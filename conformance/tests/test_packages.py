@@ -648,7 +648,10 @@ def like_origin(case: Case, right: Reply, hello: Hello) -> Reply:
     result = judge(case, right, hello, effective_choices(hello, {"offset_unit": "code_point"})).expected.get(
         "expect", {}
     )
-    return Answer(convert_result({**result, **known.answer["result"]}, case.input, hello.choices["offset_unit"]))
+    result = {**result, **known.answer["result"]}
+    if case.operation == "encode":  # the harness checks the shape of all fields, the packages that of declared ones
+        result = {name: value for name, value in result.items() if name in (*hello.encode_fields, "overflowing")}
+    return Answer(convert_result(result, case.input, hello.choices["offset_unit"]))
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
