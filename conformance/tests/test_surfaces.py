@@ -80,7 +80,7 @@ BY_HAND = {
 
 
 def surfaces_in(outcome: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Return the right results with the characters that unknown tokens stand for."""
+    """Yield the expected results in which an unknown token has the text of its characters."""
     for name, options in outcome.get("by_choice", {}).items():
         if name == "unknown_token_text":
             yield from options["surface"].get("one_of", [options["surface"].get("expect")])
@@ -96,7 +96,7 @@ def spelled(encoding: Mapping[str, Any]) -> str:
 
 
 def test_the_tokens_with_their_surfaces_spell_the_text() -> None:
-    """Each outcome is checked by its own text, and by no implementation."""
+    """The input alone decides whether an outcome is right, because no implementation is asked."""
     found: dict[str, list[bool]] = {}
     for question in (question for case in load_suite().cases.values() for question in case.questions):
         for result in surfaces_in(question.outcome):

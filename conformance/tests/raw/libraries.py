@@ -267,7 +267,7 @@ def sentencepiece_nbest(made: Any, given: Json) -> Json:
 
 def sentencepiece_segment(made: Any, given: Json) -> Json:
     """The first of two segmentations, for a single one has no score."""
-    need("initial_score" not in given, "no score to begin with")
+    need("initial_score" not in given, "no initial score")
     best = made[0].nbest_encode_as_proto(given["word"], nbest_size=2).nbests[0]
     return {"tokens": [piece.piece for piece in best.pieces], "score": -best.score}
 

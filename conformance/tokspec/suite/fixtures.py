@@ -61,8 +61,9 @@ def _own_suite(root: Path) -> Suite:
 def _read_compiled(root: Path) -> Suite:
     """Read the fixtures of a checkout, from the bundle that was written when they were last read if nothing changed.
 
-    Reading YAML takes most of a short run. The bundle is named by all that decides what is read: the version, the path
-    of every file, because a wrong name is refused, and what is in fixtures, schema, chapters and the code that reads.
+    A short run spends most of its time on YAML. The name of the bundle is a hash of everything that decides what is
+    read: the version, the path of every file (wrong names are refused), and the content of the fixtures, the schema,
+    the chapters and this package.
     """
     total = hashlib.sha256(__version__.encode())
     for folder, endings in ((root, (".yaml", "schema.json")), (specification_folder(), (".md",)), (_CODE, (".py",))):
