@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-MARK = "\ue000"  # ends a subword of subword-nmt that is not the last of its word, in place of @@
+#: Ends a subword of subword-nmt that is not the last of its word, in place of @@, which texts of the suite hold.
+MARK = "\U000f1234\U000f5678"
 CACHED = 32
 
 
@@ -441,7 +442,7 @@ def subword_encode(made: Any, given: Json) -> Json:
     need(made, "encodes by merges")
     bpe, suffix, stage = made
     parts = bpe.segment_tokens([given["text"]]) if stage is None else bpe.segment(given["text"]).split(" ")
-    return {"tokens": [part[:-1] if part.endswith(MARK) else part + suffix for part in parts if part]}
+    return {"tokens": [part.removesuffix(MARK) if part.endswith(MARK) else part + suffix for part in parts if part]}
 
 
 def subword_pairs(made: Any, given: Json) -> Json:
