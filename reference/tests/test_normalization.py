@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from tokref import AlignedText, Choices, Component, from_mapping, normalize
-from tokref.normalization import Form, unicode_form
 
 from .strategies import HARD_TEXTS, TEXTS
 
@@ -195,14 +193,3 @@ def test_ideographs_are_the_eight_ranges() -> None:
 )
 def test_the_steps_of_bert_can_be_left_out(parameters: dict[str, bool | None], expected: str) -> None:
     assert text_of(component("bert", **parameters), "Hél\0lo中A") == expected
-
-
-#: Marks that stand in different order, a letter that is a mark in two forms, and a mark that comes apart into two.
-MARKS = "\u0301\u0323\u0334\u0345\u3099\u0f71\uff9e\u0344"
-
-
-@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
-@given(st.text(st.sampled_from("aé가ﬁ" + MARKS), max_size=20), st.text(st.sampled_from(MARKS), min_size=32), TEXTS)
-def test_a_long_run_of_marks_is_what_python_makes_of_it(form: Form, before: str, run: str, behind: str) -> None:
-    text = before + run + behind
-    assert unicode_form(form, text) == unicodedata.normalize(form, text)

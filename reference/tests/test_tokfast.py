@@ -7,6 +7,7 @@ The quick tests compare few examples of each kind, always the same; the slow one
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 import tokfast
 import tokref
 from tokfast import FastTokenizer
+from tokfast.normalization import Form, unicode_form
 from tokfast.streams import TextStream
 from tokfast.values import Cache
 from tokref import Choices, Component, InputError, Target, Tokenizer, Unigram, from_mapping, unigram
@@ -400,3 +402,14 @@ def test_a_cache_holds_no_long_texts() -> None:
     cache = Cache(len)
     assert [cache[text] for text in ("a", "a" * 257)] == [1, 257]
     assert cache == {"a": 1}
+
+
+#: Marks that stand in different order, a letter that is a mark in two forms, and a mark that comes apart into two.
+MARKS = "\u0301\u0323\u0334\u0345\u3099\u0f71\uff9e\u0344"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@given(st.text(st.sampled_from("aé가ﬁ" + MARKS), max_size=20), st.text(st.sampled_from(MARKS), min_size=32), st.text())
+def test_a_long_run_of_marks_is_what_python_makes_of_it(form: Form, before: str, run: str, behind: str) -> None:
+    text = before + run + behind
+    assert unicode_form(form, text) == unicodedata.normalize(form, text)

@@ -9,8 +9,10 @@ that tokref aligns equal parts once.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import chain, groupby
 from typing import Any, Protocol
 
 import regex
@@ -22,12 +24,17 @@ from tokfast.sentencepiece import SentencePieceNormalizer
 from tokfast.values import Cache, Piece, cover
 from tokref.alignment import AlignedText, Span
 from tokref.choices import Choices
-from tokref.normalization import NMT, normalize, strip_marks, unicode_form
+from tokref.normalization import NMT, Form, normalize, strip_marks
 from tokref.patterns import Pattern
 from tokref.values import Component
 
 SPACE_AT_START = regex.compile(r"\p{White_Space}*")
 SPACE_AT_END = regex.compile(r"(?r)\p{White_Space}*")  # from the end of the text to its start
+
+#: The form that takes characters apart in the same way, and puts nothing together again.
+DECOMPOSED: Mapping[Form, Form] = {"NFC": "NFD", "NFD": "NFD", "NFKC": "NFKD", "NFKD": "NFKD"}
+
+LONG_RUN = regex.compile(r"[\p{M}\uff9e\uff9f]{32}")  # of marks, and of letters that are marks in two of the forms
 
 
 class Normalizer:
@@ -233,6 +240,22 @@ def _bert_functions(
         functions.append(partial(unicode_form, "NFD"))
         functions.append(_each_character(partial(strip_marks, choices=choices, categories="Mn")))
     return [*functions, *_functions(Component("lowercase"), choices)] if lowercase else functions
+
+
+def unicode_form(form: Form, text: str) -> str:
+    """Write a text in one of the four forms.
+
+    Where many marks follow one another they are put in order first: Python's own function takes the square of their
+    number if they are not.
+
+    >>> unicode_form("NFC", "e\u0301") == "é"
+    True
+    """
+    if LONG_RUN.search(text):
+        apart = "".join(unicodedata.normalize(DECOMPOSED[form], character) for character in text)
+        runs = groupby(apart, lambda character: unicodedata.combining(character) > 0)
+        text = "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) for _, run in runs))
+    return unicodedata.normalize(form, text)
 
 
 def _each_character(rewrite: Callable[[AlignedText], AlignedText]) -> Callable[[str], str]:

@@ -2,6 +2,19 @@
 
 The map is one block of bytes. Its first four give the size of the trie; the units of the trie follow, four bytes each,
 least significant byte first; what is left are the replacements, each ended by a zero byte.
+
+A double array keeps a whole trie in one list of units, of 32 bits each. There are two kinds, told apart by bit 31:
+
+=========  ======  ===========  ====================================================================================
+bit 31     30-10   9            8, and 7-0
+=========  ======  ===========  ====================================================================================
+0: a node  offset  times 256    whether a prefix ends here, and the label: the byte that leads to this node
+1: a value  where a replacement begins, in bits 30-0
+=========  ======================================================================================================
+
+From a node at place ``p`` its children are at ``(p ^ offset) ^ byte``. The nodes of a trie lie among one another, so a
+unit at such a place may be somebody else's child: it is this node's only if its label is the byte. What a prefix
+becomes is the child for byte 0, a value, which no text can reach: a value has bit 31 and so is no byte's label.
 """
 
 from __future__ import annotations
@@ -35,27 +48,29 @@ class CharacterMap:
     def longest(self, text: str, place: int) -> tuple[int, str]:
         """Return how many characters at a place are replaced, and by what; 0 if none are."""
         found = 0, ""
-        node = _offset(self.unit(0))
+        children = _offset(self.unit(0))  # the root has no label
         for end in range(place, len(text)):
             for byte in text[end].encode("utf-8", "surrogatepass"):  # NORM-MAP-3
-                node ^= byte
-                unit = self.unit(node)
-                if unit & 0x800000FF != byte:
+                child = children ^ byte
+                unit = self.unit(child)
+                if _label(unit) != byte:  # the unit is no child, or that of another node
                     return found
-                node ^= _offset(unit)
-            if unit >> 8 & 1:  # here a prefix ends
-                found = end + 1 - place, self.replacement(self.unit(node) & 0x7FFFFFFF)
+                children = child ^ _offset(unit)
+            if _ends_prefix(unit):
+                found = end + 1 - place, self.replacement(_value(self.unit(children ^ 0)))
         return found
 
     def unit(self, place: int) -> int:
-        """Return a unit; one that is beyond the trie has no byte and no offset."""
-        return self.units[place] if place < len(self.units) else 0x80000000
+        """Return a unit; beyond the trie there is nothing, which is a value and so no child."""
+        return self.units[place] if place < len(self.units) else IS_VALUE
 
     def replacement(self, place: int) -> str:
         """Return the replacement that begins at a place; what is not UTF-8 in it is replaced."""
         end = self.replacements.find(b"\0", place)
         return self.replacements[place : end if end >= 0 else None].decode("utf-8", "replace")
 
+
+IS_VALUE = 1 << 31
 
 NO_MAP = CharacterMap((), b"")
 """The map that replaces nothing."""
@@ -80,6 +95,20 @@ def read_map(content: bytes) -> CharacterMap:
     return CharacterMap(units, content[4 + size :])
 
 
+def _label(unit: int) -> int:
+    """Return the byte that leads to a node; of a value it is larger than any byte."""
+    return unit & (IS_VALUE | 0xFF)
+
+
+def _ends_prefix(unit: int) -> bool:
+    return unit >> 8 & 1 == 1
+
+
 def _offset(unit: int) -> int:
-    """Return what leads from a node to its children; with the ninth bit it counts in steps of 256."""
-    return unit >> 10 << ((unit & 0x200) >> 6)
+    """Return what leads from a node to its children, which may be so far away that it counts in steps of 256."""
+    offset, is_far = unit >> 10, unit >> 9 & 1
+    return offset * 256 if is_far else offset
+
+
+def _value(unit: int) -> int:
+    return unit & ~IS_VALUE

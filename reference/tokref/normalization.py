@@ -12,7 +12,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import chain, groupby
 from typing import Literal
 
 import regex
@@ -26,11 +25,6 @@ from tokref.sentencepiece import mark_spaces
 from tokref.values import Component
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
-
-#: The form that takes characters apart in the same way, and puts nothing together again.
-DECOMPOSED: Mapping[Form, Form] = {"NFC": "NFD", "NFD": "NFD", "NFKC": "NFKD", "NFKD": "NFKD"}
-
-LONG_RUN = regex.compile(r"[\p{M}\uff9e\uff9f]{32}")  # of marks, and of letters that are marks in two of the forms
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 
@@ -78,22 +72,6 @@ def apply_unicode_form(form: Form, text: AlignedText, choices: Choices) -> Align
     The database is the one that comes with Python, of Unicode 14 or later (TERM-6).
     """
     return text.rewrite(_unicode_steps(text.text, form))
-
-
-def unicode_form(form: Form, text: str) -> str:
-    """Write a text in one of the four forms.
-
-    Where many marks follow one another they are put in order first: Python's own function takes the square of their
-    number if they are not.
-
-    >>> unicode_form("NFC", "e\u0301") == "é"
-    True
-    """
-    if LONG_RUN.search(text):
-        apart = "".join(unicodedata.normalize(DECOMPOSED[form], character) for character in text)
-        runs = groupby(apart, lambda character: unicodedata.combining(character) > 0)
-        text = "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) for _, run in runs))
-    return unicodedata.normalize(form, text)
 
 
 def lowercase(text: AlignedText, choices: Choices) -> AlignedText:
@@ -234,8 +212,8 @@ def _rewrite_each(text: AlignedText, change: Callable[[str], str]) -> AlignedTex
 
 def _unicode_steps(text: str, form: Form) -> Iterator[Step]:
     for begin, end in _clusters(text, form):
-        whole = unicode_form(form, text[begin:end])
-        apart = [unicode_form(form, character) for character in text[begin:end]]
+        whole = unicodedata.normalize(form, text[begin:end])
+        apart = [unicodedata.normalize(form, character) for character in text[begin:end]]
         if "".join(apart) == whole:  # nothing was composed or put in order
             yield from ((part, begin + place, begin + place + 1) for place, part in enumerate(apart))
         else:  # ENC-5
@@ -259,8 +237,8 @@ def _starts_cluster(character: str) -> bool:
 
 
 def _are_apart(cluster: str, character: str, form: Form) -> bool:
-    together = unicode_form(form, cluster + character)
-    return together == unicode_form(form, cluster) + unicode_form(form, character)
+    together = unicodedata.normalize(form, cluster + character)
+    return together == unicodedata.normalize(form, cluster) + unicodedata.normalize(form, character)
 
 
 NORMALIZERS: Mapping[str, Callable[..., AlignedText]] = {

@@ -252,13 +252,7 @@ def _split(
         parts = [(begin, end, not is_match) for begin, end, is_match in parts]
     if behavior == "removed":  # PRE-SPLIT-2
         parts = [part for part in parts if not part[2]]
-    elif behavior == "merged_with_previous":  # PRE-SPLIT-3
-        parts = _merge_with_previous(parts)
-    elif behavior == "merged_with_next":  # PRE-SPLIT-4: the same, seen from the end
-        mirrored = _merge_with_previous([(-end, -begin, is_match) for begin, end, is_match in reversed(parts)])
-        parts = [(-end, -begin, is_match) for begin, end, is_match in reversed(mirrored)]
-    elif behavior == "contiguous":  # PRE-SPLIT-5
-        parts = _join_alike(parts)
+    parts = _join(parts, JOINED[behavior])
     parts = [part for part in parts if part[0] < part[1]]  # PATTERN-17
     return [text.cut(begin, end) for begin, end, _ in parts]
 
@@ -273,25 +267,27 @@ def _alternate(matches: list[tuple[int, int]], length: int) -> list[Part]:
     return parts + ([(place, length, False)] if place < length else [])
 
 
-def _merge_with_previous(parts: list[Part]) -> list[Part]:
-    """Join each match to the part before it, unless that is a match too or there is none."""
-    merged: list[Part] = []
-    for index, (begin, end, is_match) in enumerate(parts):
-        if is_match and index and not parts[index - 1][2]:
-            merged[-1] = (merged[-1][0], end, True)
-        else:
-            merged.append((begin, end, is_match))
-    return merged
+JOINED: Mapping[Behavior, list[tuple[bool, bool]]] = {
+    "removed": [],
+    "isolated": [],
+    "merged_with_previous": [(False, True)],  # PRE-SPLIT-3: a match is joined to what is none before it
+    "merged_with_next": [(True, False)],  # PRE-SPLIT-4: and here to what is none behind it
+    "contiguous": [(True, True), (False, False)],  # PRE-SPLIT-5
+}
+"""Which neighbours become one part: whether the one is a match, and whether the next is."""
 
 
-def _join_alike(parts: list[Part]) -> list[Part]:
-    """Join matches that touch; what is between matches never touches."""
+def _join(parts: list[Part], kinds: list[tuple[bool, bool]]) -> list[Part]:
+    """Join neighbours of these kinds; what is joined counts as its last part does.
+
+    Of ``a--b`` and its matches of ``-``, which are ``a|-|-|b``, the first behavior makes ``a-|-|b``, the second
+    ``a|-|-b``, and the third ``a|--|b``.
+    """
     joined: list[Part] = []
     for begin, end, is_match in parts:
-        if joined and joined[-1][2] == is_match:
-            joined[-1] = (joined[-1][0], end, is_match)
-        else:
-            joined.append((begin, end, is_match))
+        if joined and (joined[-1][2], is_match) in kinds:
+            begin, _, _ = joined.pop()
+        joined.append((begin, end, is_match))
     return joined
 
 

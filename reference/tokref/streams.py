@@ -106,25 +106,40 @@ def decode_until(
         raise InputError("invalid_input", "a stop string is empty")
     stream = TextStream(tokenizer, choices, skip_special_tokens)
     stream.add(prompt)  # STREAM-6
-    stop_ids, text, parts, given = [*stop_ids], "", list[str](), 0  # STOP-6: the text of the prompt is not searched
+    stop_ids = [*stop_ids]
+    text = ""  # what is settled behind the prompt, which is not searched (STOP-6)
+    given = 0  # how much of it the parts have
+    parts: list[str] = []
     stopped: str | int | None
     for number, step in enumerate(steps):
         for id in step:
             if id in stop_ids:
-                found, stopped = _cut(text + stream.open, stops, keep_stop)
-                if stopped is None and keep_stop:
-                    found = text + stream.add([id]) + stream.open
-                stopped = id if stopped is None else stopped  # STOP-5
+                before, stopped = _stop_at(id, text, stream, stops, keep_stop)
             else:
                 text += stream.add([id])
-                found, stopped = _cut(text, stops, keep_stop)
+                before, stopped = _cut(text, stops, keep_stop)
             if stopped is not None:  # STOP-4
-                return Stopped([*parts, found[given:], *[""] * (len(steps) - number - 1)], "", stopped)
-        shown = len(text) - _beginning_at_end(text, stops)  # STOP-2
-        parts.append(text[given:shown])
-        given = max(given, shown)
-    found, stopped = _cut(text + stream.open, stops, keep_stop)  # STOP-3
-    return Stopped(parts, found[given:], stopped)
+                nothing = [""] * (len(steps) - number - 1)
+                return Stopped([*parts, before[given:], *nothing], "", stopped)
+        # What may yet become a stop string is held back; a later step may show that it does not.
+        safe = len(text) - _beginning_at_end(text, stops)  # STOP-2
+        parts.append(text[given:safe])
+        given = max(given, safe)
+    before, stopped = _cut(text + stream.open, stops, keep_stop)  # STOP-3
+    return Stopped(parts, before[given:], stopped)
+
+
+def _stop_at(
+    id: int, text: str, stream: TextStream, stops: Sequence[str], keep_stop: bool
+) -> tuple[str, str | int | None]:
+    """Return the text before a stop id, or with ``keep_stop`` with its own, and what stopped the stream (STOP-5).
+
+    The stream ends there, so its open end may complete a stop string, which then comes first.
+    """
+    before, stopped = _cut(text + stream.open, stops, keep_stop)
+    if stopped is not None:
+        return before, stopped
+    return (text + stream.add([id]) + stream.open if keep_stop else before), id
 
 
 def _cut(text: str, stops: Sequence[str], keep_stop: bool) -> tuple[str, str | None]:
@@ -155,25 +170,33 @@ def settle(tokens: Sequence[str], decoder: Component | None, choices: Choices) -
     if decoder is None:
         return text, text
     if decoder.type == "byte_level":
-        size = open_end(b"".join(map(token_bytes, tokens)))
-        return text, text[:-1] if size else text  # DEC-BYTE-2: it is one U+FFFD
+        begun = open_end(b"".join(map(token_bytes, tokens)))
+        return text, text[:-1] if begun else text  # DEC-BYTE-2: it is one U+FFFD
     run = _last_run(tokens, decoder, choices)
-    size = open_end(run)
-    if size and choices.byte_fallback_invalid == "run" and not _is_text(run[:-size]):
-        size = 0  # DEC-FALLBACK-2: what follows cannot make it valid
-    return text, join_tokens(tokens[: len(tokens) - size], decoder, choices) if size else text
+    begun = open_end(run)
+    # One byte that is wrong makes the whole run U+FFFD, and no byte behind it can change that.
+    is_lost = choices.byte_fallback_invalid == "run" and not _is_text(run[: len(run) - begun])  # DEC-FALLBACK-2
+    if begun == 0 or is_lost:
+        return text, text
+    return text, join_tokens(tokens[:-begun], decoder, choices)  # each of these bytes is a token
 
 
 def _last_run(tokens: Sequence[str], decoder: Component, choices: Choices) -> bytes:
-    """Return the bytes of the byte tokens at the end, if the decoder takes them so."""
+    """Return the bytes of the byte tokens at the end, if the decoder joins such tokens to characters."""
     if decoder.type == "sentencepiece":
-        known = decoder.parameters["byte"]
-    else:
-        decoders = decoder.parameters["decoders"] if decoder.type == "sequence" else (decoder,)
-        before = tuple(takewhile(lambda each: each.type != "byte_fallback", decoders))
-        known = tokens = decode_in_order(tokens, choices, decoders=before) if before != decoders else ()
-    found = takewhile(lambda token: token in known and BYTE_TOKEN.fullmatch(token), reversed(tokens))
-    return bytes(int(token[3:5], 16) for token in found)[::-1]
+        return _bytes_at_end(tokens, decoder.parameters["byte"])
+    stages = decoder.parameters["decoders"] if decoder.type == "sequence" else (decoder,)
+    types = [stage.type for stage in stages]
+    if "byte_fallback" not in types:
+        return b""
+    # It gets what the stages before it make of the tokens: a replacement can make a byte token, and break one.
+    seen = decode_in_order(tokens, choices, decoders=stages[: types.index("byte_fallback")])
+    return _bytes_at_end(seen, seen)
+
+
+def _bytes_at_end(tokens: Sequence[str], byte_tokens: Sequence[str]) -> bytes:
+    at_end = takewhile(lambda token: token in byte_tokens and BYTE_TOKEN.fullmatch(token), reversed(tokens))
+    return bytes(int(token[3:5], 16) for token in at_end)[::-1]
 
 
 def open_end(data: bytes) -> int:
@@ -182,11 +205,18 @@ def open_end(data: bytes) -> int:
     >>> open_end(b"a\xe4\xbe"), open_end(b"a"), open_end(b"\xff")
     (2, 0, 0)
     """
-    return next((size for size in (1, 2, 3) if len(data) >= size and _is_beginning(data[-size:])), 0)
+    for size in (1, 2, 3):  # a character has four bytes at most
+        if size <= len(data) and _is_beginning(data[-size:]):
+            return size
+    return 0
 
 
 def _is_beginning(some: bytes) -> bool:
-    """Whether bytes behind these can make a character of them; 80 or BF is right behind all that there are."""
+    """Whether bytes behind these can make a character of them.
+
+    They can if 80 or BF can, the first and the last byte that stands within a character: some first bytes allow only a
+    few behind them (E0 from A0, ED up to 9F, F0 from 90, F4 up to 8F), but each allows one of the two.
+    """
     return any(is_character(some + fill * count) for fill in (b"\x80", b"\xbf") for count in (1, 2, 3))
 
 

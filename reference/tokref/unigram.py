@@ -263,30 +263,12 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     ['a', '<unk>']
     """
     costs, vocabulary = token_costs(model), model.vocabulary
-    size = len(piece.text)
-    best = _best_up_to(piece.text, costs)
-    has_unknowns = model.unknown_token is not None
-    if best[size] is None and choices.unigram_unknown_without_token != "error":  # UNI-UNK-4
-        has_unknowns = True
-    unknown_cost = None
-    # An unknown token has to cost more than any other, or it would take the place of tokens that are there.
-    if choices.unigram_unknown == "run" and has_unknowns:  # UNI-UNK-3
-        unknown_cost = cost_of_unknown(model, costs, choices)
-        best = _best_up_to(piece.text, costs, unknown_cost)
-    if best[size] is None:  # UNI-UNK-3
-        return _unknown(piece, 0, size, model, choices)
-    ranges: list[tuple[int, int]] = []
-    was_unknown = False
-    for begin, end in _follow_back(best, size):
-        text = piece.text[begin:end]
-        is_unknown = unknown_cost is not None and (text not in costs or text == model.unknown_token)
-        if is_unknown and was_unknown:  # UNI-UNK-3: one with the unknown token before it
-            ranges[-1] = ranges[-1][0], end
-        else:
-            ranges.append((begin, end))
-        was_unknown = is_unknown
+    unknown_cost = cost_of_unknown(model, costs, choices) if _takes_unknown(piece.text, model, costs, choices) else None
+    best = _best_up_to(piece.text, costs, unknown_cost)
+    if best[-1] is None:  # UNI-UNK-3: the piece is unknown as a whole
+        return _unknown(piece, 0, len(piece.text), model, choices)
     tokens: list[Token] = []
-    for begin, end in ranges:
+    for begin, end in _join_unknown(piece.text, _follow_back(best, len(piece.text)), model, costs, unknown_cost):
         text = piece.text[begin:end]
         if text in costs:
             tokens.append(Token(text, vocabulary[text], *piece.span(begin, end)))
@@ -295,8 +277,38 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     return tokens
 
 
+def _takes_unknown(word: str, model: Unigram, costs: Costs, choices: Choices) -> bool:
+    """Whether a character of a piece may stand for an unknown token beside tokens (UNI-UNK-3)."""
+    if choices.unigram_unknown == "piece":
+        return False
+    if model.unknown_token is not None:
+        return True
+    # There is nothing to stand for it. So characters are given up only in a word that cannot be written without that.
+    is_given_up = choices.unigram_unknown_without_token != "error"  # UNI-UNK-4
+    return is_given_up and _best_up_to(word, costs)[-1] is None
+
+
+def _join_unknown(
+    word: str, ranges: list[tuple[int, int]], model: Unigram, costs: Costs, unknown_cost: float | None
+) -> list[tuple[int, int]]:
+    """Join unknown characters that stand side by side, and the unknown token where a text spells it (UNI-UNK-3)."""
+    joined: list[tuple[int, int]] = []
+    was_unknown = False
+    for begin, end in ranges:
+        text = word[begin:end]
+        is_unknown = unknown_cost is not None and (text not in costs or text == model.unknown_token)
+        if is_unknown and was_unknown:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((begin, end))
+        was_unknown = is_unknown
+    return joined
+
+
 def cost_of_unknown(model: Unigram, costs: Costs, choices: Choices) -> float:
     """Return the cost of an unknown character: more than that of any token (UNI-UNK-3).
+
+    Were it less, an unknown token would take the place of tokens that are there.
 
     >>> model = Unigram({"<unk>": -90.0, "a": -1.0}, "log_probability", unknown_token="<unk>")
     >>> [cost_of_unknown(model, token_costs(model), Choices(unigram_unknown_score=of)) for of in ("all", "known")]
