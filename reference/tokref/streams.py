@@ -119,8 +119,7 @@ def decode_until(
                 text += stream.add([id])
                 before, stopped = _cut(text, stops, keep_stop)
             if stopped is not None:  # STOP-4
-                nothing = [""] * (len(steps) - number - 1)
-                return Stopped([*parts, before[given:], *nothing], "", stopped)
+                return Stopped([*parts, before[given:], *[""] * (len(steps) - number - 1)], "", stopped)
         # What may yet become a stop string is held back; a later step may show that it does not.
         safe = len(text) - _beginning_at_end(text, stops)  # STOP-2
         parts.append(text[given:safe])
