@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from typing import Literal
 
 from tokref.choices import Choices
 from tokref.patterns import Pattern, find_matches
 from tokref.pre_tokenization import BYTE_CHARACTERS, utf_8
-from tokref.values import Component
+from tokref.values import Character, Component
 
 
 def join_tokens(tokens: Sequence[str], decoder: Component | None, choices: Choices) -> str:
@@ -54,7 +55,11 @@ def decode_byte_level(tokens: Sequence[str], choices: Choices) -> list[str]:
 
 
 def decode_metaspace(
-    tokens: Sequence[str], choices: Choices, *, replacement: str = "▁", prepend_scheme: str = "always"
+    tokens: Sequence[str],
+    choices: Choices,
+    *,
+    replacement: Character = "▁",
+    prepend_scheme: Literal["always", "first", "never"] = "always",
 ) -> list[str]:
     """Replace every replacement character by a space (DEC-META-1)."""
     first, *others = tokens or [""]
@@ -138,7 +143,7 @@ def fuse(tokens: Sequence[str], choices: Choices) -> list[str]:
     return ["".join(tokens)]
 
 
-def strip_each(tokens: Sequence[str], choices: Choices, *, content: str, start: int, stop: int) -> list[str]:
+def strip_each(tokens: Sequence[str], choices: Choices, *, content: Character, start: int, stop: int) -> list[str]:
     """Remove a character from both ends of each text, at most so often (DEC-STRIP-1).
 
     >>> strip_each(["  a ", " "], Choices(), content=" ", start=1, stop=1)

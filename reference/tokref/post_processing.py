@@ -8,7 +8,7 @@ type; its parameters that can only be named are those of the component, with the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import regex
 
@@ -18,6 +18,12 @@ from tokref.values import Component, EncodedToken
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 
 TokenAndId = tuple[str, int]
+
+Template = Annotated[tuple[Component, ...], "items of a template"]
+"""Components of the types ``sequence`` and ``special``; any other tuple of components is that of a sequence."""
+
+NamedTokens = Mapping[str, tuple[TokenAndId, ...]]
+"""The tokens with their ids that each name of a template stands for."""
 
 
 class Item(NamedTuple):
@@ -121,9 +127,9 @@ def fill_template(
     items: list[Item],
     texts: int,
     *,
-    single: tuple[Component, ...],
-    pair: tuple[Component, ...],
-    special_tokens: Mapping[str, tuple[TokenAndId, ...]],
+    single: Template,
+    pair: Template,
+    special_tokens: NamedTokens,
 ) -> list[Item]:
     """Return the items of the template for so many texts (POST-TEMPLATE-1)."""
     return [_item(item, special_tokens) for item in (single if texts == 1 else pair)]
@@ -174,7 +180,7 @@ def apply_in_order(items: list[Item], texts: int, *, post_processors: tuple[Comp
     return items
 
 
-def _item(item: Component, special_tokens: Mapping[str, tuple[TokenAndId, ...]]) -> Item:
+def _item(item: Component, special_tokens: NamedTokens) -> Item:
     """Return an item of a template that the model spells out (POST-TEMPLATE-1, POST-TEMPLATE-2)."""
     type_id = item.parameters["type_id"]
     if item.type == "sequence":

@@ -18,7 +18,7 @@ from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.patterns import Pattern, find_cuts
-from tokref.values import Component
+from tokref.values import Character, Component, Positive
 
 DOCUMENTS = Choices()  # what stands where no choices are given
 
@@ -112,7 +112,7 @@ def split_metaspace(
     text: AlignedText,
     choices: Choices,
     *,
-    replacement: str = "▁",
+    replacement: Character = "▁",
     prepend_scheme: Literal["always", "first", "never"] = "always",
     split: bool = True,
 ) -> list[AlignedText]:
@@ -149,12 +149,12 @@ def split_words(text: AlignedText, choices: Choices) -> list[AlignedText]:
     return _matches(WORDS, text)
 
 
-def split_at_delimiter(text: AlignedText, choices: Choices, *, delimiter: str) -> list[AlignedText]:
+def split_at_delimiter(text: AlignedText, choices: Choices, *, delimiter: Character) -> list[AlignedText]:
     """Cut at each delimiter and drop it (PRE-DELIMITER-1)."""
     return _split(text, _places(regex.compile(regex.escape(delimiter)), text), "removed")
 
 
-def split_fixed_length(text: AlignedText, choices: Choices, *, length: int = 5) -> list[AlignedText]:
+def split_fixed_length(text: AlignedText, choices: Choices, *, length: Positive = 5) -> list[AlignedText]:
     """Cut into pieces of so many characters, the last of which may have fewer (PRE-FIXED-1).
 
     >>> [piece.text for piece in split_fixed_length(AlignedText.from_input("hugs"), Choices(), length=3)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from tokref.errors import InputError
 
@@ -17,6 +17,13 @@ Pair = tuple[str, str]
 
 Words = Mapping[str, int]
 """Every word of a corpus with its count, in the order in which each is first met."""
+
+
+Character = Annotated[str, "one character"]
+"""A parameter of a component that is one character."""
+
+Positive = Annotated[int, "from 1"]
+"""A parameter of a component that is an integer above 0; others are integers from 0."""
 
 
 class Token(NamedTuple):

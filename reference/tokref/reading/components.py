@@ -1,6 +1,7 @@
 """The stages around a model: the types of each, and how their parameters are read.
 
-Which parameters have a default, and which, is said by the function of the component, in its chapter.
+A parameter is what the function of a component, in its chapter, takes by name alone. The function says its default, and
+its type, which tells how it is read.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from tokref.ceilings import LimitedMap, TimedPattern, refuse_deep, refuse_heavy_pattern
 from tokref.charsmap import CharacterMap, read_map
@@ -18,8 +19,8 @@ from tokref.decoding import DECODERS
 from tokref.errors import InputError, brief
 from tokref.normalization import NORMALIZERS
 from tokref.patterns import Pattern
-from tokref.post_processing import POST_PROCESSORS
-from tokref.pre_tokenization import PRE_TOKENIZERS, Behavior
+from tokref.post_processing import POST_PROCESSORS, NamedTokens, Template, TokenAndId
+from tokref.pre_tokenization import PRE_TOKENIZERS
 from tokref.reading.shapes import (
     Reader,
     read_boolean,
@@ -34,25 +35,48 @@ from tokref.reading.shapes import (
     read_text,
     refuse,
 )
-from tokref.values import Component, Padding, Truncation
+from tokref.values import Character, Component, Padding, Positive, Truncation
 
 
-def _read_component(
-    stage: str, functions: Mapping[str, Callable[..., Any]], types: Mapping[str, Mapping[str, Reader]], value: Any
-) -> Component:
-    """Return a component with every parameter; the signature of its function says which have a default."""
+def _parameters(functions: Mapping[str, Callable[..., Any]]) -> Mapping[str, Mapping[str, tuple[Any, Any]]]:
+    """Return, for each type of a stage, the type and the default of its parameters."""
+    found: dict[str, Mapping[str, tuple[Any, Any]]] = {}
+    for name, function in functions.items():
+        hints = get_type_hints(function.func if isinstance(function, partial) else function, include_extras=True)
+        taken = [each for each in signature(function).parameters.values() if each.kind is Parameter.KEYWORD_ONLY]
+        found[name] = {each.name: (hints[each.name], each.default) for each in taken}
+    return found
+
+
+PARAMETERS = {
+    "normalizer": _parameters(NORMALIZERS),
+    "pre_tokenizer": _parameters(PRE_TOKENIZERS),
+    "post_processor": _parameters(POST_PROCESSORS),
+    "decoder": _parameters(DECODERS),
+}
+
+
+def _read_component(stage: str, read: Reader, value: Any) -> Component:
+    """Return a component with every parameter; ``read`` reads the components of a sequence."""
     refuse_deep(stage, value)
     given = dict(read_mapping(f"a {stage}", value))
-    name = given.pop("type", None)
-    if not isinstance(name, str) or name not in functions:
-        refuse(f"{stage} type {brief(name)} is unknown; give one of {', '.join(functions)}")
-    readers = types.get(name, {})
+    name, types = given.pop("type", None), PARAMETERS[stage]
+    if not isinstance(name, str) or name not in types:
+        refuse(f"{stage} type {brief(name)} is unknown; give one of {', '.join(types)}")
+    readers = {key: _reader_of(hint, read) for key, (hint, _) in types[name].items()}
     found = read_keys(f"the {stage} {name}", given, readers)
-    defaults = {key: signature(functions[name]).parameters[key].default for key in readers}
+    defaults = {key: default for key, (_, default) in types[name].items()}
     for key, default in defaults.items():
         if key not in found and default is Parameter.empty:
             refuse(f"the {stage} {name} needs the key {key}")
     return Component(name, defaults | found)
+
+
+def _reader_of(hint: Any, read: Reader) -> Reader:
+    """Return what reads a parameter of a type."""
+    if hint == tuple[Component, ...]:
+        return lambda value: tuple(map(read, read_list(value)))
+    return read_option(*get_args(hint)) if get_origin(hint) is Literal else READERS[hint]
 
 
 def _read_pattern(value: Any) -> Pattern:
@@ -78,24 +102,20 @@ def _read_map(value: Any) -> CharacterMap:
     return LimitedMap(found.units, found.replacements)
 
 
-def _read_components(read: Reader) -> Reader:
-    return lambda value: tuple(read(component) for component in read_list(value))
-
-
 def read_normalizer(value: Any) -> Component:
-    return _read_component("normalizer", NORMALIZERS, _NORMALIZERS, value)
+    return _read_component("normalizer", read_normalizer, value)
 
 
 def read_pre_tokenizer(value: Any) -> Component:
-    return _read_component("pre_tokenizer", PRE_TOKENIZERS, _PRE_TOKENIZERS, value)
+    return _read_component("pre_tokenizer", read_pre_tokenizer, value)
 
 
 def read_decoder(value: Any) -> Component:
-    return _read_component("decoder", DECODERS, _DECODERS, value)
+    return _read_component("decoder", read_decoder, value)
 
 
 def read_post_processor(value: Any) -> Component:
-    component = _read_component("post_processor", POST_PROCESSORS, _POST_PROCESSORS, value)
+    component = _read_component("post_processor", read_post_processor, value)
     if component.type == "template":
         _check_template(component)
     if component.type == "sequence" and sum(map(_puts_in_tokens, component.parameters["post_processors"])) > 1:
@@ -206,94 +226,17 @@ def _read_padding_strategy(value: Any) -> int | None:
     return read_integer(value["fixed"], smallest=0)
 
 
-# How the parameters of each type are read that has some
-
-
-_NORMALIZERS: Mapping[str, Mapping[str, Reader]] = {
-    "bert": {
-        "clean_text": read_boolean,
-        "handle_chinese_chars": read_boolean,
-        "strip_accents": read_boolean,
-        "lowercase": read_boolean,
-    },
-    "replace": {"pattern": _read_pattern, "content": read_text},
-    "prepend": {"prefix": read_text},
-    "strip": {"left": read_boolean, "right": read_boolean},
-    "precompiled": {"charsmap": _read_map},
-    "sentencepiece": {
-        "charsmap": _read_map,
-        "add_dummy_prefix": read_boolean,
-        "remove_extra_whitespaces": read_boolean,
-        "escape_whitespaces": read_boolean,
-        "treat_whitespace_as_suffix": read_boolean,
-    },
-    "sequence": {"normalizers": _read_components(read_normalizer)},
+READERS: Mapping[Any, Reader] = {
+    bool: read_boolean,
+    bool | None: read_boolean,  # not to say it has a meaning of its own (NORM-BERT-5)
+    str: read_text,
+    Character: read_character,
+    int: partial(read_integer, smallest=0),
+    Positive: partial(read_integer, smallest=1),  # PRE-FIXED-2
+    Pattern: _read_pattern,
+    CharacterMap: _read_map,
+    TokenAndId: _read_token_and_id,
+    Template: _read_template,
+    NamedTokens: _read_template_tokens,
 }
-
-_PRE_TOKENIZERS: Mapping[str, Mapping[str, Reader]] = {
-    "byte_level": {
-        "add_prefix_space": read_boolean,
-        "use_regex": read_boolean,
-    },
-    "metaspace": {
-        "replacement": read_character,
-        "prepend_scheme": read_option("always", "first", "never"),
-        "split": read_boolean,
-    },
-    "split": {
-        "pattern": _read_pattern,
-        "behavior": read_option(*get_args(Behavior)),
-        "invert": read_boolean,
-    },
-    "digits": {"individual_digits": read_boolean},
-    "punctuation": {"behavior": read_option(*get_args(Behavior))},
-    "char_delimiter_split": {"delimiter": read_character},
-    "fixed_length": {"length": partial(read_integer, smallest=1)},  # PRE-FIXED-2
-    "sequence": {"pre_tokenizers": _read_components(read_pre_tokenizer)},
-}
-
-_DECODERS: Mapping[str, Mapping[str, Reader]] = {
-    "metaspace": {
-        "replacement": read_character,
-        "prepend_scheme": read_option("always", "first", "never"),
-    },
-    "wordpiece": {"prefix": read_text, "cleanup": read_boolean},
-    "strip": {
-        "content": read_character,
-        "start": partial(read_integer, smallest=0),
-        "stop": partial(read_integer, smallest=0),
-    },
-    "replace": {"pattern": _read_pattern, "content": read_text},
-    "bpe": {"suffix": read_text},
-    "ctc": {"pad_token": read_text, "word_delimiter_token": read_text, "cleanup": read_boolean},
-    "sentencepiece": {
-        "add_dummy_prefix": read_boolean,
-        "remove_extra_whitespaces": read_boolean,
-        "unk_surface": read_text,
-    },
-    "sequence": {"decoders": _read_components(read_decoder)},
-}
-
-_POST_PROCESSORS: Mapping[str, Mapping[str, Reader]] = {
-    "template": {
-        "single": _read_template,
-        "pair": _read_template,
-        "special_tokens": _read_template_tokens,
-    },
-    "bert": {
-        "cls": _read_token_and_id,
-        "sep": _read_token_and_id,
-    },
-    "roberta": {
-        "cls": _read_token_and_id,
-        "sep": _read_token_and_id,
-        "trim_offsets": read_boolean,
-        "add_prefix_space": read_boolean,
-    },
-    "byte_level": {
-        "add_prefix_space": read_boolean,
-        "trim_offsets": read_boolean,
-        "use_regex": read_boolean,
-    },
-    "sequence": {"post_processors": _read_components(read_post_processor)},
-}
+"""What reads a parameter, by the type that the function of a component says."""
