@@ -368,11 +368,12 @@ def corpus_loss(words: Words, model: Unigram, initial_score: float = 0.0) -> flo
 
 def _increase(token: str, words: list[_SegmentedWord], costs: Costs) -> float:
     """Add up what each word costs more without the token; where scores start makes no difference (UNI-LOSS-2)."""
+    affected = [word for word in words if token in word.tokens]
+    if not affected:
+        return 0.0
     without = {other: cost for other, cost in costs.items() if other != token}
     increase = 0.0
-    for word, count, tokens, cost in words:
-        if token not in tokens:
-            continue
+    for word, count, _, cost in affected:
         _, cost_without = _segment(word, without)
         if count and cost_without > cost:  # not where both are infinite
             increase += count * (cost_without - cost)

@@ -557,9 +557,11 @@ class ReferenceAdapter:
         if format != "tokspec":
             raise Unsupported(f"reads models in the format tokspec, not {format!r}")
         try:
-            return tokref.from_mapping(content, self._choices)
+            tokenizer = tokref.from_mapping(content, self._choices)
         except InputError as error:
             raise Refusal(error.reason, error.message) from error
+        stages = {name: _keep_compiled(getattr(tokenizer, name)) for name in ("normalizer", "pre_tokenizer", "decoder")}
+        return replace(tokenizer, **stages)
 
     def request(self, model: Any, input: Mapping[str, Any]) -> ReferenceRequest:
         """Return the request of an input to a model that was loaded; it reads nothing yet."""
@@ -582,18 +584,8 @@ class ReferenceAdapter:
             raise Refusal(error.reason, error.message) from error
 
 
-class OracleAdapter(ReferenceAdapter):
-    """The reference with each pattern compiled once, for callers that ask about many texts."""
-
-    def load(self, format: str, content: Any) -> Any:
-        """Read a model, and make its patterns keep what they are compiled to."""
-        tokenizer = super().load(format, content)
-        stages = {name: _keep_compiled(getattr(tokenizer, name)) for name in ("normalizer", "pre_tokenizer", "decoder")}
-        return replace(tokenizer, **stages)
-
-
 class _CompiledPattern(TimedPattern):
-    """A pattern that is read by the chapter once for all texts."""
+    """A pattern that the chapter reads once for all texts; by itself it reads it anew for each."""
 
     def compile(self, choices: Choices) -> Any:
         """Return what the chapter compiles it to."""

@@ -11,7 +11,7 @@ from time import process_time
 from typing import Any
 
 from tokspec.adapter import Adapter, Hello
-from tokspec.adapters.reference import OracleAdapter
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.registry import names_program, open_session
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge
@@ -82,7 +82,7 @@ def reference_with(choices: Mapping[str, str]) -> Session:
     >>> reference_with({"unknown_id": "skipped", "offset_unit": "byte"}).hello.choices["unknown_id"]
     'skipped'
     """
-    return InProcessSession(OracleAdapter({name: choices[name] for name in choices if name != "offset_unit"}))
+    return InProcessSession(ReferenceAdapter({name: choices[name] for name in choices if name != "offset_unit"}))
 
 
 def open_side(implementation: Callable[[], Adapter] | str) -> Session:
