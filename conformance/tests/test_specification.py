@@ -281,3 +281,11 @@ def test_a_chapter_that_is_wrong_is_refused(
     with pytest.raises(DataError) as caught:
         load(monkeypatch, tmp_path, {f"{chapter}.md": text})
     assert str(caught.value) == f"{tmp_path / chapter}.md:{message}"
+
+
+@pytest.mark.parametrize("chapter", ["04-bpe", "05-wordpiece", "06-unigram"])
+def test_every_line_of_an_example_names_a_case(chapter: str) -> None:
+    text = (specification_folder() / f"{chapter}.md").read_text("utf-8")
+    named = re.findall(r" {2,}((?:bpe|wordpiece|unigram)-[a-z0-9-]+)$", text, re.MULTILINE)
+    assert len(named) >= 7
+    assert [each for each in named if each not in CASES] == []

@@ -24,7 +24,7 @@ _CLAUSE = re.compile(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+) \((\w+)\)")
 _CHOICE = re.compile(r"[a-z][a-z_]*")
 _ERRATUM = re.compile(r"E-\d+")
 _ERRATUM_FIELDS = ("where", "stated", "right", "why")
-_PROFILES = re.compile(r"^Profiles: (.+?)\.?\n\n", re.MULTILINE | re.DOTALL)
+_PROFILES = re.compile(r"^Profiles: (.+?)\.?\n*(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 
