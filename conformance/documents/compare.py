@@ -2,11 +2,11 @@
 
     python conformance/documents/compare.py FOLDER [--write]
 
-FOLDER holds the documents under the names of spec/00-terms.md. For each section that a case cites, the digest of its
-text
-is compared with ``digests.json`` beside this file (``--write`` writes it); and for each entry of ``stated``, what is
-``printed`` is looked for in the sections of every document that is said to print it: its strings and numbers, in order,
-with nothing but punctuation between them, or at most a few words. Exit status 0 if all is as said, 1 if not.
+FOLDER holds the documents as they are given out, under the names of ``FILES``. For each section that a case cites, the
+digest of its text is compared with ``digests.json`` beside this file (``--write`` writes it). For each entry of
+``stated``, what is ``printed`` is looked for in the sections of every document that is said to print it: its strings and
+numbers, in order, with nothing but punctuation between them, or at most a few words. Exit status 0 if all is as said, 1
+if not.
 
 It reads the fixtures by PyYAML alone and uses nothing of the project. The documents are not part of the project.
 """
@@ -25,6 +25,15 @@ import yaml
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 DIGESTS = Path(__file__).with_name("digests.json")
+
+#: The files in which the documents of spec/00-terms.md are given out.
+FILES = {
+    "course-unigram": "000_369ec34b9276d350.plain.txt",
+    "course-bpe": "001_0b94b5ed4e67ee14.plain.txt",
+    "course-unigram-thai": "002_c40a981c83f9dfff.txt",
+    "notebook-unigram": "003_93604c7619cf102e.txt",
+    "notebook": "004_096c6f615954ee89.txt",
+}
 
 #: What stands before a notebook's first heading.
 BEFORE_HEADINGS = "Normalization and pre-tokenization"
@@ -57,7 +66,7 @@ def read_sections(folder: Path, wanted: set[Section]) -> dict[Section, str]:
     """
     sections: dict[Section, str] = {}
     for document in sorted({document for document, _ in wanted}):
-        path = folder / document
+        path = folder / FILES[document]
         if not path.is_file():
             raise SystemExit(f"{path}: is not there; give the folder that holds the documents")
         current = BEFORE_HEADINGS

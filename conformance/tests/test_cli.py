@@ -25,7 +25,7 @@ from tokspec.suite.specification import load_specification
 
 TOKSPEC = [sys.executable, "-m", "tokspec"]
 
-SOURCE = "000_369ec34b9276d350.plain.txt"
+SOURCE = "course-unigram"
 
 #: A folder of one case, so that commands are fast and their output is whole.
 FIXTURE = f"""\
@@ -331,9 +331,27 @@ no-word   encode  BPE-ENC-1, ERROR-1
     assert status_and_message("cases", *ONE, "no-*")[1] == "no-word  encode  BPE-ENC-1, ERROR-1\n1 case\n"
 
 
+def test_cases_are_found_by_what_they_ask_and_what_a_document_prints(status_and_message: Call) -> None:
+    assert status_and_message("cases", "169.8")[1] == "unigram-toy-loss-from-0  loss  UNI-LOSS-1\n1 case\n"
+    assert status_and_message("cases", "unhug", "--exclude", "*t5*")[1] == """\
+bpe-toy-encode-unhug              encode   BPE-ENC-3
+metaspace-bpe-toy-encode-unhug    encode   BPE-ENC-3, PRE-META-2
+unigram-toy-viterbi-unhug         viterbi  UNI-SEG-4
+unigram-toy-encode-unhug          encode   UNI-SEG-2
+unigram-toy-segment-unhug-from-0  segment  UNI-SCORE-2, UNI-SEG-2
+5 cases
+"""  # fmt: skip
+
+
+def test_a_heading_in_another_script_is_shown_as_text(status_and_message: Call) -> None:
+    shown = status_and_message("cases", "unigram-toy-loss-from-0")[1]
+    thai = '("Unigram tokenization", the Thai translation of course-unigram)'
+    assert f"  source    course-unigram-thai, กลับมาสู่การเทรน {thai}\n" in shown
+
+
 def test_cases_by_source_show_what_each_prints(status_and_message: Call) -> None:
     assert status_and_message("cases", *ONE, "--source")[1] == f"""\
-{SOURCE} (unigram): 1 printed result, 0 of them errata, in 1 case
+{SOURCE} ("Unigram tokenization", section 7 of chapter 6 of Hugging Face's course): 1 printed result, 0 of them errata, in 1 case
   A chapter
     one-word
       /bpe_merge_order/single_pass/expect/tokens/1: equal "\\u202eug"
@@ -356,7 +374,7 @@ one-word  (one.yaml:5)
   one of    bpe_merge_order=lowest_rank: {{"tokens": ["b", "ug"]}}
   one of    bpe_merge_order=lowest_rank: {{"tokens": ["bug"]}}
   stated    /bpe_merge_order/single_pass/expect/tokens/1 equal "\\u202eug"
-  source    {SOURCE}, A chapter ("Unigram tokenization", a chapter of Hugging Face's course)
+  source    {SOURCE}, A chapter ("Unigram tokenization", section 7 of chapter 6 of Hugging Face's course)
   verified  hand: two letters
   run       tokspec run --impl IMPLEMENTATION --fixtures fixtures --select one-word
 """  # fmt: skip

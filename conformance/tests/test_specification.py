@@ -205,11 +205,11 @@ def test_the_reasons_and_the_documents() -> None:
     reasons = ("unknown_symbol", "no_segmentation", "unknown_id", "invalid_model", "invalid_input", "unsupported")
     assert SPECIFICATION.reasons == reasons
     assert dict(SPECIFICATION.documents) == {
-        "unigram": "000_369ec34b9276d350.plain.txt",
-        "bpe": "001_0b94b5ed4e67ee14.plain.txt",
-        "unigram-th": "002_c40a981c83f9dfff.txt",
-        "unigram-nb": "003_93604c7619cf102e.txt",
-        "notebook": "004_096c6f615954ee89.txt",
+        "course-unigram": '"Unigram tokenization", section 7 of chapter 6 of Hugging Face\'s course',
+        "course-bpe": '"Byte-Pair Encoding tokenization", section 5 of chapter 6 of Hugging Face\'s course',
+        "course-unigram-thai": '"Unigram tokenization", the Thai translation of course-unigram',
+        "notebook-unigram": '"Unigram Tokenization", a notebook',
+        "notebook": "a notebook on normalization, pre-tokenization, BPE, WordPiece and Unigram",
     }
 
 
@@ -231,7 +231,7 @@ ERRATUM = "### E-1\n\n- Where: bpe\n- Stated: 5\n- Right: 17,\n  as listed\n- Wh
 
 def load(monkeypatch: pytest.MonkeyPatch, folder: Path, chapters: Mapping[str, str]) -> specification.Specification:
     needed = {
-        "00-terms.md": "| name | file | what it is |\n| --- | --- | --- |\n| bpe | `1.txt` | a chapter |\n",
+        "00-terms.md": "| name | what it is |\n| --- | --- |\n| `bpe` | a chapter |\n",
         "09-errors.md": "| reason | when |\n| --- | --- |\n| `unknown_symbol` | x |\n",
     }
     for name, text in {**needed, **chapters}.items():
@@ -246,9 +246,8 @@ def test_small_chapters_are_read_whole(monkeypatch: pytest.MonkeyPatch, tmp_path
         clauses={"BPE-ENC-1": Clause("BPE-ENC-1", "MUST", "A piece is split. See there.", "bpe.", "04-bpe", 3)},
         choices={"unknown_id": Choice("unknown_id", "What becomes of it.", {"error": "refused", "skipped": "nothing"}, "error")},
         reasons=("unknown_symbol",),
-        documents={"bpe": "1.txt"},
+        documents={"bpe": "a chapter"},
         errata={"E-1": Erratum("E-1", {"where": "bpe", "stated": "5", "right": "17, as listed", "why": "5 is another"})},
-        titles={"1.txt": "a chapter"},
     )  # fmt: skip
 
 

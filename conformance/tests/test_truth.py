@@ -88,5 +88,5 @@ def test_every_erratum_of_a_figure_is_carried_by_a_case() -> None:
 
 
 def test_every_document_has_printed_results() -> None:
-    documents = set(load_specification().documents.values())
+    documents = set(load_specification().documents)
     assert {document for case in CASES if case.stated for document in case.documents} == documents

@@ -32,17 +32,21 @@ _HARMLESS = ("L", "N", "P", "S")
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 
 
-def visible(text: str) -> str:
+def visible(text: str, *, keeps_marks: bool = False) -> str:
     """Replace every character that is not a visible one, or a plain space, by its escape.
+
+    A mark is escaped too, for é and e with an accent are two texts that look alike. ``keeps_marks`` leaves it as it is
+    where only the words matter: Thai writes vowels by marks.
 
     >>> visible("a\\x1b[31m\\u202eb é")
     'a\\\\u001b[31m\\\\u202eb é'
     """
-    return _SUSPECT.sub(lambda match: _escape(match[0]), text)
+    harmless = (*_HARMLESS, "M") if keeps_marks else _HARMLESS
+    return _SUSPECT.sub(lambda match: _escape(match[0], harmless), text)
 
 
-def _escape(character: str) -> str:
-    if unicodedata.category(character)[0] in _HARMLESS and character not in _BLANK:
+def _escape(character: str, harmless: tuple[str, ...]) -> str:
+    if unicodedata.category(character)[0] in harmless and character not in _BLANK:
         return character
     number = ord(character)
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -54,6 +54,7 @@ def cases_command(
     tokspec cases "bpe-*" decode                by id, clause, operation, tag or file; * is a wildcard
     tokspec cases bpe-toy-encode-bug            one case: its clauses, model, input, outcome, and how to run it
     tokspec cases BPE-ENC-1                     a clause: its rule, source, profiles and cases
+    tokspec cases unhug                         cases with a text, a token or a printed number
     tokspec cases --source                      which document prints what
     tokspec cases --bundle cases.json           for runners in other languages
     """
@@ -72,9 +73,9 @@ def cases_command(
     if names and not source and not excluded and all(name in suite.cases or name in clauses for name in names):
         for name in names:
             said = _show_clause(clauses[name], suite) if name in clauses else _show(suite.cases[name], fixtures)
-            say(map(visible, said))
+            say(said)
         return
-    cases = _select(suite, names, excluded)
+    cases = _select(suite, [found for name in names for found in _names(suite, name)], excluded)
     if source:
         click.echo("\n\n".join(_by_source(cases)) or "none of these cases comes from a document")
         return
@@ -97,22 +98,49 @@ def _select(suite: Suite, names: Sequence[str], excluded: Sequence[str]) -> list
         raise DataError(error.message, key="NAME" if error.key == "--select" else error.key) from None
 
 
+def _names(suite: Suite, name: str) -> list[str]:
+    """Return a name that selects cases; of any other, the ids of the cases that have it.
+
+    It is a part of their id, or a text, a token or a number that they give, expect or say to be printed.
+    """
+    try:
+        select(suite.cases.values(), [name])
+    except DataError:
+        having = [case.id for case in suite.cases.values() if name in case.id or name in _values(case)]
+        return having or [name]
+    return [name]
+
+
+def _values(case: Case) -> Iterator[str]:
+    """Return the strings and numbers of the questions of a case, and those that a document prints."""
+    asked = [each for question in case.questions for each in (question.input, question.outcome)]
+    left: list[Any] = [*asked, *(entry["printed"] for entry in case.stated)]
+    while left:
+        value = left.pop()
+        if isinstance(value, Mapping):
+            left += value.values()
+        elif isinstance(value, list | tuple):
+            left += value
+        else:
+            yield str(value)
+
+
 def _by_source(cases: Sequence[Case]) -> Iterator[str]:
     """Return a paragraph for each document from which cases come."""
-    for name, document in load_specification().documents.items():
+    for document, title in load_specification().documents.items():
         own = [case for case in cases if document in case.documents]
         if own:
-            yield "\n".join(map(visible, _document_lines(name, document, own)))
+            yield "\n".join(_document_lines(document, title, own))
 
 
-def _document_lines(name: str, document: str, cases: Sequence[Case]) -> Iterator[str]:
+def _document_lines(document: str, title: str, cases: Sequence[Case]) -> Iterator[str]:
     """Return the printed results of a document by section, and their counts."""
     results = [(case, entry) for case in cases for entry in case.stated if document in entry.get("in", case.documents)]
     errata = sum(entry["relation"] == "erratum" for _, entry in results)
     counts = f"{_count(len(results), 'printed result')}, {errata} of them errata, in {_count(len(cases), 'case')}"
-    yield f"{document} ({name}): {counts}"
+    yield f"{document} ({title}): {counts}"
     for section in dict.fromkeys(_sections(case, document) for case in cases):
-        yield f"  {section}"
+        yield f"  {visible(section, keeps_marks=True)}"
         for case in cases:
             if _sections(case, document) == section:
                 yield from _case_lines(case, [entry for other, entry in results if other is case])
@@ -127,12 +155,12 @@ def _sections(case: Case, document: str) -> str:
 
 
 def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
-    yield f"    {case.id}"
+    yield f"    {visible(case.id)}"
     for entry in stated:
         if isinstance(entry, dict):
             printed = f" {shorten(compact(entry['printed']), 60)}"
             erratum = f" {entry['erratum']}" if "erratum" in entry else ""
-            yield f"      {entry['at'] or '/'}: {entry['relation']}{erratum}{printed}"
+            yield visible(f"      {entry['at'] or '/'}: {entry['relation']}{erratum}{printed}")
 
 
 def write_models(suite: Suite, format: str) -> dict[str, Any]:
@@ -166,19 +194,19 @@ def find_limits(suite: Suite, models: Mapping[str, Mapping[str, Any]]) -> dict[s
 
 def _show_clause(clause: Clause, suite: Suite) -> Iterator[str]:
     yield f"{clause.id} ({clause.level})  spec/{clause.chapter}.md:{clause.line}"
-    yield f"  {clause.text}"
-    yield f"  Source: {clause.source}"
+    yield f"  {visible(clause.text)}"
+    yield f"  Source: {visible(clause.source)}"
     yield f"  Profiles: {', '.join(clause.profiles) or 'none'}"
     yield from (f"  {case.id}" for case in suite.cases.values() if clause.id in case.clauses)
 
 
 def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
     clauses = load_specification().clauses
-    yield f"{case.id}  ({case.file}:{case.line})"
-    yield f"  {case.why}"
+    yield visible(f"{case.id}  ({case.file}:{case.line})")
+    yield f"  {visible(case.why)}"
     for clause in case.clauses:
-        yield f"  {clause} ({clauses[clause].level}) {clauses[clause].text}"
-        yield f"    Source: {clauses[clause].source}"
+        yield f"  {clause} ({clauses[clause].level}) {visible(clauses[clause].text)}"
+        yield f"    Source: {visible(clauses[clause].source)}"
         yield f"    Profiles: {', '.join(clauses[clause].profiles) or 'none'}"
     rows = [("model", f"{case.model.name} {compact(case.model.content)}")]
     for question in case.questions:
@@ -192,12 +220,12 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
     others = f" --fixtures {shlex.quote(str(fixtures))}" if fixtures else ""
     rows.append(("run", f"tokspec run --impl IMPLEMENTATION{others} --select {case.id}"))
     for label, text in rows:
-        yield f"  {label:<9} {text}"
+        yield f"  {label:<9} {visible(text, keeps_marks=label == 'source')}"
 
 
 def _source(entry: Mapping[str, str]) -> str:
-    """Write where a case comes from, with the title of a document, of which the file's name says nothing."""
-    title = load_specification().titles.get(entry.get("document", ""))
+    """Write where a case comes from, with the title of a document."""
+    title = load_specification().documents.get(entry.get("document", ""))
     return ", ".join(entry.values()) + (f" ({title})" if title else "")
 
 

@@ -303,7 +303,7 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
         if found is None or found.level == "RETIRED":
             raise document.error((*path, "clauses", index), f"{clause} is not a live clause of the specification")
     for index, entry in enumerate(raw.get("source", [])):
-        if entry.get("document", "") not in ("", *specification.documents.values()):
+        if entry.get("document", "") not in ("", *specification.documents):
             raise document.error((*path, "source", index), f"{entry['document']} is not a document of spec/00-terms.md")
     for index, entry in enumerate(raw.get("stated", [])):
         if entry.get("erratum", "E-1") not in specification.errata:

@@ -65,7 +65,7 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Specification:
-    """Everything that the chapters define, in their order; ``titles`` says what each file of ``documents`` is.
+    """Everything that the chapters define, in their order; ``documents`` says what each document is.
 
     ``cores`` are the cases that an implementation passes first, by the kind of model or the profile.
 
@@ -74,8 +74,8 @@ class Specification:
     'The pair with the highest count is merged next.'
     >>> specification.choices["bpe_training_tie"].default
     'first_met'
-    >>> specification.documents["bpe"]
-    '001_0b94b5ed4e67ee14.plain.txt'
+    >>> specification.documents["notebook-unigram"]
+    '"Unigram Tokenization", a notebook'
     """
 
     clauses: Mapping[str, Clause]
@@ -84,7 +84,6 @@ class Specification:
     documents: Mapping[str, str]
     errata: Mapping[str, Erratum]
     profiles: Mapping[str, str] = field(default_factory=dict)
-    titles: Mapping[str, str] = field(default_factory=dict)
     cores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_of(self, profile: str, clauses: Iterable[str]) -> bool:
@@ -177,12 +176,11 @@ def load_specification() -> Specification:
             raise DataError(f"names {clause_id}, which is no clause", str(file), key="Encodings")
         clauses[clause_id] = replace(clauses[clause_id], fields=fields)
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
-    documents = {row[0]: row[1].strip("`") for row in _table(terms)}
-    titles = {row[1].strip("`"): row[2] for row in _table(terms)}
+    documents = {row[0].strip("`"): row[1] for row in _table(terms)}
     cores = {
         row[0].strip("`"): tuple(re.findall("`([^`]+)`", row[1])) for row in _table(terms.partition("## Cores")[2])
     }
-    return Specification(clauses, choices, reasons, documents, errata, profiles, titles, cores)
+    return Specification(clauses, choices, reasons, documents, errata, profiles, cores)
 
 
 def _sections(file: Path) -> Iterator[_Section]:
