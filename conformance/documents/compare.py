@@ -4,9 +4,9 @@
 
 FOLDER holds the documents as they are given out, under the names of ``FILES``. For each section that a case cites, the
 digest of its text is compared with ``digests.json`` beside this file (``--write`` writes it). For each entry of
-``stated``, what is ``printed`` is looked for in the sections of every document that is said to print it: its strings and
-numbers, in order, with nothing but punctuation between them, or at most a few words. Exit status 0 if all is as said, 1
-if not.
+``stated``, what is ``printed`` is looked for in the sections of every document that is said to print it: its strings
+and numbers, in order, with nothing but punctuation between them, or at most a few words. Exit status 0 if all is as
+said, 1 if not.
 
 It reads the fixtures by PyYAML alone and uses nothing of the project. The documents are not part of the project.
 """
