@@ -52,6 +52,7 @@ def base_vocabulary(words: Words, special_tokens: Sequence[str] = (), suffix: st
     >>> base_vocabulary({"hug": 10, "bun": 4}, ["<s>"])
     ('<s>', 'b', 'g', 'h', 'n', 'u')
     """
+    # In an order of their own, or ids would change with the order of the texts.
     characters = sorted({character for word in words for character in word})  # BPE-TRAIN-2
     if suffix:  # BPE-TRAIN-17
         characters += sorted({word[-1] + suffix for word in words if word})
@@ -61,6 +62,8 @@ def base_vocabulary(words: Words, special_tokens: Sequence[str] = (), suffix: st
 
 def count_pairs(words: Iterable[Split]) -> dict[Pair, int]:
     """Count all pairs, in the order in which each is first met.
+
+    ``a a a`` counts ``a a`` twice, though a merge can take only one of the two places.
 
     >>> count_pairs([(("a", "a", "a"), 2), (("b", "a"), 1)])
     {('a', 'a'): 4, ('b', 'a'): 1}
@@ -173,6 +176,8 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     >>> [token.text for token in encode_bpe(AlignedText.from_input("mug"), model, Choices())]
     ['[UNK]', 'ug']
     """
+    # Files that were made from ranks say so (Llama 3's does): their merges were found afterwards, and do not lead to
+    # every token.
     if model.ignore_merges and piece.text in model.vocabulary:  # BPE-WHOLE-1: even where no merges lead to it
         return [Token(piece.text, model.vocabulary[piece.text], *piece.span(0, len(piece.text)))]
     symbols = split_piece(piece.text, model)  # BPE-ENC-1; TERM-1: characters are code points
@@ -370,6 +375,7 @@ def _rank(pair: Pair, model: Bpe, choices: Choices) -> float | None:
     if model.scores is not None:  # SP-SCORE-1: the highest score has the lowest rank
         score = model.scores.get(join_symbols(pair, model))
         return None if score is None else -score
+    # tiktoken's files list no merges. Any two neighbours merge whose join is a token, and its id is the rank.
     if choices.bpe_pairs == "in_vocabulary":
         is_known = pair[0] in model.vocabulary and pair[1] in model.vocabulary
         return model.vocabulary.get(join_symbols(pair, model)) if is_known else None

@@ -191,6 +191,9 @@ def decode_ctc(
 ) -> list[str]:
     """Join what a model of speech puts out for each moment: the pad token keeps two equal letters apart.
 
+    A letter that is held for several moments is given several times, and is one letter. So "ll" has to be given with a
+    pad token between.
+
     >>> decode_ctc(["a", "a", "<pad>", "a", "|", "b"], Choices())
     ['a', 'a', ' ', 'b']
     """
@@ -251,7 +254,10 @@ CLEANUP = (
     (" ' ", "'"),
     *((" " + ending, ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
 )
-"""What is replaced, and by what, in this order."""
+"""What is replaced, and by what, in this order: that of ``clean_up_tokenization`` of transformers.
+
+Each works on what those before it have made. It is made for English, and changes texts of other languages all the same.
+"""
 
 
 def token_bytes(token: str) -> bytes:
@@ -262,7 +268,8 @@ def token_bytes(token: str) -> bytes:
     """
     if all(character in BYTE_CHARACTERS for character in token):
         return bytes(BYTE_CHARACTERS.index(character) for character in token)
-    # Such a token, mostly an added one, was never written as bytes, so it stands for its own text.
+    # Such a token, mostly an added one, was never written as bytes, so it stands for its own text. Of one that has
+    # characters of the alphabet alone, such as é, nobody can tell, and it is read as bytes.
     return utf_8(token)  # DEC-BYTE-3
 
 

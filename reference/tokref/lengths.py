@@ -58,7 +58,10 @@ def _sizes(lengths: list[int], room: int, truncation: Truncation, choices: Choic
 
 
 def _longest_first(lengths: list[int], room: int, choices: Choices) -> list[int]:
-    """Take tokens from the longer text, one after the other (TRUNC-3)."""
+    """Take tokens from the longer text, one after the other (TRUNC-3).
+
+    So a short question keeps all of its tokens as long as the passage beside it is longer.
+    """
     sizes = list(lengths)
     while sum(sizes) > room:
         longer = sizes.index(max(sizes))

@@ -28,6 +28,8 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 
+# The blocks that BERT's program lists. Those that Unicode has added since (extension F and later) are not among them,
+# and kana and Hangul are not either.
 IDEOGRAPHS = (  # NORM-BERT-3
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -86,7 +88,8 @@ def lowercase(text: AlignedText, choices: Choices) -> AlignedText:
     steps: list[Step] = []
     begin = 0
     for place, character in enumerate(text.text):
-        end = begin + len(character.lower())  # one character may become several; how many depends on no neighbour
+        # One character may become several (İ an i and a dot above it); how many depends on no neighbour.
+        end = begin + len(character.lower())
         steps.append((lowered[begin:end], place, place + 1))
         begin = end
     return text.rewrite(steps)

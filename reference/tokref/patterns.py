@@ -99,6 +99,8 @@ def alike() -> dict[str, list[str]]:
     return {character: group for group in groups.values() for character in group}
 
 
+# Two letters of ASCII have a third one that folds to the same: K the sign of Kelvin, and s the long s of old prints. So
+# 's in a pattern that ignores case is found in 'ſ too.
 ALIKE = alike()
 
 
@@ -148,7 +150,7 @@ def find_cuts(pattern: Pattern, text: str, choices: Choices) -> list[tuple[int, 
 
 def find_by_steps(compiled: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
     """Return all matches; behind one of no character the search goes on at the next character (PATTERN-17)."""
-    # The module itself would go on in the same place.
+    # Engines differ here: the module itself would go on in the same place.
     found: list[tuple[int, int]] = []
     place = 0
     while place <= len(text) and (match := compiled.search(text, place)):

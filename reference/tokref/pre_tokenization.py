@@ -25,9 +25,13 @@ DOCUMENTS = Choices()  # what stands where no choices are given
 # The package regex knows the properties of Unicode, which the module re does not.
 NO_WHITE_SPACE = regex.compile(r"\P{White_Space}+")
 
+# ASCII has signs that Unicode counts among the symbols: $ + < = > ^ ` | ~. To BERT they are punctuation all the same.
 PUNCTUATION = r"!-/:-@\[-`{-~\p{P}"  # PRE-BERT-3
 BERT = regex.compile(rf"[{PUNCTUATION}]|[^\p{{White_Space}}{PUNCTUATION}]+")
 
+# The pattern of GPT-2, as OpenAI published it with the model (``encoder.py``). Two things are odd about it. It knows
+# contractions in lower case alone, and with the ASCII apostrophe alone: of DON'T it makes DON ' T. And one space, but
+# no other white space, goes with the word behind it, so that "a word" and "aword" end in different tokens.
 GPT_2 = regex.compile(  # PRE-BYTE-1
     r"'(?:s|t|re|ve|m|ll|d)"
     r"| ?\p{L}+"
@@ -120,6 +124,7 @@ def split_metaspace(
     text = text.replace_each(" ", replacement)  # PRE-META-1
     # Behind an added token a text goes on, and a mark of a space would be one that nobody wrote.
     is_wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.is_first)  # PRE-META-4
+    # A text that begins with a space has its mark by now.
     if is_wanted and not text.text.startswith(replacement):  # PRE-META-2
         text = text.prefix(replacement)
     if not split:  # PRE-META-3
@@ -189,6 +194,7 @@ def script_of(character: str) -> str | None:
     if character == " ":  # PRE-SCRIPTS-3
         return None
     script = next((name for name in SCRIPTS if regex.match(rf"\p{{Script={name}}}", character)), None)
+    # Japanese writes one word in several of them. ー makes a vowel of kana long; to Unicode it is of all scripts.
     return "Han" if script in ("Hiragana", "Katakana") or character == "ー" else script  # PRE-SCRIPTS-2
 
 
@@ -205,6 +211,9 @@ def utf_8(text: str) -> bytes:
         raise InputError("invalid_input", f"the lone surrogate {found} has no UTF-8; replace it") from error
 
 
+# A vocabulary is a text file, in which a token that is a space or a control character would be lost. So each byte has a
+# character that can be seen. Most of Latin-1 stands for itself, and the rest is moved behind U+00FF in its order, so a
+# space, the 33rd of them, is U+0120, Ġ.
 def _make_byte_characters() -> tuple[str, ...]:
     themselves = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(256) if byte not in themselves]  # 68 of them

@@ -18,7 +18,7 @@ from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.values import Token, Unigram, Words, unknown_token
 
-UNKNOWN_PENALTY = 10.0
+UNKNOWN_PENALTY = 10.0  # SentencePiece's number, as published; no document and no paper explains it
 """How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
 
 Costs = Mapping[str, float]
@@ -67,6 +67,8 @@ def ranked_substrings(words: Words) -> list[tuple[str, int]]:
 def initial_vocabulary(words: Words, size: int) -> Unigram:
     """Return the model of all characters and of as many substrings as make up the size (UNI-INIT-5).
 
+    All characters are there from the start, so every word can be written, and training only has to take away.
+
     Special tokens are not added (UNI-INIT-6).
 
     >>> initial_vocabulary({"aba": 1, "ba": 1}, 3).weights
@@ -110,6 +112,9 @@ def token_probabilities(model: Unigram) -> dict[str, float]:
 
 def token_costs(model: Unigram) -> dict[str, float]:
     """Return the cost of every token: the lower, the more probable (UNI-SCORE-2).
+
+    The product of many probabilities is soon smaller than the least number that floating point has. Their logarithms
+    are added instead, and the segmentation with the largest product is the one with the smallest sum.
 
     >>> token_costs(Unigram({"a": -1.5, "b": -2.5}, "log_probability"))
     {'a': 1.5, 'b': 2.5}
@@ -352,6 +357,9 @@ def _segment_words(words: Words, costs: Costs) -> list[_SegmentedWord]:
 def corpus_loss(words: Words, model: Unigram, initial_score: float = 0.0) -> float:
     """Return the loss of a corpus (UNI-LOSS-1).
 
+    Each word counts by its best segmentation alone, as in the documents. The algorithm as it was first published adds
+    up the probabilities of all segmentations.
+
     Raises:
         InputError: ``no_segmentation``; ``invalid_input``, where the loss is infinite (UNI-LOSS-3).
 
@@ -431,7 +439,7 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
     left = {token: weight for token, weight in model.weights.items() if token not in removed}
-    # UNI-PRUNE-3: probabilities are computed from weights
+    # UNI-PRUNE-3: with the tokens that are gone the sum of all frequencies is smaller, and all probabilities are larger
     return tuple(removed), replace(model, weights=left, ids=None)
 
 
