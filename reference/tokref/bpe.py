@@ -78,8 +78,9 @@ def count_pairs(words: Iterable[Split]) -> dict[Pair, int]:
 def best_pair(words: Iterable[Split], vocabulary: Sequence[str], choices: Choices) -> tuple[Pair, int] | None:
     """Return the pair that is merged next, with its count, or None where no pair is left.
 
-    >>> best_pair([(("h", "u", "g"), 1)], ["g", "h", "u"], Choices(bpe_training_tie="smallest_ids"))
-    (('h', 'u'), 1)
+    >>> words, vocabulary = [(("h", "u", "g"), 1)], ["g", "u", "h"]
+    >>> best_pair(words, vocabulary, Choices()), best_pair(words, vocabulary, Choices(bpe_training_tie="smallest_ids"))
+    ((('h', 'u'), 1), (('u', 'g'), 1))
     """
     counts = count_pairs(words)
     if not counts:

@@ -8,13 +8,16 @@ A double array keeps a whole trie in one list of units, of 32 bits each. There a
 =========  ======  ===========  ====================================================================================
 bit 31     30-10   9            8, and 7-0
 =========  ======  ===========  ====================================================================================
-0: a node  offset  times 256    whether a prefix ends here, and the label: the byte that leads to this node
-1: a value  where a replacement begins, in bits 30-0
+0: a node  offset  is it 256    whether a prefix ends here, and the label: the byte that leads to this node
+                   times that?
+1: a value  where a replacement begins, in bytes from the first one; in bits 30-0
 =========  ======================================================================================================
 
-From a node at place ``p`` its children are at ``(p ^ offset) ^ byte``. The nodes of a trie lie among one another, so a
-unit at such a place may be somebody else's child: it is this node's only if its label is the byte. What a prefix
-becomes is the child for byte 0, a value, which no text can reach: a value has bit 31 and so is no byte's label.
+The children of a node at place ``p`` have the base ``p ^ offset``, and the child for a byte is at ``base ^ byte``. The
+children of all nodes lie among one another, so a unit at such a place may be another node's child, and it is this one's
+only if its label is the byte. What a prefix becomes stands where the child for byte 0 would, at the base itself. It is
+a value, and values have bit 31, so their label is no byte and no text leads to them. A place that nobody uses has to
+hold such a unit too: one of 0 would be a child for U+0000.
 """
 
 from __future__ import annotations
@@ -46,18 +49,26 @@ class CharacterMap:
         return steps
 
     def longest(self, text: str, place: int) -> tuple[int, str]:
-        """Return how many characters at a place are replaced, and by what; 0 if none are."""
+        """Return how many characters at a place are replaced, and by what; 0 if none are.
+
+        In this map "a" becomes "xy": the root has the base 1, the child for "a" is at 1 ^ 0x61, and its own base is 2.
+
+        >>> units = [IS_VALUE] * 0x61
+        >>> units[0], units[1 ^ 0x61], units[2] = 1 << 10, (2 ^ 1 ^ 0x61) << 10 | 1 << 8 | 0x61, IS_VALUE | 0
+        >>> CharacterMap(tuple(units), b"xy\\0").longest("ba", 1)
+        (1, 'xy')
+        """
         found = 0, ""
-        children = _offset(self.unit(0))  # the root has no label
+        base = _offset(self.unit(0))  # the root has no label
         for end in range(place, len(text)):
             for byte in text[end].encode("utf-8", "surrogatepass"):  # NORM-MAP-3
-                child = children ^ byte
+                child = base ^ byte
                 unit = self.unit(child)
                 if _label(unit) != byte:  # the unit is no child, or that of another node
                     return found
-                children = child ^ _offset(unit)
+                base = child ^ _offset(unit)
             if _ends_prefix(unit):
-                found = end + 1 - place, self.replacement(_value(self.unit(children ^ 0)))
+                found = end + 1 - place, self.replacement(_value(self.unit(base ^ 0)))
         return found
 
     def unit(self, place: int) -> int:

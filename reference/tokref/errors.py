@@ -11,7 +11,8 @@ from typing import Any
 class InputError(Exception):
     """An input that cannot be answered.
 
-    ``reason`` is one of the list in ``spec/09-errors.md`` (ERROR-1); ``message`` names the offending value.
+    ``reason`` is one of the list in ``spec/09-errors.md`` (ERROR-1); ``message`` names the offending value. ``place``
+    is where in a pattern the construct begins that is refused, counted from 0, and None for anything else.
 
     >>> raise InputError("unknown_symbol", "'m' is not in the vocabulary")
     Traceback (most recent call last):
@@ -21,6 +22,7 @@ class InputError(Exception):
 
     reason: str
     message: str
+    place: int | None = None
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"

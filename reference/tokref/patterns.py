@@ -362,7 +362,8 @@ class PatternReader:
             self.place = number.end()
             code_point = int(number[1] or number[2] or number[3], 16)
             if code_point > 0x10FFFF:
-                raise InputError("unsupported", f"the pattern has {number[0]!r} at {start}, which is no character")
+                message = f"the pattern has {number[0]!r} at {start}, which is no character"
+                raise InputError("unsupported", message, start)
             return _write(chr(code_point))
         named = PROPERTY.match(self.source, start)
         if named and named[3] in PROPERTIES:
@@ -387,7 +388,7 @@ class PatternReader:
 
     def refuse(self, what: str) -> NoReturn:
         message = f"the pattern has {what!r} at {self.place}, which spec/13-patterns.md does not cover"
-        raise InputError("unsupported", message)
+        raise InputError("unsupported", message, self.place)
 
 
 def _write(character: str) -> str:

@@ -17,7 +17,7 @@ from tokref.values import Component, Tokenizer
 
 
 class Stopped(NamedTuple):
-    """The part of each step of a stream, what its end gives, and the text or the id that ended it before."""
+    """The part of each step of a stream, what its end gives, and the stop string or stop id that came, or None."""
 
     parts: list[str]
     end: str
@@ -51,7 +51,9 @@ def decode_stream(
 class TextStream:
     """A stream: the ids that have gone in, and of their text what is settled, and what is open.
 
-    ``open`` is what the end of the stream gives (STREAM-4).
+    What is settled has been given, and is not taken back. Decoders whose text later ids can change all the same are not
+    specified, and a run of byte tokens that becomes invalid is not either (STREAM-9). ``open`` is what the end of the
+    stream gives (STREAM-4).
 
     >>> from tokref import Bpe
     >>> tokenizer = Tokenizer(Bpe({"a": 0, "Ã": 1, "©": 2}), decoder=Component("byte_level"))
@@ -123,7 +125,7 @@ def decode_until(
         # What may yet become a stop string is held back; a later step may show that it does not.
         safe = len(text) - _beginning_at_end(text, stops)  # STOP-2
         parts.append(text[given:safe])
-        given = max(given, safe)
+        given = safe  # which is never less than before: what is held back begins no earlier
     before, stopped = _cut(text + stream.open, stops, keep_stop)  # STOP-3
     return Stopped(parts, before[given:], stopped)
 
@@ -131,7 +133,7 @@ def decode_until(
 def _stop_at(
     id: int, text: str, stream: TextStream, stops: Sequence[str], keep_stop: bool
 ) -> tuple[str, str | int | None]:
-    """Return the text before a stop id, or with ``keep_stop`` with its own, and what stopped the stream (STOP-5).
+    """Return the text before a stop id, or up to its end with ``keep_stop``, and what stopped the stream (STOP-5).
 
     The stream ends there, so its open end may complete a stop string, which then comes first.
     """
@@ -204,7 +206,11 @@ def open_end(data: bytes) -> int:
     >>> open_end(b"a\xe4\xbe"), open_end(b"a"), open_end(b"\xff")
     (2, 0, 0)
     """
-    for size in (1, 2, 3):  # a character has four bytes at most
+    for size in (
+        1,
+        2,
+        3,
+    ):  # a character has four bytes at most; two sizes cannot fit, as only one byte can be the first
         if size <= len(data) and _is_beginning(data[-size:]):
             return size
     return 0

@@ -230,8 +230,8 @@ def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> l
     last token starts first stays: the option ``earliest_start``, and as good as any (UNI-SEG-3). With ``unknown_cost``
     a character that is not a token by itself may also stand for an unknown token.
     """
-    best: list[_Last | None] = [_Last(0, 0.0), *[None] * len(word)]
-    longest = max(map(len, costs), default=0) or 1
+    best: list[_Last | None] = [_Last(0, 0.0), *[None] * len(word)]  # before the word stands nothing, at no cost
+    longest = max(map(len, costs), default=0) or 1  # a character may be unknown where there are no tokens at all
     for start in range(len(word)):
         before = best[start]
         if before is None:
@@ -263,7 +263,7 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
     Raises:
         InputError: ``unknown_symbol``.
 
-    >>> model = Unigram({"<unk>": 0, "a": 1}, unknown_token="<unk>")
+    >>> model = Unigram({"<unk>": 1, "a": 4}, unknown_token="<unk>")
     >>> [token.text for token in encode_unigram(AlignedText.from_input("ax"), model, Choices(unigram_unknown="run"))]
     ['a', '<unk>']
     """
@@ -311,7 +311,7 @@ def _join_unknown(
 
 
 def cost_of_unknown(model: Unigram, costs: Costs, choices: Choices) -> float:
-    """Return the cost of an unknown character: more than that of any token (UNI-UNK-3).
+    """Return the cost of an unknown character: more than that of any token whose probability is above 0 (UNI-UNK-3).
 
     Were it less, an unknown token would take the place of tokens that are there.
 
