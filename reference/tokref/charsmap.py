@@ -68,7 +68,7 @@ class CharacterMap:
                     return found
                 base = child ^ _offset(unit)
             if _ends_prefix(unit):
-                found = end + 1 - place, self.replacement(_value(self.unit(base ^ 0)))
+                found = end + 1 - place, self.replacement(_value(self.unit(base)))
         return found
 
     def unit(self, place: int) -> int:

@@ -206,11 +206,8 @@ def open_end(data: bytes) -> int:
     >>> open_end(b"a\xe4\xbe"), open_end(b"a"), open_end(b"\xff")
     (2, 0, 0)
     """
-    for size in (
-        1,
-        2,
-        3,
-    ):  # a character has four bytes at most; two sizes cannot fit, as only one byte can be the first
+    # A character has four bytes at most. Only one size can fit, for the first byte of a character is never a later one.
+    for size in (1, 2, 3):
         if size <= len(data) and _is_beginning(data[-size:]):
             return size
     return 0
