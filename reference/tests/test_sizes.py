@@ -59,6 +59,13 @@ def test_a_pattern_that_asks_for_much_is_refused(pattern: str, message: str) -> 
     assert caught.value.message.startswith(message)
 
 
+@pytest.mark.parametrize(("pattern", "place"), [(r"ab\Xc", 2), (r"a\x{110000}", 1), ("a(?P<b>c)", 1), ("(a", None)])
+def test_a_refusal_says_where_in_a_pattern_the_construct_begins(pattern: str, place: int | None) -> None:
+    with pytest.raises(InputError) as caught:
+        compile_pattern(pattern, Choices())
+    assert caught.value.place == place
+
+
 @pytest.mark.parametrize(
     "pattern", [r"a{1000}", r"(?:a{100}){100}", r"(?:a{1000}b{1000}){10}", r"[[[a]b]&&[a]]", r"\x{10FFFF}"]
 )

@@ -5,13 +5,9 @@ least significant byte first; what is left are the replacements, each ended by a
 
 A double array keeps a whole trie in one list of units, of 32 bits each. There are two kinds, told apart by bit 31:
 
-=========  ======  ===========  ====================================================================================
-bit 31     30-10   9            8, and 7-0
-=========  ======  ===========  ====================================================================================
-0: a node  offset  is it 256    whether a prefix ends here, and the label: the byte that leads to this node
-                   times that?
-1: a value  where a replacement begins, in bytes from the first one; in bits 30-0
-=========  ======================================================================================================
+    bits     31  30-10   9          8                   7-0
+    node     0   offset  times 256  a prefix ends here  label: the byte that leads to this node
+    value    1   where a replacement begins, in bytes from the first one
 
 The children of a node at place ``p`` have the base ``p ^ offset``, and the child for a byte is at ``base ^ byte``. The
 children of all nodes lie among one another, so a unit at such a place may be another node's child, and it is this one's
