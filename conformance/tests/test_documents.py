@@ -54,7 +54,10 @@ def test_a_section_ends_where_the_next_begins() -> None:
 def test_a_document_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as caught:
         sections(tmp_path)
-    assert str(caught.value) == f"{tmp_path / compare.FILES['notebook']}: is not there; give the folder that holds the documents"
+    assert (
+        str(caught.value)
+        == f"{tmp_path / compare.FILES['notebook']}: is not there; give the folder that holds the documents"
+    )
 
 
 @pytest.mark.slow
