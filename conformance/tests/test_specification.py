@@ -283,7 +283,7 @@ def test_a_chapter_that_is_wrong_is_refused(
 
 
 @pytest.mark.parametrize("chapter", ["04-bpe", "05-wordpiece", "06-unigram"])
-def test_every_line_of_an_example_names_a_case(chapter: str) -> None:
+def test_the_examples_of_chapters_name_cases_that_exist(chapter: str) -> None:
     text = (specification_folder() / f"{chapter}.md").read_text("utf-8")
     named = re.findall(r" {2,}((?:bpe|wordpiece|unigram)-[a-z0-9-]+)$", text, re.MULTILINE)
     assert len(named) >= 7

@@ -404,7 +404,7 @@ def test_a_cache_holds_no_long_texts() -> None:
     assert cache == {"a": 1}
 
 
-#: Marks that stand in different order, a letter that is a mark in two forms, and a mark that comes apart into two.
+#: Marks of several combining classes, a letter that two of the forms make a mark, and a mark that decomposes into two.
 MARKS = "\u0301\u0323\u0334\u0345\u3099\u0f71\uff9e\u0344"
 
 

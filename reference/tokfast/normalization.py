@@ -245,8 +245,7 @@ def _bert_functions(
 def unicode_form(form: Form, text: str) -> str:
     """Write a text in one of the four forms.
 
-    Where many marks follow one another they are put in order first: Python's own function takes the square of their
-    number if they are not.
+    A long run of marks is sorted first. Python's own function takes quadratic time for marks that are out of order.
 
     >>> unicode_form("NFC", "e\u0301") == "é"
     True

@@ -177,7 +177,7 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     >>> [token.text for token in encode_bpe(AlignedText.from_input("mug"), model, Choices())]
     ['[UNK]', 'ug']
     """
-    # Files that were made from ranks say so (Llama 3's does): their merges were found afterwards, and do not lead to
+    # A file that was converted from ranks sets this, as Llama 3's does. Its merges were derived later and do not make
     # every token.
     if model.ignore_merges and piece.text in model.vocabulary:  # BPE-WHOLE-1: even where no merges lead to it
         return [Token(piece.text, model.vocabulary[piece.text], *piece.span(0, len(piece.text)))]

@@ -12,8 +12,8 @@ A double array keeps a whole trie in one list of units, of 32 bits each. There a
 The children of a node at place ``p`` have the base ``p ^ offset``, and the child for a byte is at ``base ^ byte``. The
 children of all nodes lie among one another, so a unit at such a place may be another node's child, and it is this one's
 only if its label is the byte. What a prefix becomes stands where the child for byte 0 would, at the base itself. It is
-a value, and values have bit 31, so their label is no byte and no text leads to them. A place that nobody uses has to
-hold such a unit too: one of 0 would be a child for U+0000.
+a value, and values have bit 31, so their label is no byte and no text leads to them. An unused
+place must hold a value too, because a unit of 0 would be a child for U+0000.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class CharacterMap:
             for byte in text[end].encode("utf-8", "surrogatepass"):  # NORM-MAP-3
                 child = base ^ byte
                 unit = self.unit(child)
-                if _label(unit) != byte:  # the unit is no child, or that of another node
+                if _label(unit) != byte:  # this node has no child for the byte
                     return found
                 base = child ^ _offset(unit)
             if _ends_prefix(unit):
@@ -78,6 +78,7 @@ class CharacterMap:
 
 
 IS_VALUE = 1 << 31
+"""The bit that tells a value from a node."""
 
 NO_MAP = CharacterMap((), b"")
 """The map that replaces nothing."""

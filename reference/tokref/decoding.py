@@ -268,8 +268,8 @@ def token_bytes(token: str) -> bytes:
     """
     if all(character in BYTE_CHARACTERS for character in token):
         return bytes(BYTE_CHARACTERS.index(character) for character in token)
-    # Such a token, mostly an added one, was never written as bytes, so it stands for its own text. Of one that has
-    # characters of the alphabet alone, such as é, nobody can tell, and it is read as bytes.
+    # A character outside the byte alphabet shows that the token, mostly an added one, was never written as bytes, so it
+    # stands for its own text. An added token such as é has only characters of the alphabet, and is read as bytes.
     return utf_8(token)  # DEC-BYTE-3
 
 

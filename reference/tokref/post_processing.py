@@ -23,7 +23,7 @@ Template = Annotated[tuple[Component, ...], "items of a template"]
 """Components of the types ``sequence`` and ``special``; any other tuple of components is that of a sequence."""
 
 NamedTokens = Mapping[str, tuple[TokenAndId, ...]]
-"""The tokens with their ids that each name of a template stands for."""
+"""For each name in a template, the tokens that replace it, with their ids."""
 
 
 class Item(NamedTuple):

@@ -211,9 +211,9 @@ def utf_8(text: str) -> bytes:
         raise InputError("invalid_input", f"the lone surrogate {found} has no UTF-8; replace it") from error
 
 
-# A vocabulary is a text file, in which a token that is a space or a control character would be lost. So each byte has a
-# character that can be seen. Most of Latin-1 stands for itself, and the rest is moved behind U+00FF in its order, so a
-# space, the 33rd of them, is U+0120, Ġ.
+# A vocabulary is a text file, in which spaces and control characters get lost. So a visible character stands for each
+# byte. Most bytes keep their character in Latin-1. The other 68 take the characters from U+0100 on, in order: the space
+# is the 33rd of them and becomes U+0120, Ġ.
 def _make_byte_characters() -> tuple[str, ...]:
     themselves = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(256) if byte not in themselves]  # 68 of them
@@ -279,8 +279,8 @@ def _alternate(matches: list[tuple[int, int]], length: int) -> list[Part]:
 JOINED: Mapping[Behavior, list[tuple[bool, bool]]] = {
     "removed": [],
     "isolated": [],
-    "merged_with_previous": [(False, True)],  # PRE-SPLIT-3: a match is joined to what is none before it
-    "merged_with_next": [(True, False)],  # PRE-SPLIT-4: and here to what is none behind it
+    "merged_with_previous": [(False, True)],  # PRE-SPLIT-3: a match joins the text before it
+    "merged_with_next": [(True, False)],  # PRE-SPLIT-4: a match joins the text after it
     "contiguous": [(True, True), (False, False)],  # PRE-SPLIT-5
 }
 """Which neighbours become one part: whether the one is a match, and whether the next is."""

@@ -18,7 +18,7 @@ from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.values import Token, Unigram, Words, unknown_token
 
-UNKNOWN_PENALTY = 10.0  # SentencePiece's number, as published; no document and no paper explains it
+UNKNOWN_PENALTY = 10.0  # SentencePiece's number, as published
 """How far the cost of an unknown character lies above that of the least probable token (UNI-UNK-3)."""
 
 Costs = Mapping[str, float]

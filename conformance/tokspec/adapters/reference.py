@@ -585,7 +585,7 @@ class ReferenceAdapter:
 
 
 class _CompiledPattern(TimedPattern):
-    """A pattern that the chapter reads once for all texts; by itself it reads it anew for each."""
+    """A pattern that is compiled for the first text and kept; ``TimedPattern`` compiles it for each text."""
 
     def compile(self, choices: Choices) -> Any:
         """Return what the chapter compiles it to."""

@@ -228,7 +228,7 @@ def _read_padding_strategy(value: Any) -> int | None:
 
 READERS: Mapping[Any, Reader] = {
     bool: read_boolean,
-    bool | None: read_boolean,  # not to say it has a meaning of its own (NORM-BERT-5)
+    bool | None: read_boolean,  # leaving it out has a meaning of its own (NORM-BERT-5)
     str: read_text,
     Character: read_character,
     int: partial(read_integer, smallest=0),
