@@ -373,14 +373,13 @@ def test_canonically_equivalent_characters_are_different() -> None:
 @pytest.mark.parametrize("choices", [SINGLE_PASS, LOWEST_RANK, IN_VOCABULARY])
 def test_the_parts_of_an_unused_token_stand_where_they_stand_in_it(choices: Choices) -> None:
     merges = (("b", "c"), ("a", "bc"))
-    model = Bpe({"a": 0, "b": 1, "c": 2, "bc": 3, "abc": 4}, merges, unused=frozenset(["abc"]))
+    model = Bpe({"a": 0, "b": 1, "c": 2, "bc": 3, "abc": 4}, merges, kinds={"abc": "unused"})
     assert encode("cabc", model, choices) == [("c", 2, 0, 1), ("a", 0, 1, 2), ("bc", 3, 2, 4)]
 
 
 def test_the_parts_of_an_unused_token_with_a_suffix_stand_within_it() -> None:
     vocabulary = {"a": 0, "b": 1, "b</w>": 2, "ab</w>": 3, "?": 4}
-    unused = frozenset(["ab</w>"])
-    model = Bpe(vocabulary, (("a", "b</w>"),), "?", end_of_word_suffix="</w>", unused=unused)
+    model = Bpe(vocabulary, (("a", "b</w>"),), "?", end_of_word_suffix="</w>", kinds={"ab</w>": "unused"})
     suffix = [("?", 4, 1, 2)] * 4
     assert encode("ab", model, Choices()) == [("a", 0, 0, 1), ("b", 1, 1, 2), *suffix]
 

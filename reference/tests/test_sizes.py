@@ -13,7 +13,7 @@ from tokref.ceilings import TimedPattern, refuse_heavy_pattern, refuse_large_enc
 from tokref.normalization import normalize
 from tokref.patterns import compile_pattern
 from tokref.unigram import segmentations
-from tokref.values import reserve
+from tokref.values import set_kind
 
 from .strategies import charsmap
 
@@ -137,9 +137,10 @@ class Counted(str):
         return str.__eq__(self, other)
 
 
-def test_tokens_are_reserved_without_comparing_all_with_all() -> None:
+def test_kinds_are_set_without_comparing_all_with_all() -> None:
     """A file of SentencePiece has 250,000 tokens, and thousands of them of a type that no text has."""
     weights = {Counted(number): -1.0 for number in range(500)}
     Counted.compared = 0
-    assert len(reserve(Unigram(weights), [Counted(number) for number in range(400)]).reserved) == 400
+    model = set_kind("unused", [Counted(number) for number in range(400)], Unigram(weights))
+    assert len(model.kinds) == 400 and len(model.ordinary) == 100
     assert Counted.compared < 4000

@@ -19,7 +19,7 @@ from tokfast.values import Cache, Part, byte_tokens
 from tokref.bpe import BpeTraining, Target, base_vocabulary, join_symbols, mark_end, split_piece
 from tokref.choices import Choices
 from tokref.errors import InputError
-from tokref.values import Bpe, Pair, Words, all_tokens, number_tokens, unknown_token
+from tokref.values import Bpe, Pair, Words, number_tokens, set_kind, unknown_token
 
 LONG = 64
 """From how many characters a piece is cut into parts that are encoded apart."""
@@ -41,10 +41,11 @@ class BpeEncoder:
     def __init__(self, model: Bpe, choices: Choices) -> None:
         self._model = model
         self._choices = choices
-        self._ids = {token: id for token, id in model.vocabulary.items() if token not in model.unused}
-        self._byte_ids = {token: id for token, id in all_tokens(model).items() if token not in model.unused}
+        unused = {token for token, kind in model.kinds.items() if kind == "unused"}
+        self._ids = {token: id for token, id in model.vocabulary.items() if token not in model.kinds}
+        self._byte_ids = {token: id for token, id in model.vocabulary.items() if token not in unused}
         self._tokens = {id: token for token, id in model.vocabulary.items()}
-        self._unused = {model.vocabulary[token] for token in model.unused}
+        self._unused = {model.vocabulary[token] for token in unused}
         self._has_affixes = bool(model.continuing_prefix or model.end_of_word_suffix)
         self._drops_first = (
             model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging"
@@ -130,7 +131,8 @@ class BpeEncoder:
             return [(id, count)]
         if count == 1:
             return [(None, 1)]
-        parts = _MergeTable(self._model.without(self._tokens[id]), self._choices).merge(self._tokens[id])
+        without = set_kind("not_allowed", [self._tokens[id]], self._model)
+        parts = _MergeTable(without, self._choices).merge(self._tokens[id])
         return [part for id, count in parts for part in self._split_unused(id, count)]
 
     @cached_property
@@ -144,12 +146,14 @@ class _MergeTable:
 
     def __init__(self, model: Bpe, choices: Choices) -> None:
         self._model = model
-        self._ids = ids = model.vocabulary
+        left_out = {token for token, kind in model.kinds.items() if kind != "unused"}  # of which merging makes none
+        self._ids = ids = {token: id for token, id in model.vocabulary.items() if token not in left_out}
         self._later_ranks: dict[_Pair, list[int]] = {}  # of a merge that is listed more than once, all, rising
         self._ranks: dict[str, int] = {}  # of the tokens of a model with scores
         if model.scores is not None:
-            falling = {score: rank for rank, score in enumerate(sorted({*model.scores.values()}, reverse=True))}
-            self._ranks = {token: falling[score] for token, score in model.scores.items()}
+            scores = {token: model.scores[token] for token in ids}
+            falling = {score: rank for rank, score in enumerate(sorted({*scores.values()}, reverse=True))}
+            self._ranks = {token: falling[score] for token, score in scores.items()}
         if model.scores is not None or choices.bpe_pairs == "in_vocabulary":
             self._tokens = {id: token for token, id in ids.items()}
             self._rank_of: Callable[[_Pair], int | None] = self._id_of_both
@@ -158,13 +162,15 @@ class _MergeTable:
             self._merged: Sequence[int] = range(max(ids.values(), default=0) + 1)  # a rank is an id
             self._has_turns = self._takes_all_places = False
             return
-        lefts, rights = zip(*model.merges, strict=True) if model.merges else ((), ())
+        merges = model.merges
+        if left_out:
+            merges = tuple(pair for pair in merges if left_out.isdisjoint((*pair, join_symbols(pair, model))))
+        lefts, rights = zip(*merges, strict=True) if merges else ((), ())
         pairs: list[_Pair] = [*zip(map(ids.get, lefts), map(ids.get, rights), strict=True)]
         ranks = dict(zip(reversed(pairs), reversed(range(len(pairs))), strict=True))  # of equal pairs, the first
         self._rank_of = ranks.get  # BPE-ENC-2
-        prefixed = model.continuing_prefix
-        joined = (join_symbols(pair, model) for pair in model.merges) if prefixed else map("".join, model.merges)
-        self._merged = [ids[token] for token in joined]
+        made = (join_symbols(pair, model) for pair in merges) if model.continuing_prefix else map("".join, merges)
+        self._merged = [ids[token] for token in made]
         self._has_turns = choices.bpe_merge_order == "single_pass"
         self._takes_all_places = not self._has_turns and choices.bpe_merge_places == "all"  # BPE-ENC-11
         for rank, pair in enumerate(pairs) if len(ranks) < len(pairs) else ():

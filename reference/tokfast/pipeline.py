@@ -47,7 +47,6 @@ from tokref.values import (
     WordLevel,
     WordPiece,
     Words,
-    all_tokens,
 )
 
 _ENCODERS: Mapping[type, Callable[[Any, Choices], Encoder]] = {
@@ -288,7 +287,7 @@ class FastTokenizer:
     def _encoder(self) -> Encoder:
         model = self.tokenizer.model
         encoder = _ENCODERS[type(model)](model, self.choices)
-        return SymbolEncoder(encoder, model) if isinstance(model, Bpe | Unigram) and model.symbols else encoder
+        return SymbolEncoder(encoder, model) if model and "user_defined" in model.kinds.values() else encoder
 
     @cached_property
     def _decoder(self) -> Decoder:
@@ -297,7 +296,7 @@ class FastTokenizer:
 
     @cached_property
     def _checks_tokens(self) -> bool:
-        return self.tokenizer.model is not None and bool(all_tokens(self.tokenizer.model))  # DEC-4
+        return self.tokenizer.model is not None and bool(self.tokenizer.model.vocabulary)  # DEC-4
 
     def _require_model(self) -> None:
         if self.tokenizer.model is None:

@@ -11,7 +11,7 @@ from tokref.alignment import AlignedText, Step
 from tokref.charsmap import CharacterMap
 from tokref.choices import Choices
 from tokref.sentencepiece import mark_steps
-from tokref.values import AddedToken, Bpe, Unigram
+from tokref.values import AddedToken, Model
 
 
 class SentencePieceNormalizer:
@@ -54,10 +54,10 @@ class SentencePieceNormalizer:
 class SymbolEncoder:
     """A model with user-defined symbols, prepared to encode many pieces (SP-SYMBOL-1)."""
 
-    def __init__(self, encoder: Encoder, model: Bpe | Unigram) -> None:
+    def __init__(self, encoder: Encoder, model: Model) -> None:
         self._encoder = encoder
-        self._ids = model.reserved
-        self._symbols = _finder(model.symbols)
+        self._ids = {token: model.vocabulary[token] for token, kind in model.kinds.items() if kind == "user_defined"}
+        self._symbols = _finder(self._ids)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""

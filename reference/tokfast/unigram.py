@@ -18,7 +18,7 @@ from tokfast.values import Part, byte_tokens
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.unigram import Segmentation, UnigramTraining, cost_of_unknown, token_costs
-from tokref.values import Unigram, Words, all_tokens, unknown_token
+from tokref.values import Unigram, Words, unknown_token
 
 
 class _Node(dict[str, "_Node"]):
@@ -115,8 +115,9 @@ class UnigramEncoder:
     def __init__(self, model: Unigram, choices: Choices) -> None:
         costs = token_costs(model)
         self._model = model
-        self._ids = model.vocabulary
-        self._byte_ids = {token: id for token, id in all_tokens(model).items() if token not in model.unused}
+        self._ids = {token: id for token, id in model.vocabulary.items() if token not in model.kinds}
+        unused = {token for token, kind in model.kinds.items() if kind == "unused"}
+        self._byte_ids = {token: id for token, id in model.vocabulary.items() if token not in unused}
         self._trie = _Trie(costs)
         self._unknown_row: tuple[str, int | None] | None = None  # known when it was needed: it may be refused
         self._without_token = "error" if model.unknown_token is not None else choices.unigram_unknown_without_token
@@ -213,7 +214,7 @@ def loss_increase(words: Words, model: Unigram, token: str) -> float:
     >>> loss_increase({"aa": 1}, Unigram({"a": 1, "aa": 1}), "aa")
     0.6931471805599453
     """
-    if token not in model.weights:  # ERROR-2
+    if token not in model.ordinary:  # ERROR-2
         raise InputError("invalid_input", f"{token!r} is not in the vocabulary and cannot be removed")
     return _finite(_Losses(words, token_costs(model)).increase(token))
 
@@ -225,7 +226,7 @@ def loss_increases(words: Words, model: Unigram) -> dict[str, float]:
     {'aa': 0.6931471805599453}
     """
     losses = _Losses(words, token_costs(model))
-    return {token: losses.increase(token) for token in model.weights if len(token) != 1}  # UNI-PRUNE-1
+    return {token: losses.increase(token) for token in model.ordinary if len(token) != 1}  # UNI-PRUNE-1
 
 
 def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str, ...], Unigram]:
@@ -237,9 +238,9 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
     if not 0 < fraction <= 1:  # ERROR-2
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
     increases = loss_increases(words, model)
-    number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
+    number = int(len(model.ordinary) * fraction)  # UNI-PRUNE-6
     removed = dict.fromkeys(sorted(increases, key=increases.__getitem__)[:number])  # UNI-PRUNE-2: the sort is stable
-    left = {token: weight for token, weight in model.weights.items() if token not in removed}
+    left = {token: weight for token, weight in model.ordinary.items() if token not in removed}
     return tuple(removed), replace(model, weights=left, ids=None)  # UNI-PRUNE-3
 
 

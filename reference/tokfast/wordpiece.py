@@ -15,7 +15,7 @@ from tokfast.pairs import Key, PairQueue, SplitCorpus
 from tokfast.values import Part
 from tokref.bpe import Target
 from tokref.choices import Choices
-from tokref.values import Pair, WordLevel, WordPiece, Words, unknown_token
+from tokref.values import Pair, WordLevel, WordPiece, Words, is_ordinary, unknown_token
 from tokref.wordpiece import WordPieceTraining, length, split_word, wordpiece_alphabet
 
 
@@ -30,7 +30,8 @@ class WordPieceEncoder:
     def __init__(self, model: WordPiece, choices: Choices) -> None:
         self._model = model
         self._choices = choices
-        self._longest = max(map(len, model.vocabulary), default=0)
+        self._ids = {token: id for token, id in model.vocabulary.items() if token not in model.kinds}
+        self._longest = max(map(len, self._ids), default=0)
 
     def ids(self, piece: str) -> list[int | None]:
         """Encode a piece to ids alone."""
@@ -52,11 +53,11 @@ class WordPieceEncoder:
 
     def _longest_at(self, begin: int, piece: str) -> Part | None:
         """Return the longest token that stands at a place (WP-ENC-1); no end beyond the longest token is tried."""
-        vocabulary, prefix = self._model.vocabulary, self._model.continuing_prefix if begin > 0 else ""
+        ids, prefix = self._ids, self._model.continuing_prefix if begin > 0 else ""
         for end in range(min(len(piece), begin + self._longest - len(prefix)), begin, -1):
             text = prefix + piece[begin:end]
-            if text in vocabulary:
-                return Part(text, vocabulary[text], range(begin, end))
+            if text in ids:
+                return Part(text, ids[text], range(begin, end))
         return None
 
 
@@ -76,7 +77,7 @@ class WordLevelEncoder:
 
     def parts(self, piece: str) -> list[Part]:
         """Encode a piece."""
-        text, id = piece, self._model.vocabulary.get(piece)  # WL-1
+        text, id = piece, self._model.vocabulary.get(piece) if is_ordinary(piece, self._model) else None  # WL-1
         if id is None:  # WL-2
             text, id, _, _ = unknown_token(self._model, piece, 0, 0)
         return [Part(text, id, range(len(piece)))]

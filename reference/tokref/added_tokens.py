@@ -17,7 +17,7 @@ from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.normalization import normalize
-from tokref.values import AddedToken, Component, Tokenizer, reserve
+from tokref.values import AddedToken, Component, Tokenizer, set_kind
 
 SpecialTokens = Literal["all"] | Sequence[str]
 """The special tokens that a request allows or disallows: all, or the contents of some."""
@@ -52,7 +52,7 @@ def keep_allowed(tokenizer: Tokenizer, allowed: SpecialTokens, choices: Choices)
         hidden.append(token.content)
         if choices.special_not_allowed == "passed_over":  # TRUST-3
             kept.append(replace(token, passed_over=True))
-    model = reserve(tokenizer.model, hidden) if tokenizer.model else None  # TRUST-1
+    model = set_kind("not_allowed", hidden, tokenizer.model) if tokenizer.model else None  # TRUST-1
     return replace(tokenizer, added_tokens=tuple(kept), model=model)
 
 

@@ -16,7 +16,7 @@ from tokref.alignment import AlignedText
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.pre_tokenization import utf_8
-from tokref.values import Bpe, Pair, Token, Unigram, Words, all_tokens, number_tokens, unknown_token
+from tokref.values import Bpe, Pair, Token, Unigram, Words, is_ordinary, number_tokens, set_kind, unknown_token
 
 Split = tuple[tuple[str, ...], int]
 """A word as tokens, with its count."""
@@ -179,7 +179,7 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     """
     # A file that was converted from ranks sets this, as Llama 3's does. Its merges were derived later and do not make
     # every token.
-    if model.ignore_merges and piece.text in model.vocabulary:  # BPE-WHOLE-1: even where no merges lead to it
+    if model.ignore_merges and is_ordinary(piece.text, model):  # BPE-WHOLE-1: even where no merges lead to it
         return [Token(piece.text, model.vocabulary[piece.text], *piece.span(0, len(piece.text)))]
     symbols = split_piece(piece.text, model)  # BPE-ENC-1; TERM-1: characters are code points
     if model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging":  # BPE-ENC-8
@@ -233,7 +233,7 @@ def drop_unknown(piece: AlignedText, symbols: Sequence[Symbol], model: Bpe) -> t
     >>> drop_unknown(piece, split_piece("axb", Bpe()), Bpe({"a": 0, "b": 1}))[1]
     [Symbol(text='a', begin=0, end=1), Symbol(text='b', begin=1, end=2)]
     """
-    known = [symbol for symbol in symbols if symbol.text in model.vocabulary or byte_tokens(piece, symbol.begin, model)]
+    known = [symbol for symbol in symbols if _is_merged(symbol.text, model) or byte_tokens(piece, symbol.begin, model)]
     left = piece.rewrite((piece.text[begin:end], begin, end) for _, begin, end in known)
     return left, [Symbol(symbol.text, place, place + 1) for place, symbol in enumerate(known)]
 
@@ -255,7 +255,8 @@ def merge_symbols(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> li
         # This is how the documents' program goes: pair by pair through the list, and never back. What becomes possible
         # when its turn has passed stays apart, which only lists of merges that no training learned can show.
         for pair in model.merges:  # BPE-ENC-3; BPE-ENC-5: each merge has its turn once
-            symbols = merge_at(find_pair(_texts(symbols), pair), symbols, model)  # BPE-ENC-4
+            if _may_merge(pair, model):
+                symbols = merge_at(find_pair(_texts(symbols), pair), symbols, model)  # BPE-ENC-4
         return symbols
     while True:
         ranks = [(_rank(pair, model, choices), place) for place, pair in enumerate(pairwise(_texts(symbols)))]
@@ -288,14 +289,15 @@ def split_unused(symbols: Sequence[Symbol], model: Bpe, choices: Choices) -> lis
 
     An unused token is a step on the way to longer ones, so it is merged like any other and only then taken apart.
 
-    >>> model = Bpe({"a": 0, "b": 1, "ab": 2}, (("a", "b"),), unused=frozenset(["ab"]))
+    >>> model = Bpe({"a": 0, "b": 1, "ab": 2}, (("a", "b"),), kinds={"ab": "unused"})
     >>> [symbol.text for symbol in split_unused([Symbol("ab", 0, 2), Symbol("a", 2, 3)], model, Choices())]
     ['a', 'b', 'a']
     """
     found: list[Symbol] = []
     for symbol in symbols:
-        if symbol.text in model.unused and len(symbol.text) > 1:
-            merged = merge_symbols(_split_symbol(symbol), model.without(symbol.text), choices)
+        if model.kinds.get(symbol.text) == "unused" and len(symbol.text) > 1:
+            without = set_kind("not_allowed", [symbol.text], model)
+            merged = merge_symbols(_split_symbol(symbol), without, choices)
             found += split_unused(merged, model, choices)
         else:
             found.append(symbol)
@@ -308,7 +310,7 @@ def find_tokens(symbol: Symbol, piece: AlignedText, model: Bpe) -> list[Token]:
     >>> find_tokens(Symbol("b", 1, 2), AlignedText.from_input("ab"), Bpe({"b": 7}))
     [Token(text='b', id=7, start=1, end=2)]
     """
-    if symbol.text in model.vocabulary and symbol.text not in model.unused:  # TERM-2: equal code points; SP-UNUSED-1
+    if is_ordinary(symbol.text, model):  # SP-UNUSED-1
         return [Token(symbol.text, model.vocabulary[symbol.text], *piece.span(symbol.begin, symbol.end))]
     return byte_tokens(piece, symbol.begin, model)  # BPE-BYTES-1: unknown symbols are single characters
 
@@ -321,9 +323,8 @@ def byte_tokens(piece: AlignedText, place: int, model: Bpe | Unigram) -> list[To
     ['<0xC3>', '<0xA9>']
     """
     names = [f"<0x{byte:02X}>" for byte in utf_8(piece.text[place])] if model.byte_fallback else []
-    known = all_tokens(model) if names else {}
-    vocabulary = {token: id for token, id in known.items() if token not in model.unused}  # SP-UNUSED-1
-    if any(name not in vocabulary for name in names):
+    vocabulary = model.vocabulary if names else {}
+    if any(name not in vocabulary or model.kinds.get(name) == "unused" for name in names):  # SP-UNUSED-1
         return []
     return [Token(name, vocabulary[name], *piece.span(place, place + 1)) for name in names]  # BPE-BYTES-3
 
@@ -373,11 +374,21 @@ def _split_symbol(symbol: Symbol) -> list[Symbol]:
 
 def _rank(pair: Pair, model: Bpe, choices: Choices) -> float | None:
     """Return the rank of a pair, or None if it may not be merged (BPE-ENC-2)."""
+    made = join_symbols(pair, model)
     if model.scores is not None:  # SP-SCORE-1: the highest score has the lowest rank
-        score = model.scores.get(join_symbols(pair, model))
-        return None if score is None else -score
+        return -model.scores[made] if _is_merged(made, model) else None
+    if not _may_merge(pair, model):
+        return None
     # tiktoken's files list no merges. Any two neighbours merge whose join is a token, and its id is the rank.
     if choices.bpe_pairs == "in_vocabulary":
-        is_known = pair[0] in model.vocabulary and pair[1] in model.vocabulary
-        return model.vocabulary.get(join_symbols(pair, model)) if is_known else None
+        return model.vocabulary[made]
     return model.merges.index(pair) if pair in model.merges else None  # of a merge listed twice, the first rank
+
+
+def _may_merge(pair: Pair, model: Bpe) -> bool:
+    return all(_is_merged(token, model) for token in (*pair, join_symbols(pair, model)))
+
+
+def _is_merged(text: str, model: Bpe) -> bool:
+    """Whether a text is a token that merging knows: an ordinary one, or an unused one, to be taken apart afterwards."""
+    return text in model.vocabulary and model.kinds.get(text, "unused") == "unused"

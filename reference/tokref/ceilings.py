@@ -218,9 +218,10 @@ def refuse_many_segmentations(word: str, model: Unigram) -> None:
         ...
     tokref.errors.InputError: unsupported: 'aaaaaaaaaaaaaaaaaaaaaaaaa' has 121393 segmentations, more than 100000
     """
+    known = model.ordinary
     counts = {len(word): 1}  # how many ways there are to write what begins at a place
     for start in reversed(range(len(word))):
-        ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in model.weights]
+        ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in known]
         counts[start] = sum(counts[end] for end in ends)
         if counts[start] > MOST_SEGMENTATIONS:
             message = f"{brief(word[start:])} has {counts[start]} segmentations, more than {MOST_SEGMENTATIONS}"

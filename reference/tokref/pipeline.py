@@ -38,11 +38,9 @@ from tokref.values import (
     Model,
     Token,
     Tokenizer,
-    Unigram,
     WordLevel,
     WordPiece,
     Words,
-    all_tokens,
 )
 from tokref.word_level import encode_word_level
 from tokref.wordpiece import encode_wordpiece
@@ -211,7 +209,7 @@ def prepare_decoding(
         InputError: ``unknown_id``.
     """
     vocabulary = tokenizer.vocabulary
-    has_vocabulary = tokenizer.model is not None and bool(all_tokens(tokenizer.model))
+    has_vocabulary = tokenizer.model is not None and bool(tokenizer.model.vocabulary)
     # Without a vocabulary there is nothing that a token could be missing from: a decoder can be asked by itself.
     missing = [token for token in tokens if token not in vocabulary] if has_vocabulary else []  # DEC-4
     if missing and choices.unknown_id == "error":  # DEC-3
@@ -327,19 +325,18 @@ def _encode_stretch(text: AlignedText, tokenizer: Tokenizer, choices: Choices) -
 
 
 def _encode_piece(piece: AlignedText, model: Model | None, choices: Choices) -> list[Token]:
-    if isinstance(model, Bpe | Unigram) and model.symbols:
-        tokens: list[Token] = []
-        for part, is_symbol in split_at_symbols(piece, model.symbols):  # SP-SYMBOL-1
-            if is_symbol:
-                tokens.append(Token(part.text, model.reserved[part.text], *part.span(0, len(part.text))))
-            else:
-                tokens += _encode_piece(part, replace(model, symbols=()), choices)
-        return tokens
-    if isinstance(model, Bpe):
-        return encode_bpe(piece, model, choices)
-    if isinstance(model, WordPiece):
-        return encode_wordpiece(piece, model, choices)
-    if isinstance(model, WordLevel):
-        return encode_word_level(piece, model)
     assert model is not None
-    return encode_unigram(piece, model, choices)
+    symbols = [token for token, kind in model.kinds.items() if kind == "user_defined"]
+    tokens: list[Token] = []
+    for part, is_symbol in split_at_symbols(piece, symbols) if symbols else [(piece, False)]:  # SP-SYMBOL-1
+        if is_symbol:
+            tokens.append(Token(part.text, model.vocabulary[part.text], *part.span(0, len(part.text))))
+        elif isinstance(model, Bpe):
+            tokens += encode_bpe(part, model, choices)
+        elif isinstance(model, WordPiece):
+            tokens += encode_wordpiece(part, model, choices)
+        elif isinstance(model, WordLevel):
+            tokens += encode_word_level(part, model)
+        else:
+            tokens += encode_unigram(part, model, choices)
+    return tokens

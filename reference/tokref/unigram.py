@@ -8,7 +8,7 @@ tokens whose removal raises the loss least: those without which the words can be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -105,9 +105,9 @@ def token_probabilities(model: Unigram) -> dict[str, float]:
     {'a': 0.25, 'b': 0.75}
     """
     if model.kind == "log_probability":  # UNI-MODEL-1
-        return {token: math.exp(weight) for token, weight in model.weights.items()}
-    total = sum(model.weights.values()) + model.reserved_weight  # SP-TYPE-3
-    return {token: frequency / total if total else 0.0 for token, frequency in model.weights.items()}  # UNI-PROB-1
+        return {token: math.exp(weight) for token, weight in model.ordinary.items()}
+    total = sum(model.weights.values())  # SP-TYPE-3: of all tokens, whatever their kinds
+    return {token: frequency / total if total else 0.0 for token, frequency in model.ordinary.items()}  # UNI-PROB-1
 
 
 def token_costs(model: Unigram) -> dict[str, float]:
@@ -120,7 +120,7 @@ def token_costs(model: Unigram) -> dict[str, float]:
     {'a': 1.5, 'b': 2.5}
     """
     if model.kind == "log_probability":  # UNI-MODEL-1
-        return {token: -weight for token, weight in model.weights.items()}
+        return {token: -weight for token, weight in model.ordinary.items()}
     return {token: -math.log(value) if value else math.inf for token, value in token_probabilities(model).items()}
 
 
@@ -134,7 +134,7 @@ def segmentations(word: str, model: Unigram) -> list[Segmentation]:
     [Segmentation(tokens=('a', 'a'), value=0.5625), Segmentation(tokens=('aa',), value=0.25)]
     """
     probabilities = token_probabilities(model)
-    return [Segmentation(tokens, _multiply(tokens, probabilities)) for tokens in _ways(word, model)]
+    return [Segmentation(tokens, _multiply(tokens, probabilities)) for tokens in _ways(word, probabilities)]
 
 
 def nbest(word: str, model: Unigram, size: int) -> list[tuple[str, ...]]:
@@ -151,17 +151,17 @@ def nbest(word: str, model: Unigram, size: int) -> list[tuple[str, ...]]:
     if size == 0:
         return []
     costs = token_costs(model)
-    ways = _ways(word, model)
+    ways = _ways(word, costs)
     if not ways:  # UNI-UNK-2
         raise InputError("no_segmentation", f"{word!r} cannot be written with the tokens of the vocabulary")
     return sorted(ways, key=lambda tokens: sum(costs[token] for token in tokens))[:size]
 
 
-def _ways(word: str, model: Unigram) -> list[tuple[str, ...]]:
+def _ways(word: str, known: Container[str]) -> list[tuple[str, ...]]:
     """Return all segmentations of a word; ``ways[start]`` lists those of ``word[start:]``."""
     ways: dict[int, list[tuple[str, ...]]] = {len(word): [()]}
     for start in reversed(range(len(word))):
-        ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in model.weights]
+        ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in known]
         ways[start] = [(word[start:end], *rest) for end in ends for rest in ways[end]]
     return ways[0]
 
@@ -398,7 +398,7 @@ def loss_increase(words: Words, model: Unigram, token: str) -> float:
     >>> loss_increase({"aa": 1}, Unigram({"a": 1, "aa": 1}), "aa")
     0.6931471805599453
     """
-    if token not in model.weights:  # ERROR-2
+    if token not in model.ordinary:  # ERROR-2
         raise InputError("invalid_input", f"{token!r} is not in the vocabulary and cannot be removed")
     costs = token_costs(model)
     return _finite(_increase(token, _segment_words(words, costs), costs))
@@ -419,7 +419,7 @@ def loss_increases(words: Words, model: Unigram) -> dict[str, float]:
         for token in set(word.tokens):
             users.setdefault(token, []).append(word)
     # Without its characters a model could not write every word any more.
-    removable = [token for token in model.weights if len(token) != 1]  # UNI-PRUNE-1
+    removable = [token for token in costs if len(token) != 1]  # UNI-PRUNE-1
     return {token: _increase(token, users.get(token, []), costs) for token in removable}
 
 
@@ -436,9 +436,9 @@ def prune_step(words: Words, model: Unigram, fraction: float) -> tuple[tuple[str
         raise InputError("invalid_input", f"{fraction!r} is not a fraction; give a number above 0 and up to 1")
     increases = loss_increases(words, model)
     # In binary floating point, in which 0.29 of 100 tokens are 28.
-    number = int(len(model.weights) * fraction)  # UNI-PRUNE-6
+    number = int(len(model.ordinary) * fraction)  # UNI-PRUNE-6
     removed = sorted(increases, key=lambda token: increases[token])[:number]  # UNI-PRUNE-2: the sort is stable
-    left = {token: weight for token, weight in model.weights.items() if token not in removed}
+    left = {token: weight for token, weight in model.ordinary.items() if token not in removed}
     # UNI-PRUNE-3: with the tokens that are gone the sum of all frequencies is smaller, and all probabilities are larger
     return tuple(removed), replace(model, weights=left, ids=None)
 

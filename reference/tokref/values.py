@@ -6,9 +6,9 @@ plain ones and refuses those that contradict themselves, so no chapter checks a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from tokref.errors import InputError
 
@@ -71,13 +71,19 @@ def number_tokens(tokens: Iterable[str]) -> dict[str, int]:
     return {token: position for position, token in enumerate(tokens)}
 
 
+Kind = Literal["control", "user_defined", "unused", "byte", "unknown", "not_allowed"]
+"""What a token is that is not ordinary: a type of piece (SP-TYPE-1), or a special token that is text (TRUST-1).
+
+Ordinary tokens are found in a text where it spells them. User-defined ones are found before the model sees the text,
+byte tokens stand for what is unknown, and the others are never found. All keep their ids.
+"""
+
+
 @dataclass(frozen=True)
 class Bpe:
     """A Byte-Pair Encoding model (``spec/04-bpe.md``). ``merges`` stand in the order of their ranks.
 
-    ``vocabulary`` has what may stand in a text. Where tokens are of several types (``spec/15-sentencepiece.md``),
-    ``reserved`` has the others: ``symbols``, the user-defined ones, and what is never found. ``unused`` tokens are in
-    ``vocabulary``, as they are merged. ``dropout`` is 0 or 1 (BPE-DROPOUT-1).
+    ``kinds`` has the tokens that are not ordinary. ``dropout`` is 0 or 1 (BPE-DROPOUT-1).
     """
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
@@ -90,64 +96,55 @@ class Bpe:
     continuing_prefix: str = ""
     end_of_word_suffix: str = ""
     scores: Mapping[str, float] | None = None
-    symbols: tuple[str, ...] = ()
-    unused: frozenset[str] = frozenset()
-    reserved: Mapping[str, int] = field(default_factory=dict)
-
-    def without(self, token: str) -> Bpe:
-        """Return the model without a token of its vocabulary, and without the merges that make it."""
-        vocabulary = {text: id for text, id in self.vocabulary.items() if text != token}
-        merges = tuple(pair for pair in self.merges if "".join(pair) != token)
-        scores = None if self.scores is None else {text: self.scores[text] for text in vocabulary}
-        return replace(self, vocabulary=vocabulary, merges=merges, scores=scores)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class WordPiece:
-    """A WordPiece model (``spec/05-wordpiece.md``). ``max_word_length`` is in code points, ``reserved`` as in Bpe."""
+    """A WordPiece model (``spec/05-wordpiece.md``). ``max_word_length`` is in code points."""
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     unknown_token: str = "[UNK]"
     continuing_prefix: str = "##"
     max_word_length: int = 100
-    reserved: Mapping[str, int] = field(default_factory=dict, repr=False)
+    kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class Unigram:
-    """A Unigram model (``spec/06-unigram.md``). ``kind`` says what the weight of each token is (UNI-MODEL-1).
-
-    ``symbols``, ``unused`` and ``reserved`` are those of :class:`Bpe`, but unused tokens are never found: ``reserved``
-    has them too. ``reserved_weight`` is the sum of the weights of what it has.
-    """
+    """A Unigram model (``spec/06-unigram.md``). ``kind`` says what the weight of each token is (UNI-MODEL-1)."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     kind: Literal["frequency", "log_probability"] = "frequency"
     unknown_token: str | None = None
     byte_fallback: bool = False
     ids: Mapping[str, int] | None = field(default=None, repr=False)
-    """The ids, where they are not the positions: of a model that lists a token twice (TERM-10), or reserves some."""
-    symbols: tuple[str, ...] = field(default=(), repr=False)
-    unused: frozenset[str] = field(default=frozenset(), repr=False)
-    reserved: Mapping[str, int] = field(default_factory=dict, repr=False)
-    reserved_weight: float = field(default=0, repr=False)
+    """The ids, where they are not the positions: of a model that lists a token twice (TERM-10)."""
+    kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False)
 
     @property
     def vocabulary(self) -> Mapping[str, int]:
         """The tokens with their ids."""
         return number_tokens(self.weights) if self.ids is None else self.ids
 
+    @property
+    def ordinary(self) -> Mapping[str, float]:
+        """The weights of the ordinary tokens, of which segmentations are made."""
+        return {token: weight for token, weight in self.weights.items() if token not in self.kinds}
+
 
 @dataclass(frozen=True)
 class WordLevel:
-    """A model that knows whole pieces only (``spec/14-word-level.md``). ``reserved`` is that of :class:`Bpe`."""
+    """A model that knows whole pieces only (``spec/14-word-level.md``)."""
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     unknown_token: str = "<unk>"
-    reserved: Mapping[str, int] = field(default_factory=dict, repr=False)
+    kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False)
 
 
 Model = Bpe | WordPiece | Unigram | WordLevel
+
+AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -219,45 +216,27 @@ class Tokenizer:
     @property
     def vocabulary(self) -> Mapping[str, int]:
         """The tokens of the model and the added ones, with their ids (TERM-9, ADDED-13)."""
-        of_model = all_tokens(self.model) if self.model is not None else {}
+        of_model = self.model.vocabulary if self.model is not None else {}
         return {**of_model, **{token.content: token.id for token in self.added_tokens if token.id is not None}}
 
 
-def all_tokens(model: Model) -> Mapping[str, int]:
-    """Return the tokens of a model with their ids, and among them those that are not found in a text.
+def is_ordinary(text: str, model: Model) -> bool:
+    """Whether a text is a token that is found where it stands (TERM-2: of equal code points).
 
-    >>> all_tokens(Bpe({"a": 1}, reserved={"<s>": 0}))
-    {'a': 1, '<s>': 0}
+    >>> is_ordinary("<s>", Bpe({"<s>": 0}, kinds={"<s>": "control"}))
+    False
     """
-    return {**model.vocabulary, **model.reserved} if model.reserved else model.vocabulary
+    return text in model.vocabulary and text not in model.kinds
 
 
-def reserve(model: Model, tokens: Collection[str]) -> Model:
-    """Return a model that finds some of its tokens in no text; they keep their ids (SP-TYPE-2, TRUST-1).
+def set_kind(kind: Kind, tokens: Iterable[str], model: AnyModel) -> AnyModel:
+    """Return a model in which some of its tokens are of another kind.
 
-    >>> model = reserve(Bpe({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)), ["ab"])
-    >>> model.vocabulary, model.merges, model.reserved
-    ({'a': 0, 'b': 1}, (), {'ab': 2})
+    >>> set_kind("not_allowed", ["<s>"], WordLevel({"<s>": 0})).kinds
+    {'<s>': 'not_allowed'}
     """
-    tokens = frozenset(tokens)  # a vocabulary may have thousands of them
-    left = {token: id for token, id in model.vocabulary.items() if token not in tokens}
-    reserved = {**model.reserved, **{token: id for token, id in model.vocabulary.items() if token in tokens}}
-    if isinstance(model, WordPiece | WordLevel):
-        return replace(model, vocabulary=left, reserved=reserved)
-    symbols = tuple(token for token in model.symbols if token not in tokens)
-    if isinstance(model, Unigram):
-        weights = {token: weight for token, weight in model.weights.items() if token in left}
-        others = model.reserved_weight + sum(model.weights[token] for token in model.weights if token in tokens)
-        return replace(model, weights=weights, ids=left, symbols=symbols, reserved=reserved, reserved_weight=others)
-    prefix = model.continuing_prefix
-    merges = tuple(
-        (one, two) for one, two in model.merges if {one, two, one + two.removeprefix(prefix)}.isdisjoint(tokens)
-    )
-    scores = None if model.scores is None else {token: model.scores[token] for token in left}
-    unused = model.unused.difference(tokens)
-    return replace(
-        model, vocabulary=left, merges=merges, scores=scores, symbols=symbols, unused=unused, reserved=reserved
-    )
+    vocabulary = model.vocabulary
+    return replace(model, kinds={**model.kinds, **{token: kind for token in tokens if token in vocabulary}})
 
 
 def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:
@@ -269,7 +248,7 @@ def unknown_token(model: Model, symbols: str, start: int, end: int) -> Token:
     token = model.unknown_token
     if token is None:
         raise InputError("unknown_symbol", f"{symbols!r} is unknown and the model has no unknown token")
-    vocabulary = all_tokens(model)
+    vocabulary = model.vocabulary
     # Refused here and not when the model is read: a text that needs no unknown token is encoded all the same.
     if token not in vocabulary:  # BPE-MODEL-2, WP-MODEL-1, UNI-MODEL-2, WL-2
         message = f"{symbols!r} is unknown and the unknown token {token!r} is not in the vocabulary"

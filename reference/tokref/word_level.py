@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tokref.alignment import AlignedText
-from tokref.values import Token, WordLevel, unknown_token
+from tokref.values import Token, WordLevel, is_ordinary, unknown_token
 
 
 def encode_word_level(piece: AlignedText, model: WordLevel) -> list[Token]:
@@ -17,6 +17,6 @@ def encode_word_level(piece: AlignedText, model: WordLevel) -> list[Token]:
     [Token(text='<unk>', id=0, start=0, end=4)]
     """
     start, end = piece.span(0, len(piece.text))
-    if piece.text in model.vocabulary:  # WL-1
+    if is_ordinary(piece.text, model):  # WL-1
         return [Token(piece.text, model.vocabulary[piece.text], start, end)]
     return [unknown_token(model, piece.text, start, end)]

@@ -14,7 +14,7 @@ from fractions import Fraction
 from tokref.alignment import AlignedText
 from tokref.bpe import Split, Target, count_pairs, merge_pair
 from tokref.choices import Choices
-from tokref.values import Pair, Token, WordPiece, Words, unknown_token
+from tokref.values import Pair, Token, WordPiece, Words, is_ordinary, unknown_token
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def encode_wordpiece(piece: AlignedText, model: WordPiece, choices: Choices) -> 
     while begin < size:
         prefix = model.continuing_prefix if begin > 0 else ""
         end = size
-        while end > begin and prefix + piece.text[begin:end] not in model.vocabulary:  # WP-ENC-1: the longest first
+        while end > begin and not is_ordinary(prefix + piece.text[begin:end], model):  # WP-ENC-1: the longest first
             end -= 1
         # What was found before is given up too: a word is known as a whole or not at all.
         if end == begin:  # WP-ENC-2

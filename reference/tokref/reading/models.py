@@ -28,9 +28,9 @@ from tokref.reading.shapes import (
     read_tokens,
     refuse,
 )
-from tokref.values import Bpe, Model, Unigram, WordLevel, WordPiece, number_tokens, reserve
+from tokref.values import Bpe, Kind, Model, Unigram, WordLevel, WordPiece, number_tokens
 
-PIECE_TYPES = ("control", "user_defined", "unused", "byte")
+PIECE_TYPES: tuple[Kind, ...] = ("control", "user_defined", "unused", "byte")
 """The types that a token may have, besides the ordinary one and that of the unknown token (SP-TYPE-1)."""
 
 
@@ -119,21 +119,17 @@ def _wordlevel(given: Mapping[str, Any], choices: Choices) -> WordLevel:
     return WordLevel(**read_keys("a wordlevel model", given, readers))
 
 
-def read_piece_types(value: Any) -> dict[str, tuple[str, ...]]:
+def read_piece_types(value: Any) -> dict[Kind, tuple[str, ...]]:
     """Return the tokens of each type that is not the ordinary one (SP-TYPE-1)."""
-    readers = dict.fromkeys(PIECE_TYPES, read_tokens)
-    return {
-        key: tokens
-        for key, tokens in read_keys("piece_types", read_mapping("piece_types", value), readers).items()
-        if tokens
-    }
+    found = read_keys("piece_types", read_mapping("piece_types", value), dict.fromkeys(PIECE_TYPES, read_tokens))
+    return {kind: found[kind] for kind in PIECE_TYPES if found.get(kind)}
 
 
-def set_types(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
-    """Take out of the vocabulary what is not found in a text by its place there (SP-TYPE-2)."""
+def set_types(model: Model, types: Mapping[Kind, tuple[str, ...]]) -> Model:
+    """Give the tokens of a model their types; that of the unknown token needs no list (SP-TYPE-2)."""
     if not isinstance(model, Bpe | Unigram):
         refuse("piece_types are for models of the types bpe and unigram")
-    kinds: dict[str, str] = {}
+    kinds: dict[str, Kind] = {}
     vocabulary = model.vocabulary
     for kind, tokens in types.items():
         for token in tokens:
@@ -146,13 +142,9 @@ def set_types(model: Model, types: Mapping[str, tuple[str, ...]]) -> Model:
             if kind == "byte" and not BYTE_TOKEN.fullmatch(token):
                 refuse(f"the byte piece {token!r} is not of the form <0x41>")
             kinds[token] = kind
-    found = ("unused",) if isinstance(model, Bpe) else ()
-    names = [token for token, kind in kinds.items() if kind not in found]
-    names += [] if model.unknown_token is None else [model.unknown_token]
-    symbols, unused = types.get("user_defined", ()), frozenset(types.get("unused", ()))
-    found_in_texts = reserve(model, names)
-    assert isinstance(found_in_texts, Bpe | Unigram)
-    return replace(found_in_texts, symbols=symbols, unused=unused)
+    if model.unknown_token is not None and model.unknown_token in vocabulary:
+        kinds[model.unknown_token] = "unknown"
+    return replace(model, kinds=kinds)
 
 
 MODELS: Mapping[str, Callable[[Mapping[str, Any], Choices], Model]] = {

@@ -29,7 +29,7 @@ from tokref.reading.shapes import (
     refuse,
     without_none,
 )
-from tokref.values import AddedToken, Model, Tokenizer, all_tokens
+from tokref.values import AddedToken, Kind, Model, Tokenizer
 
 
 def from_mapping(content: Mapping[str, Any], choices: Choices = Choices()) -> Tokenizer:  # noqa: B008 - immutable
@@ -60,11 +60,11 @@ def from_mapping(content: Mapping[str, Any], choices: Choices = Choices()) -> To
     if has_types:  # SP-TYPE-2: the unknown token has a type, even if no other has
         model = set_types(model, types)
     _tell_types(stages, model, types)
-    added_tokens = add_ids((*special_tokens, *stages.pop("added_tokens", ())), all_tokens(model))
+    added_tokens = add_ids((*special_tokens, *stages.pop("added_tokens", ())), model.vocabulary)
     return Tokenizer(model, added_tokens=added_tokens, **stages)
 
 
-def _tell_types(stages: dict[str, Any], model: Model, types: Mapping[str, tuple[str, ...]]) -> None:
+def _tell_types(stages: dict[str, Any], model: Model, types: Mapping[Kind, tuple[str, ...]]) -> None:
     """Tell SentencePiece's normalizer and decoder which types the tokens have (SP-NORM-2, SP-DEC-1)."""
     told: Mapping[str, Mapping[str, Any]] = {
         "normalizer": {"symbols": types.get("user_defined", ())},
