@@ -9,9 +9,9 @@ import pytest
 
 from tokref import Choices, InputError, Unigram, encode_inputs, from_mapping
 from tokref.alignment import AlignedText
-from tokref.ceilings import TimedPattern, refuse_heavy_pattern, refuse_large_encoding, refuse_many_segmentations
 from tokref.normalization import normalize
 from tokref.patterns import compile_pattern
+from tokref.reading.ceilings import TimedPattern, refuse_heavy_pattern, refuse_large_encoding, refuse_many_segmentations
 from tokref.unigram import segmentations
 from tokref.values import set_kind
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import regex
 
-from tokref.ceilings import SECONDS
 from tokref.errors import InputError, brief
 from tokref.patterns import find_by_steps
+from tokref.reading.ceilings import SECONDS
 
 
 def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:

@@ -28,13 +28,13 @@ from tokfast.values import Cache, Encoder, Part, Piece, cover
 from tokfast.wordpiece import WordLevelEncoder, WordPieceEncoder
 from tokref.added_tokens import SpecialTokens, keep_allowed, normalized_contents, raw_contents
 from tokref.alignment import Span
-from tokref.ceilings import refuse_many_parts, refuse_much_padding
 from tokref.choices import Choices
 from tokref.errors import InputError, brief
 from tokref.lengths import pad, truncate
 from tokref.pipeline import TextPart, added_as_bytes
 from tokref.post_processing import added_count, post_process, trim_spans
 from tokref.pre_tokenization import utf_8
+from tokref.reading.ceilings import refuse_many_parts, refuse_much_padding
 from tokref.streams import Stopped
 from tokref.values import (
     AddedToken,

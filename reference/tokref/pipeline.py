@@ -38,6 +38,7 @@ from tokref.values import (
     Model,
     Token,
     Tokenizer,
+    Unigram,
     WordLevel,
     WordPiece,
     Words,
@@ -337,6 +338,6 @@ def _encode_piece(piece: AlignedText, model: Model | None, choices: Choices) -> 
             tokens += encode_wordpiece(part, model, choices)
         elif isinstance(model, WordLevel):
             tokens += encode_word_level(part, model)
-        else:
+        elif isinstance(model, Unigram):
             tokens += encode_unigram(part, model, choices)
     return tokens

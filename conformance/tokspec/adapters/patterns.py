@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import regex
 
-from tokref.ceilings import refuse_heavy_pattern
 from tokref.choices import Choices
 from tokref.errors import InputError
 from tokref.patterns import ALIKE, Pattern, PatternReader, compile_pattern
+from tokref.reading.ceilings import refuse_heavy_pattern
 from tokspec.adapter import Refusal
 
 #: What the reader writes for an atom: sets, line feeds, bounds of words, ends of the text, and what stands around them.

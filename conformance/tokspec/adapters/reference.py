@@ -35,7 +35,6 @@ from tokref import (
     wordpiece,
 )
 from tokref.added_tokens import SpecialTokens
-from tokref.ceilings import TimedPattern, refuse_large_encoding, refuse_large_prompt, refuse_many_segmentations
 from tokref.reading import (
     read_boolean,
     read_integer,
@@ -46,6 +45,7 @@ from tokref.reading import (
     read_text,
     read_words,
 )
+from tokref.reading.ceilings import TimedPattern, refuse_large_encoding, refuse_large_prompt, refuse_many_segmentations
 from tokref.values import Component, Words
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import DataError

@@ -2,7 +2,7 @@
 
 Whatever is unknown, of a wrong type or contradicts itself is refused; nothing is skipped in silence. A model is refused
 as ``invalid_model``, everything else as ``invalid_input``. A value of None is the same as a missing one. The chapters
-import nothing of this room: they work on values that it has found right.
+import nothing of this package: they work on values that it has found right.
 
 ==============  ==================================================
 ``tokenizers``  a tokenizer, with its added tokens
@@ -10,6 +10,7 @@ import nothing of this room: they work on values that it has found right.
 ``components``  the stages around a model
 ``inputs``      a corpus, and when a training stops
 ``shapes``      what the others share: strings, lists, numbers
+``ceilings``    what asks for very much by a small input
 ==============  ==================================================
 """
 

@@ -12,7 +12,6 @@ from functools import partial
 from inspect import Parameter, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from tokref.ceilings import LimitedMap, TimedPattern, refuse_deep, refuse_heavy_pattern
 from tokref.charsmap import CharacterMap, read_map
 from tokref.choices import Choices
 from tokref.decoding import DECODERS
@@ -21,6 +20,7 @@ from tokref.normalization import NORMALIZERS
 from tokref.patterns import Pattern
 from tokref.post_processing import POST_PROCESSORS, NamedTokens, Template, TokenAndId
 from tokref.pre_tokenization import PRE_TOKENIZERS
+from tokref.reading.ceilings import LimitedMap, TimedPattern, refuse_deep, refuse_heavy_pattern
 from tokref.reading.shapes import (
     Reader,
     read_boolean,

@@ -1,8 +1,8 @@
-"""What asks for very much by a small input is refused at the door (``spec/09-errors.md``, PATTERN-2).
+"""What asks for very much by a small input is refused (``spec/09-errors.md``, PATTERN-2).
 
-None of this is a rule of a chapter, and no chapter imports it: a padding to a length of a billion has a right answer,
-which nobody can wait for. Reading a model puts in patterns that know a clock and a character map that knows a ceiling;
-whoever answers requests counts first what a request would make.
+None of this is a rule of a chapter: a padding to a length of a billion has a right answer, which nobody can wait for.
+Reading a model puts in patterns that know a clock and a character map that knows a ceiling; whoever answers requests
+counts first what a request would make.
 """
 
 from __future__ import annotations
