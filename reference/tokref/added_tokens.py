@@ -87,6 +87,7 @@ def normalized_contents(
     found: dict[str, AddedToken] = {}
     for token in tokens:
         if token.normalized:
+            # The normalizer has changed the text, so that "Foo" would never be found in what it has put in lowercase.
             content = normalize(AlignedText.from_input(token.content), normalizer, choices).text
             if content:  # ADDED-5: of nothing, nothing is found
                 found.setdefault(content, token)

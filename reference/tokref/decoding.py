@@ -120,6 +120,7 @@ def decode_run(run: bytes, choices: Choices) -> str:
     try:
         return run.decode("utf-8")
     except UnicodeDecodeError:
+        # One byte too many spoils the whole run here, and a reader sees from the count how many bytes there were.
         if choices.byte_fallback_invalid == "run":
             return "\ufffd" * len(run)
     text = ""
@@ -177,6 +178,7 @@ def decode_suffix(tokens: Sequence[str], choices: Choices, *, suffix: str) -> li
     >>> decode_suffix(["hug", "s</w>", "bun</w>"], Choices(), suffix="</w>")
     ['hug', 's ', 'bun']
     """
+    # The mark tells where a word ends, and no word follows the last one: a space there would be in no text.
     last = len(tokens) - 1
     return [token.replace(suffix, "" if place == last else " ") for place, token in enumerate(tokens)]
 
@@ -230,7 +232,7 @@ def decode_pieces(
         text, run = text + decode_run(run, choices), b""  # SP-DEC-4
         if token == unknown_token:  # SP-DEC-3
             text += unk_surface
-        elif token not in control:  # SP-DEC-1
+        elif token not in control:  # SP-DEC-1: <s> and the like were put around the text and are none of it
             if removes and not text and token.startswith(MARK):  # SP-DEC-2
                 token = token.removeprefix(MARK)
                 removes = remove_extra_whitespaces

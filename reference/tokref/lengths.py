@@ -84,6 +84,8 @@ def _parts(text: Part, size: int, truncation: Truncation) -> tuple[Part, ...]:
         message = f"the stride {truncation.stride} is not below {size}, the number of tokens that a text keeps"
         raise InputError("invalid_input", message)
     step, parts = size - truncation.stride, list[Part]()
+    # Each part begins ``stride`` tokens before the end of the one before it, so that an answer to a question which a
+    # cut would divide stands whole in one of them.
     if truncation.direction == "right":  # TRUNC-2
         begin = 0
         while not parts or begin - step + size < len(text):
@@ -119,6 +121,7 @@ def padded_length(encodings: Sequence[Encoding], padding: Padding) -> int:
     longest = max((len(encoding.tokens) for encoding in encodings), default=0)
     length = longest if padding.fixed is None else padding.fixed  # PAD-1, PAD-2
     multiple = padding.pad_to_multiple_of or 1
+    # Some processors multiply matrices faster whose sides are multiples of 8 or 64.
     return length + -length % multiple  # PAD-3: and what is missing to a whole multiple
 
 

@@ -76,6 +76,7 @@ def trim_spans(
     (2, 3)
     """
     trimmed = list(tokens)
+    # Only spans change: the text of a token keeps its spaces, or decoding would lose them.
     for step in _steps(post_processor):  # POST-SEQUENCE-1
         if step.parameters.get("trim_offsets"):  # POST-BYTE-1, POST-BYTE-4, POST-ROBERTA-3
             keeps = step.parameters["add_prefix_space"]
@@ -141,6 +142,7 @@ def surround_bert(items: list[Item], texts: int, *, cls: TokenAndId, sep: TokenA
     >>> [item.type_id for item in surround_bert([], 2, cls=("[CLS]", 1), sep=("[SEP]", 2))]
     [0, 0, 0, 1, 1]
     """
+    # BERT was trained to tell whether the second text follows the first, so it has to see which is which.
     items = [Item(None, (cls,), 0), Item(0, (), 0), Item(None, (sep,), 0)]  # POST-BERT-1, POST-BERT-2
     items += [Item(1, (), 1), Item(None, (sep,), 1)] if texts == 2 else []
     return items
@@ -156,6 +158,7 @@ def surround_roberta(
     add_prefix_space: bool = True,
 ) -> list[Item]:
     """Put ``cls`` in front, ``sep`` behind each text and another between two; all are of one type."""
+    # RoBERTa was trained on a mark between two texts and another at the start of the second, and with no types at all.
     items = [Item(None, (cls,), 0), Item(0, (), 0), Item(None, (sep,), 0)]  # POST-ROBERTA-1, POST-ROBERTA-2
     items += [Item(None, (sep,), 0), Item(1, (), 0), Item(None, (sep,), 0)] if texts == 2 else []
     return items

@@ -61,6 +61,7 @@ def mark_steps(
     left = [step for step in steps if step[0]]
     kept = _join_runs(left) if remove_extra_whitespaces else left
     begin = (kept or steps)[0][1]  # ENC-3: marks lie beside what is left, if anything is
+    # A word is one token wherever it stands, so the first one gets the mark that the others have from their spaces.
     if add_dummy_prefix and not treat_whitespace_as_suffix:  # SP-NORM-5
         kept.insert(0, (" ", begin, begin))
     kept = [(output.replace(" ", mark), start, end) for output, start, end in kept]  # SP-NORM-3
@@ -78,6 +79,7 @@ def _map_characters(text: str, charsmap: CharacterMap, symbols: Sequence[str]) -
     steps: list[Step] = []
     place = 0
     while place < len(text):
+        # Whoever defined the symbol wrote it as texts have it: mapped, it would not be found.
         symbol = longest_symbol(text, place, symbols)
         length, output = (len(symbol), symbol) if symbol else charsmap.longest(text, place)
         if not length:
