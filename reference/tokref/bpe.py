@@ -374,19 +374,21 @@ def _split_symbol(symbol: Symbol) -> list[Symbol]:
 
 def _rank(pair: Pair, model: Bpe, choices: Choices) -> float | None:
     """Return the rank of a pair, or None if it may not be merged (BPE-ENC-2)."""
-    made = join_symbols(pair, model)
     if model.scores is not None:  # SP-SCORE-1: the highest score has the lowest rank
+        made = join_symbols(pair, model)
         return -model.scores[made] if _is_merged(made, model) else None
-    if not _may_merge(pair, model):
-        return None
     # tiktoken's files list no merges. Any two neighbours merge whose join is a token, and its id is the rank.
     if choices.bpe_pairs == "in_vocabulary":
-        return model.vocabulary[made]
-    return model.merges.index(pair) if pair in model.merges else None  # of a merge listed twice, the first rank
+        made = join_symbols(pair, model)
+        is_known = all(_is_merged(token, model) for token in (*pair, made))
+        return model.vocabulary[made] if is_known else None
+    is_listed = pair in model.merges and _may_merge(pair, model)
+    return model.merges.index(pair) if is_listed else None  # of a merge listed twice, the first rank
 
 
 def _may_merge(pair: Pair, model: Bpe) -> bool:
-    return all(_is_merged(token, model) for token in (*pair, join_symbols(pair, model)))
+    """Whether a listed merge is done: not where one of its tokens is never found in a text (SP-TYPE-2, TRUST-1)."""
+    return all(model.kinds.get(token, "unused") == "unused" for token in (*pair, join_symbols(pair, model)))
 
 
 def _is_merged(text: str, model: Bpe) -> bool:
