@@ -388,6 +388,8 @@ def _rank(pair: Pair, model: Bpe, choices: Choices) -> float | None:
 
 def _may_merge(pair: Pair, model: Bpe) -> bool:
     """Whether a listed merge is done: not where one of its tokens is never found in a text (SP-TYPE-2, TRUST-1)."""
+    if not model.kinds:
+        return True
     return all(model.kinds.get(token, "unused") == "unused" for token in (*pair, join_symbols(pair, model)))
 
 
