@@ -22,8 +22,8 @@ from typing import Any
 from tokspec.judge.effects import Effect
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Verdict
-from tokspec.laboratory.matrix.rows import MatrixRow, markdown_matrix, matrix, read_list
 from tokspec.report.markdown import escape_markup
+from tokspec.results.rows import MatrixRow, markdown_matrix, matrix, read_list
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import psutil
 
 from tokspec.adapters.registry import find
+from tokspec.compare.models import write_for
 from tokspec.formats.user_model import read_user_model
-from tokspec.laboratory.diff.models import write_for
 
 LOOK_SECONDS = 0.5
 

@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 
-from tokspec.laboratory.fuzz.campaign import Budget, Campaign
-from tokspec.laboratory.fuzz.checker import Checker, Side, open_side
-from tokspec.laboratory.fuzz.families import FAMILIES
+from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.checker import Checker, Side, open_side
+from tokspec.fuzz.families import FAMILIES
 
 #: The share of the requests of a family that is to be answered, if any is.
 TARGET = 0.9

@@ -25,12 +25,12 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 from tokspec.base.display import compact, visible
-from tokspec.laboratory.fuzz.campaign import Budget, Campaign
-from tokspec.laboratory.fuzz.checker import Checker, Side
-from tokspec.laboratory.fuzz.findings import Finding
-from tokspec.laboratory.quality.mutants import Mutant, load_mutants, mutants_folder, selected
-from tokspec.laboratory.quality.mutated import mutated
+from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.checker import Checker, Side
+from tokspec.fuzz.findings import Finding
 from tokspec.protocol.messages import Fault, Reply, Request
+from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, selected
+from tokspec.quality.mutated import mutated
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import limited
 

@@ -20,7 +20,7 @@ from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.tokenizer_json import components as parts
 from tokspec.formats.tokenizer_json.fields import NOTHING, Component
 from tokspec.formats.tokenizer_json.models import ADDED_TOKEN, MODELS
-from tokspec.laboratory.quality.mutants import load_mutants
+from tokspec.quality.mutants import load_mutants
 from tokspec.suite.cases import Case
 from tokspec.suite.components import TABLE
 from tokspec.suite.fixtures import load_suite

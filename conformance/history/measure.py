@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.matrix.history import TOLD, Release, history, releases
+from tokspec.compare.history import TOLD, Release, history, releases
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import read_yaml

@@ -25,7 +25,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.quality.definitions import (
+from tokspec.quality.definitions import (
     Edit,
     apply,
     edit_between,
@@ -34,10 +34,10 @@ from tokspec.laboratory.quality.definitions import (
     same,
     tree_of,
 )
-from tokspec.laboratory.quality.mutants import Mutant
-from tokspec.laboratory.quality.mutated import REFERENCE, module_of, source
-from tokspec.laboratory.quality.power import judged
-from tokspec.laboratory.quality.watched import Watched, first_line, function_around, watched
+from tokspec.quality.mutants import Mutant
+from tokspec.quality.mutated import REFERENCE, module_of, source
+from tokspec.quality.power import judged
+from tokspec.quality.watched import Watched, first_line, function_around, watched
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification

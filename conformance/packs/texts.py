@@ -16,9 +16,9 @@ from typing import Any
 
 from tokfast import FastTokenizer
 from tokspec.base.errors import DataError
-from tokspec.laboratory.fuzz.characters import has_newer
-from tokspec.laboratory.fuzz.pattern_classes import CharacterClass, read_lexicon
-from tokspec.laboratory.texts import load_texts
+from tokspec.compare.named_texts import load_texts
+from tokspec.fuzz.characters import has_newer
+from tokspec.fuzz.pattern_classes import CharacterClass, read_lexicon
 
 #: How many lines a pack has at most.
 LINES = 2000

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from tokspec.cli import tokspec
-from tokspec.laboratory.quality.chance import IMPLEMENTATIONS, KNOW_NOTHING, Chance, chance, replies
 from tokspec.protocol.messages import Answer, Refused
+from tokspec.quality.chance import IMPLEMENTATIONS, KNOW_NOTHING, Chance, chance, replies
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import AdapterFault, DataError, Unsupported
-from tokspec.laboratory.cli.fuzz import fuzz_command
-from tokspec.laboratory.fuzz.families import FAMILIES
+from tokspec.fuzz.families import FAMILIES
+from tokspec.fuzz.fuzz_command import fuzz_command
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.specification import load_specification
@@ -399,7 +399,7 @@ def test_what_did_open_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AdapterFault("crash", "exit status 1")
 
     monkeypatch.setattr("tokspec.cli.options.Target.open", open)
-    monkeypatch.setattr("tokspec.laboratory.fuzz.checker.open_side", fail)
+    monkeypatch.setattr("tokspec.fuzz.checker.open_side", fail)
     said = r"^broken: cannot be asked: crash: exit status 1; try tokspec smoke --impl broken$"
     with pytest.raises(DataError, match=said):
         fuzz_command.main(["--against", "broken", "--no-database"], standalone_mode=False)

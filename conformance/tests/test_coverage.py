@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tokspec.adapters.reference import functions_by_clause
 from tokspec.cli import tokspec
-from tokspec.laboratory.quality.coverage import DOORS, REASONS, ClauseRow, coverage, doors_of
+from tokspec.quality.coverage import DOORS, REASONS, ClauseRow, coverage, doors_of, functions_by_clause
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import Clause, load_specification
 
@@ -53,7 +52,7 @@ def specified(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def specified(*clauses: Clause) -> None:
         small = replace(load_specification(), clauses={clause.id: clause for clause in clauses})
-        monkeypatch.setattr("tokspec.laboratory.quality.coverage.load_specification", lambda: small)
+        monkeypatch.setattr("tokspec.quality.coverage.load_specification", lambda: small)
 
     return specified
 

@@ -47,8 +47,8 @@ def test_the_suite_is_found_from_there(bare: Path) -> None:
     nothing = subprocess.run([python, "-P", "-c", "import tokspec"], capture_output=True, text=True, check=False)
     assert nothing.returncode == 1
     assert nothing.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'tokspec'"
-    command = server_command(python, "tokspec.laboratory.quality.chance:Trivial")
-    assert (command[0], command[1], command[-1]) == (python, "-c", "tokspec.laboratory.quality.chance:Trivial")
+    command = server_command(python, "tokspec.quality.chance:Trivial")
+    assert (command[0], command[1], command[-1]) == (python, "-c", "tokspec.quality.chance:Trivial")
 
 
 def test_an_adapter_of_the_standard_library_alone_answers_there(bare: Path) -> None:

@@ -15,7 +15,7 @@ import yaml
 from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.base.files import fixtures_folder
-from tokspec.laboratory.diff.inputs import files_of_texts
+from tokspec.compare.inputs import files_of_texts
 from tokspec.suite.cases import Model
 from tokspec.suite.fixtures import load_suite
 

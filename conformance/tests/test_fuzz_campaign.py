@@ -16,11 +16,11 @@ from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.adapters.registry import open_session
 from tokspec.base.errors import AdapterFault, DataError, Refusal, Unsupported
-from tokspec.laboratory.fuzz.campaign import Budget, Campaign, _Database
-from tokspec.laboratory.fuzz.checker import AGAIN, Checker, Side
-from tokspec.laboratory.minimize import Question
-from tokspec.laboratory.quality.mutants import load_mutants, mutants_folder
+from tokspec.compare.shrink import Question
+from tokspec.fuzz.campaign import Budget, Campaign, _Database
+from tokspec.fuzz.checker import AGAIN, Checker, Side
 from tokspec.protocol.messages import Answer, Reply
+from tokspec.quality.mutants import load_mutants, mutants_folder
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
@@ -235,7 +235,7 @@ def test_another_campaign_replays_what_was_kept_until_it_is_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit in ("_SHRINKING_LATE", "_POLISHING"):  # a busy machine makes examples less small
-        monkeypatch.setattr(f"tokspec.laboratory.fuzz.campaign.{limit}", 60.0)
+        monkeypatch.setattr(f"tokspec.fuzz.campaign.{limit}", 60.0)
     first = campaign(lose_last_token, database=tmp_path)
     again = Campaign(Checker(side(lose_last_token)), 99, Budget(seconds=0.0), ("bpe",), database=tmp_path)
     again.run()

@@ -11,8 +11,8 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import Unsupported
-from tokspec.laboratory.fuzz.checker import Checker, Comparison, Rival, Side
-from tokspec.laboratory.minimize import Question
+from tokspec.compare.shrink import Question
+from tokspec.fuzz.checker import Checker, Comparison, Rival, Side
 from tokspec.protocol.messages import Fault, Refused, Reply, Request
 from tokspec.protocol.spans import convert_spans
 from tokspec.sessions.in_process import InProcessSession

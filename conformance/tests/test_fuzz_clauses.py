@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tokspec.laboratory.fuzz.checker import AGAIN
-from tokspec.laboratory.fuzz.clauses import _ROWS, candidates
-from tokspec.laboratory.minimize import Question
+from tokspec.compare.shrink import Question
+from tokspec.fuzz.checker import AGAIN
+from tokspec.fuzz.clauses import _ROWS, candidates
 from tokspec.suite.components import TABLE
 from tokspec.suite.schema import operations
 from tokspec.suite.specification import load_specification

@@ -17,12 +17,12 @@ from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
 from tokspec.base.files import specification_folder
+from tokspec.compare.shrink import Question
+from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.checker import Checker, Side, case_of
+from tokspec.fuzz.components import components_of
+from tokspec.fuzz.findings import Finding, Findings, KnownCause, known_causes, mark_known
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.laboratory.fuzz.campaign import Budget, Campaign
-from tokspec.laboratory.fuzz.checker import Checker, Side, case_of
-from tokspec.laboratory.fuzz.components import components_of
-from tokspec.laboratory.fuzz.findings import Finding, Findings, KnownCause, known_causes, mark_known
-from tokspec.laboratory.minimize import Question
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.testing import differences
 

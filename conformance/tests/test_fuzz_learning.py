@@ -11,14 +11,14 @@ import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import Unsupported
-from tokspec.laboratory.fuzz.campaign import Budget, Campaign
-from tokspec.laboratory.fuzz.checker import Checker, Side
-from tokspec.laboratory.fuzz.components import STAGES
-from tokspec.laboratory.fuzz.display import total
-from tokspec.laboratory.fuzz.families import BROKEN
-from tokspec.laboratory.fuzz.learning import Narrowing
-from tokspec.laboratory.fuzz.pipelines import PIPELINES, starts
-from tokspec.laboratory.fuzz.traits import Traits
+from tokspec.fuzz.campaign import Budget, Campaign
+from tokspec.fuzz.checker import Checker, Side
+from tokspec.fuzz.components import STAGES
+from tokspec.fuzz.display import total
+from tokspec.fuzz.families import BROKEN
+from tokspec.fuzz.learning import Narrowing
+from tokspec.fuzz.pipelines import PIPELINES, starts
+from tokspec.fuzz.traits import Traits
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
 

@@ -12,10 +12,10 @@ import pytest
 from tokref.patterns import PatternReader
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
-from tokspec.laboratory.fuzz.campaign import Budget
-from tokspec.laboratory.fuzz.checker import Checker, Side
-from tokspec.laboratory.fuzz.lexing import Lexing
-from tokspec.laboratory.fuzz.pattern_classes import PUBLISHED, read_lexicon
+from tokspec.fuzz.campaign import Budget
+from tokspec.fuzz.checker import Checker, Side
+from tokspec.fuzz.lexing import Lexing
+from tokspec.fuzz.pattern_classes import PUBLISHED, read_lexicon
 from tokspec.sessions.in_process import InProcessSession
 
 Run = Callable[..., tuple[int, str, str]]

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tokspec.base.errors import DataError
+from tokspec.compare.shrink import Question
+from tokspec.fuzz.checker import Comparison, Side, case_of, outcome_of, reference_with
+from tokspec.fuzz.findings import Finding, finding_of
+from tokspec.fuzz.saving import _trim, read_cases, read_questions, refuse_unwritable, right_by_choice, save
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.laboratory.fuzz.checker import Comparison, Side, case_of, outcome_of, reference_with
-from tokspec.laboratory.fuzz.findings import Finding, finding_of
-from tokspec.laboratory.fuzz.saving import _trim, read_cases, read_questions, refuse_unwritable, right_by_choice, save
-from tokspec.laboratory.minimize import Question
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification

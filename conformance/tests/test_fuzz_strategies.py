@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from tokref.choices import Choices
 from tokref.patterns import compile_pattern
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.compare.shrink import is_sound, tokens_of
 from tokspec.formats.tiktoken_ranks import merges_of
-from tokspec.laboratory.fuzz.backend import BACKEND
-from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS, ODD, ROWS, has_newer
-from tokspec.laboratory.fuzz.checker import Side, reference_with
-from tokspec.laboratory.fuzz.components import _PATTERNS, components_of
-from tokspec.laboratory.fuzz.families import BROKEN, FAMILIES, generated
-from tokspec.laboratory.fuzz.strategies import Example, examples, models_with_texts, texts
-from tokspec.laboratory.minimize import is_sound, tokens_of
+from tokspec.fuzz.backend import BACKEND
+from tokspec.fuzz.characters import CHARACTER_MAPS, ODD, ROWS, has_newer
+from tokspec.fuzz.checker import Side, reference_with
+from tokspec.fuzz.components import _PATTERNS, components_of
+from tokspec.fuzz.families import BROKEN, FAMILIES, generated
+from tokspec.fuzz.strategies import Example, examples, models_with_texts, texts
 from tokspec.protocol.messages import Answer, Refused
 from tokspec.suite import schema
 from tokspec.suite.components import TABLE

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.laboratory.fuzz.tolerance import Answers, allowed
+from tokspec.fuzz.tolerance import Answers, allowed
 from tokspec.suite.specification import load_specification
 
 REFERENCE = ReferenceAdapter()

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.laboratory.fuzz.checker import Checker, Side
-from tokspec.laboratory.fuzz.strategies import Example, examples
-from tokspec.laboratory.fuzz.unspecified import UNSPECIFIED
-from tokspec.laboratory.minimize import Question
+from tokspec.compare.shrink import Question
+from tokspec.fuzz.checker import Checker, Side
+from tokspec.fuzz.strategies import Example, examples
+from tokspec.fuzz.unspecified import UNSPECIFIED
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.specification import load_specification

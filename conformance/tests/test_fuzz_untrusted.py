@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec
-from tokspec.laboratory.fuzz.campaign import Budget
-from tokspec.laboratory.fuzz.checker import Side
-from tokspec.laboratory.fuzz.untrusted import FAMILIES, Guard, Untrusted, _forms, hidden_tokens, untrusted_texts
+from tokspec.fuzz.campaign import Budget
+from tokspec.fuzz.checker import Side
+from tokspec.fuzz.untrusted import FAMILIES, Guard, Untrusted, _forms, hidden_tokens, untrusted_texts
 from tokspec.sessions.in_process import InProcessSession
 
 #: Takes no notice of what is allowed; refuses to be asked; crashes.

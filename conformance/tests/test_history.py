@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from tokspec.adapters.registry import FoundAdapter, find
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
-from tokspec.laboratory.matrix import history as module
-from tokspec.laboratory.matrix.history import history, json_history, releases, text_history
+from tokspec.compare.history import history, json_history, releases, text_history
+from tokspec.results import history as module
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
@@ -122,13 +122,13 @@ def test_what_has_no_releases_is_refused(name: str, message: str) -> None:
 
 
 def test_a_release_that_is_not_listed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokspec.laboratory.cli.history.releases", lambda name: ["1.0", "2.0"])
+    monkeypatch.setattr("tokspec.compare.history_command.releases", lambda name: ["1.0", "2.0"])
     done = CliRunner().invoke(group, ["history", "mine", "--from", "9"])
     assert str(done.exception) == "--from: is no release of mine; there are 1.0, 2.0"
 
 
 def test_releases_are_named_or_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = "tokspec.laboratory.cli.history"
+    command = "tokspec.compare.history_command"
     monkeypatch.setattr(f"{command}.releases", lambda name: ["1.0", "2.0", "3.0"])
     asked: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(f"{command}.history", lambda name, versions, suite: asked.append((name, versions)) or ())

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokspec.base.errors import AdapterFault, Unsupported
-from tokspec.protocol.json_values import decode_line, encode_line
+from tokspec.base.json_values import decode_line, encode_line
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()) | st.sampled_from('\ud800\udfff\n"\\\x00\x7f\u2028😀'))
 VALUES = st.recursive(

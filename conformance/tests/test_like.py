@@ -22,8 +22,6 @@ from tokspec.judge.like import Likeness, answer_of
 from tokspec.judge.runner import Run, likeness_of, run
 from tokspec.judge.scope import shortfalls
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
-from tokspec.laboratory.matrix.rows import Listed, MatrixRow, text_matrix
-from tokspec.laboratory.site.build import build_site
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.changes import kind_of
 from tokspec.report.github import write_annotations, write_outputs
@@ -31,6 +29,8 @@ from tokspec.report.junit import junit
 from tokspec.report.ndjson import Origin as CameFrom
 from tokspec.report.ndjson import ndjson, read_report
 from tokspec.report.text import headline, text
+from tokspec.results.rows import Listed, MatrixRow, text_matrix
+from tokspec.results.site.build import build_site
 from tokspec.suite.cases import Case, Model, Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.origins import (

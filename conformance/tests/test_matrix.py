@@ -11,7 +11,7 @@ import pytest
 
 from tokspec.adapters.registry import known_names
 from tokspec.base.errors import DataError
-from tokspec.laboratory.matrix.rows import announced, read_list
+from tokspec.results.rows import announced, read_list
 
 ROOT = Path(__file__).parents[2]
 
@@ -155,7 +155,7 @@ def test_the_list_of_a_checkout_in_the_current_folder(
     adapters.mkdir(parents=True)
     (adapters / "adapters.yaml").write_text("adapters:\n  - impl: reference\n", "utf-8")
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("tokspec.laboratory.cli.matrix.fixtures_folder", lambda: folder / "installed" / "fixtures")
+    monkeypatch.setattr("tokspec.results.matrix_command.fixtures_folder", lambda: folder / "installed" / "fixtures")
     status, printed, _ = run("matrix", "--fixtures", "fixtures", "--format", "markdown")
     assert (status, printed.splitlines()[2:]) == (
         0,
@@ -167,8 +167,8 @@ def test_a_site_without_its_packages_is_refused_before_anything_is_judged(
     folder: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.delitem(sys.modules, "tokspec.laboratory.site.build", raising=False)
-    monkeypatch.setattr("tokspec.laboratory.cli.matrix.matrix", lambda *_: pytest.fail("an implementation is judged"))
+    monkeypatch.delitem(sys.modules, "tokspec.results.site.build", raising=False)
+    monkeypatch.setattr("tokspec.results.matrix_command.matrix", lambda *_: pytest.fail("an implementation is judged"))
     assert run("matrix", "--list", folder / "list.yaml", "--html", folder / "site") == (
         2,
         "",

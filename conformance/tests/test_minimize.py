@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tokref.charsmap import read_map
-from tokspec.laboratory.fuzz.characters import CHARACTER_MAPS, shorter_maps
-from tokspec.laboratory.minimize import (
+from tokspec.compare.shrink import (
     PASSES,
     Question,
     Spent,
@@ -20,6 +19,7 @@ from tokspec.laboratory.minimize import (
     narrow_sequence,
     offer,
 )
+from tokspec.fuzz.characters import CHARACTER_MAPS, shorter_maps
 
 BPE = {
     "type": "bpe",

@@ -27,13 +27,13 @@ import pytest
 
 from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.base.json_values import encode_line
 from tokspec.cli.cases import find_limits, write_models
 from tokspec.formats.user_model import read_user_model
 from tokspec.judge.known_failures import digest, read_known_failures
 from tokspec.judge.like import Likeness
 from tokspec.judge.runner import make_request, run
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
-from tokspec.protocol.json_values import encode_line
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, write_hello
 from tokspec.protocol.spans import convert_result
 from tokspec.sessions.in_process import InProcessSession

@@ -16,16 +16,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tokref
-from tokspec.adapters.reference import ReferenceAdapter, functions_by_clause
+from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec
-from tokspec.laboratory.quality import definitions
-from tokspec.laboratory.quality.coverage import coverage
-from tokspec.laboratory.quality.definitions import Edit, apply, tree_of
-from tokspec.laboratory.quality.mutants import Mutant, load_mutants, mutants_folder, selected
-from tokspec.laboratory.quality.mutated import mutated, source
-from tokspec.laboratory.quality.power import Kill, MutantOutcome, cases_of, judged, power
-from tokspec.laboratory.quality.watched import watched
+from tokspec.quality import definitions
+from tokspec.quality.coverage import coverage, functions_by_clause
+from tokspec.quality.definitions import Edit, apply, tree_of
+from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, selected
+from tokspec.quality.mutated import mutated, source
+from tokspec.quality.power import Kill, MutantOutcome, cases_of, judged, power
+from tokspec.quality.watched import watched
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import read_yaml
 
@@ -265,7 +265,7 @@ def test_a_definition_takes_its_mutants_to_another_module(monkeypatch: pytest.Mo
     monkeypatch.setattr(definitions, "source", lambda module: moved.get(module) or source(module))
     for name in ("_definitions", "tree_of"):
         monkeypatch.setattr(definitions, name, getattr(definitions, name).__wrapped__)
-    monkeypatch.setattr("tokspec.laboratory.quality.mutants.tree_of", definitions.tree_of)
+    monkeypatch.setattr("tokspec.quality.mutants.tree_of", definitions.tree_of)
     fault = Mutant("x", "x", "x", "split_word", "place == 0", "place > 0")
     assert (fault.module, ast.unparse(fault.changed()).count("place > 0")) == ("word_level", 1)
 
@@ -304,7 +304,7 @@ def test_files_without_a_list_ids_used_twice_and_empty_folders_are_named(folder:
 
 
 def test_an_installed_suite_has_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokspec.laboratory.cli.power.mutants_folder", lambda: None)
+    monkeypatch.setattr("tokspec.quality.power_command.mutants_folder", lambda: None)
     result = CliRunner().invoke(tokspec, ["dev", "power"], standalone_mode=False)
     message = "--mutants: there are none here; run this in a checkout, or give its conformance/mutants"
     assert str(result.exception) == message

@@ -152,7 +152,7 @@ def test_without_an_option_nothing_is_collected_and_nothing_imported(repository:
         def test_modules():
             found = sorted(name for name in sys.modules if name.startswith(("tokspec", "tokref")))
             assert found == [
-                "tokspec", "tokspec.laboratory", "tokspec.laboratory.pytest_fixture", "tokspec.pytest_plugin"
+                "tokspec", "tokspec.compare", "tokspec.compare.pytest_fixture", "tokspec.pytest_plugin"
             ]
         """
     )

@@ -36,8 +36,8 @@ from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats import FORMATS, write
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import Verdict, effective_choices, judge
-from tokspec.laboratory.matrix.rows import Listed, read_list
 from tokspec.protocol.messages import Answer, Refused
+from tokspec.results.rows import Listed, read_list
 from tokspec.sessions.session import refuse_limited, refuse_unoffered, write_model
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite

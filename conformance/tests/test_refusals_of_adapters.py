@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tokspec.adapters.registry import open_session
-from tokspec.laboratory.matrix.rows import Listed, read_list
 from tokspec.protocol.messages import Refused, Request
+from tokspec.results.rows import Listed, read_list
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 

@@ -10,7 +10,7 @@ import pytest
 
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.base.errors import AdapterFault
-from tokspec.protocol.json_values import copy_json
+from tokspec.base.json_values import copy_json
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
 from tokspec.sessions.in_process import InProcessSession
 

@@ -10,7 +10,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.laboratory.diff.compare import compare_cases
+from tokspec.compare.compare import compare_cases
 from tokspec.protocol.spans import convert_spans
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.fixtures import load_suite

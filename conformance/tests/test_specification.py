@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tokspec.adapters.reference import functions_by_clause
 from tokspec.base.errors import DataError
 from tokspec.base.files import specification_folder
-from tokspec.laboratory.quality.coverage import coverage
+from tokspec.quality.coverage import coverage, functions_by_clause
 from tokspec.suite import specification
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import Choice, Clause, Erratum, load_specification

@@ -19,7 +19,7 @@ from tokspec.judge.probe import probe
 from tokspec.judge.runner import Run, fail_at_start, run
 from tokspec.judge.verdicts import Verdict
 from tokspec.judge.verify import verify_run
-from tokspec.laboratory.quality.chance import chance
+from tokspec.quality.chance import chance
 from tokspec.report.failure import describe
 from tokspec.report.junit import junit
 from tokspec.report.markdown import markdown

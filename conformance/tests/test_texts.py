@@ -10,7 +10,7 @@ import pytest
 import regex
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.texts import NamedText, load_texts
+from tokspec.compare.named_texts import NamedText, load_texts
 
 TEXTS = load_texts()
 ALL = "".join(text.text for text in TEXTS)

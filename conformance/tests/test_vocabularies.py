@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from tokspec import __version__
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
-from tokspec.laboratory.matrix import vocabularies as module
-from tokspec.laboratory.matrix.rows import read_list
-from tokspec.laboratory.matrix.vocabularies import Cell, Column, Vocabularies
-from tokspec.laboratory.texts import load_texts
+from tokspec.compare.named_texts import load_texts
+from tokspec.results import vocabularies as module
+from tokspec.results.rows import read_list
+from tokspec.results.vocabularies import Cell, Column, Vocabularies
 from tokspec.sessions.limits import Limits
 
 pytestmark = pytest.mark.slow

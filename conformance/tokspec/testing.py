@@ -27,13 +27,13 @@ from tokspec.base.errors import DataError, items_of
 from tokspec.suite.specification import load_specification
 
 try:
-    from tokspec.laboratory.fuzz.campaign import Budget, Campaign
-    from tokspec.laboratory.fuzz.checker import Checker, Side, open_side
-    from tokspec.laboratory.fuzz.display import finding_lines
-    from tokspec.laboratory.fuzz.families import FAMILIES
-    from tokspec.laboratory.fuzz.learning import Learner
-    from tokspec.laboratory.fuzz.strategies import Example, corpora, examples, models, models_with_texts, texts
-    from tokspec.laboratory.fuzz.untrusted import untrusted_texts
+    from tokspec.fuzz.campaign import Budget, Campaign
+    from tokspec.fuzz.checker import Checker, Side, open_side
+    from tokspec.fuzz.display import finding_lines
+    from tokspec.fuzz.families import FAMILIES
+    from tokspec.fuzz.learning import Learner
+    from tokspec.fuzz.strategies import Example, corpora, examples, models, models_with_texts, texts
+    from tokspec.fuzz.untrusted import untrusted_texts
 except ModuleNotFoundError as error:  # pragma: no cover
     raise ModuleNotFoundError("tokspec.testing needs Hypothesis: pip install hypothesis", name=error.name) from None
 
@@ -76,7 +76,7 @@ def differences(
             told; or the name of an installed one, ``module:Object`` or "PROGRAM ARGS", asked in a process of its own.
         examples: how many models to draw, each with all that it is asked.
         seed: of the examples; the same finds the same.
-        families: of models; the names of ``tokspec.laboratory.fuzz.families.FAMILIES``.
+        families: of models; the names of ``tokspec.fuzz.families.FAMILIES``.
         choices: options that stand instead of those that the adapter declares.
         known: clauses; findings that name one are left out.
 

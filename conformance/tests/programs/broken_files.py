@@ -22,9 +22,9 @@ from typing import Any
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.compare.models import summarize
 from tokspec.formats.on_disk import content_of, save
 from tokspec.formats.user_model import read_user_model
-from tokspec.laboratory.diff.models import summarize
 
 _STAGES: Mapping[str, Any] = {
     "normalizer": {"type": "sequence", "normalizers": [{"type": "nfc"}, {"type": "bert"}]},

@@ -14,10 +14,10 @@ import pytest
 from tokspec.adapters.registry import find, open_session
 from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.base.errors import DataError
+from tokspec.compare.named_texts import load_texts
 from tokspec.formats.neutral import tokens_of
-from tokspec.laboratory.matrix.rows import Listed, read_list
-from tokspec.laboratory.texts import load_texts
 from tokspec.protocol.messages import Answer, Refused, Request
+from tokspec.results.rows import Listed, read_list
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session

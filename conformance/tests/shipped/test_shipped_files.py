@@ -22,9 +22,9 @@ from tokref import Choices, from_mapping
 from tokspec.adapter import Refusal
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.cli import tokspec as group
+from tokspec.compare.named_texts import load_texts
 from tokspec.formats import read, write
 from tokspec.formats.on_disk import content_of
-from tokspec.laboratory.texts import load_texts
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 

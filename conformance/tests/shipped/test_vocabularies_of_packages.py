@@ -8,8 +8,8 @@ import pytest
 from fetch import file_of
 from test_shipped_files import ROWS, file
 
-from tokspec.laboratory.matrix.rows import read_list
-from tokspec.laboratory.matrix.vocabularies import Vocabularies
+from tokspec.results.rows import read_list
+from tokspec.results.vocabularies import Vocabularies
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 

@@ -13,10 +13,10 @@ from tokspec.adapters.registry import open_session
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import effective_choices, join_rows, judge
-from tokspec.laboratory.matrix.rows import Listed, MatrixRow
-from tokspec.laboratory.matrix.vocabularies import Cell, Column
-from tokspec.laboratory.site.build import build_site
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.results.rows import Listed, MatrixRow
+from tokspec.results.site.build import build_site
+from tokspec.results.vocabularies import Cell, Column
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 

@@ -17,11 +17,11 @@ from tokspec.base.errors import DataError
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices, judge
-from tokspec.laboratory.matrix.rows import Listed, MatrixRow
-from tokspec.laboratory.site.badges import badge_svg
-from tokspec.laboratory.site.build import build_site, run_page
-from tokspec.laboratory.site.views import Chip, TokenRow, choice_marks, options_taken, token_rows
 from tokspec.protocol.messages import Answer
+from tokspec.results.rows import Listed, MatrixRow
+from tokspec.results.site.badges import badge_svg
+from tokspec.results.site.build import build_site, run_page
+from tokspec.results.site.views import Chip, TokenRow, choice_marks, options_taken, token_rows
 from tokspec.suite.cases import Suite, bare_case
 from tokspec.suite.specification import load_specification
 

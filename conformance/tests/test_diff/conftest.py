@@ -84,7 +84,7 @@ class Place:
 
     def workers(self) -> list[psutil.Process]:
         """Return the processes in which both sides are asked."""
-        return [each for each in self.processes() if "tokspec.laboratory.diff.worker" in " ".join(each.cmdline())]
+        return [each for each in self.processes() if "tokspec.compare.worker" in " ".join(each.cmdline())]
 
     def kill(self, process: psutil.Process) -> None:
         """End a process from outside."""

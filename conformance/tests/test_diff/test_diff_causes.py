@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokspec.compare.causes import cause_of, compare_replies, count_different_tokens
+from tokspec.compare.tally import Tally
 from tokspec.judge.verdicts import Verdict
-from tokspec.laboratory.diff.causes import cause_of, compare_replies, count_different_tokens
-from tokspec.laboratory.diff.tally import Tally
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
 

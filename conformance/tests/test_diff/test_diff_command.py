@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.laboratory.diff.recording import read_recording
+from tokspec.compare.recording import read_recording
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.diff import inputs
-from tokspec.laboratory.diff.inputs import BadText, Part, Reading, Text, find_parts, kind_of, read_part
+from tokspec.compare import inputs
+from tokspec.compare.inputs import BadText, Part, Reading, Text, find_parts, kind_of, read_part
 
 
 def whole_file(file: Path, kind: str | None = None) -> Part:

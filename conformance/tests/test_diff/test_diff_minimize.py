@@ -10,11 +10,11 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
+from tokspec.compare.causes import compare_replies
+from tokspec.compare.minimize import Minimizer
+from tokspec.compare.saving import explain
+from tokspec.compare.tally import Tally
 from tokspec.formats.user_model import UserModel
-from tokspec.laboratory.diff.causes import compare_replies
-from tokspec.laboratory.diff.minimize import Minimizer
-from tokspec.laboratory.diff.saving import explain
-from tokspec.laboratory.diff.tally import Tally
 from tokspec.protocol.messages import Request
 from tokspec.sessions.in_process import InProcessSession
 

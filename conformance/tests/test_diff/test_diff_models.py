@@ -13,9 +13,9 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.compare.answers import Asker
+from tokspec.compare.models import compare_summaries, parts_of, summarize
 from tokspec.formats.user_model import read_user_model
-from tokspec.laboratory.diff.answers import Asker
-from tokspec.laboratory.diff.models import compare_summaries, parts_of, summarize
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.in_process import InProcessSession
 

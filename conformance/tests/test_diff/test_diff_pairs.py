@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from tokspec.compare import compare
+from tokspec.compare.answers import Input, Record
+from tokspec.compare.compare import _compare, _pair_up
+from tokspec.compare.tally import Tally
 from tokspec.judge.verdicts import Verdict
-from tokspec.laboratory.diff import compare
-from tokspec.laboratory.diff.answers import Input, Record
-from tokspec.laboratory.diff.compare import _compare, _pair_up
-from tokspec.laboratory.diff.tally import Tally
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
 

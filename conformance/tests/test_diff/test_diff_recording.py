@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.diff.answers import Input, Record
-from tokspec.laboratory.diff.recording import LONGEST_LINE, Header, is_recording, read_recording, write_recording
+from tokspec.compare.answers import Input, Record
+from tokspec.compare.recording import LONGEST_LINE, Header, is_recording, read_recording, write_recording
 from tokspec.protocol.messages import Answer, Fault, Refused
 
 HASH = "0" * 64

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tokspec.laboratory.diff import regression  # here, because pytester forgets what is first imported in a run
-from tokspec.laboratory.texts import load_texts
+from tokspec.compare import regression  # here, because pytester forgets what is first imported in a run
+from tokspec.compare.named_texts import load_texts
 
 pytestmark = pytest.mark.slow
 

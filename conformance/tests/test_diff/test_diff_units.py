@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tokspec.base.errors import DataError
-from tokspec.laboratory.diff.causes import compare_replies
-from tokspec.laboratory.diff.inputs import BadText, Reading, read_part
-from tokspec.laboratory.diff.tally import Tally
-from tokspec.laboratory.diff.units import (
+from tokspec.compare.causes import compare_replies
+from tokspec.compare.inputs import BadText, Reading, read_part
+from tokspec.compare.tally import Tally
+from tokspec.compare.units import (
     Header,
     Unit,
     cut_into_units,

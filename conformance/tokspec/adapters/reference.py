@@ -7,15 +7,11 @@ that follows a rule of the specification is in ``tokref``.
 
 from __future__ import annotations
 
-import ast
-import inspect
-import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar
 
 import tokref
@@ -603,29 +599,3 @@ def _keep_compiled(part: Any) -> Any:
     if isinstance(part, Component):
         return replace(part, parameters={key: _keep_compiled(value) for key, value in part.parameters.items()})
     return tuple(map(_keep_compiled, part)) if isinstance(part, tuple) else part
-
-
-_CLAUSE = re.compile(r"\b(?!GPT-|UTF-)[A-Z]+(?:-[A-Z]+)*-\d+\b")
-
-
-def functions_by_clause() -> dict[str, tuple[str, ...]]:
-    """Return, for each clause, the functions and classes of the reference in which its id stands.
-
-    >>> functions_by_clause()["BPE-TRAIN-5"]
-    ('bpe.count_pairs',)
-    """
-    found: dict[str, list[str]] = {}
-    folder = Path(inspect.getfile(tokref)).parent
-    for file in sorted(folder.rglob("*.py")):
-        module = ".".join(file.relative_to(folder).with_suffix("").parts)
-        lines = file.read_text("utf-8").splitlines()
-        for node in ast.parse("\n".join(lines)).body:
-            name = getattr(node, "name", None) or _assigned_name(node)
-            for clause in _CLAUSE.findall("\n".join(lines[node.lineno - 1 : node.end_lineno])) if name else ():
-                found.setdefault(clause, []).append(f"{module}.{name}")
-    return {clause: tuple(dict.fromkeys(names)) for clause, names in sorted(found.items())}
-
-
-def _assigned_name(node: ast.stmt) -> str:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return next((target.id for target in targets if isinstance(target, ast.Name)), "")

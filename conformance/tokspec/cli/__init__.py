@@ -38,7 +38,7 @@ ALLOCATIONS = 50_000
 #: The commands that judge, each in the module of this package that has its name.
 _COMMANDS = ("cases", "init", "model", "probe", "report", "run", "smoke")
 
-#: The groups of entry points in which the laboratory announces its commands; nothing here imports it.
+#: The group of entry points in which other packages announce their commands; nothing here imports them.
 _GROUP = "tokspec.commands"
 
 

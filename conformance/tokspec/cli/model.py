@@ -12,12 +12,12 @@ import click
 from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.base.display import compact
 from tokspec.base.errors import DataError, Refusal, Unsupported
+from tokspec.base.json_values import encode_line
 from tokspec.cli.options import FILE, files_of_fixtures, fixtures_option, refuse_outputs
 from tokspec.formats import FORMATS, READERS, read, write
 from tokspec.formats.files import beside, without
 from tokspec.formats.on_disk import content_of, format_of, on_the_disk, save
 from tokspec.formats.tiktoken_ranks import stages_of
-from tokspec.protocol.json_values import encode_line
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 

@@ -23,7 +23,7 @@ from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
 from tokspec.report.text import text
 
-#: The group of entry points in which the laboratory announces what writes the page of a run.
+#: The group of entry points in which ``results`` announces what writes the page of a run.
 _PAGES = "tokspec.pages"
 
 FORMATS = ("text", "markdown", "junit", "annotations", "outputs")

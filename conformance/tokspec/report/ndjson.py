@@ -20,12 +20,12 @@ from tokspec.adapter import Hello
 from tokspec.base.display import without_password
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import read_at_most, read_bounded
+from tokspec.base.json_values import decode_line, encode_line
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.judge.effects import Effect
 from tokspec.judge.runner import Run
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.protocol.json_values import decode_line, encode_line
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, bare_case

@@ -32,7 +32,7 @@ from typing import Any, BinaryIO, TypeAlias
 from tokspec.adapter import Adapter, Hello
 from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, DataError, MissingModule, Refusal
-from tokspec.protocol.json_values import copy_json, decode_line, encode_line
+from tokspec.base.json_values import copy_json, decode_line, encode_line
 from tokspec.protocol.messages import write_hello
 
 Message: TypeAlias = dict[str, Any]

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 from tokspec.adapter import Hello
 from tokspec.base.display import quote
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.protocol.json_values import decode_line, encode_line
+from tokspec.base.json_values import decode_line, encode_line
 from tokspec.protocol.messages import PROTOCOL, Answer, Reply
 from tokspec.protocol.replies import read_hello, read_reply
 from tokspec.sessions.limits import Limits, ProcessFamily

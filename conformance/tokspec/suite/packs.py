@@ -16,7 +16,7 @@ from typing import Any
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import fixtures_folder, read_bounded
-from tokspec.protocol.json_values import decode_line
+from tokspec.base.json_values import decode_line
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Model, Suite
 

@@ -1,0 +1,269 @@
+"""What a side answers to a text: every operation that a recording can hold, and streams where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tokspec.adapter import Hello
+from tokspec.base.errors import AdapterFault, DataError
+from tokspec.base.json_values import DEEPEST, deeper_than
+from tokspec.formats.user_model import UserModel
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
+from tokspec.protocol.replies import check_form
+from tokspec.sessions.session import Session
+
+#: The operations that are compared, in the order of the pipeline; the last one only where it is asked for.
+OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode", "decode_stream")
+
+#: The kinds of faults; another version may answer where this one crashes.
+FAULTS = ("crash", "timeout", "protocol")
+
+#: Texts that are asked together, and their characters: enough to keep a program busy, few enough to be held.
+_BATCH = 256
+_CHARACTERS = 256 * 1024
+
+#: Requests in a row that end a comparison: with no reply in time; with a program that ends, or writes no reply.
+_TIMEOUTS = 5
+_DEATHS = 100
+
+#: What any stage takes, if there is one.
+_PLAIN: Mapping[str, tuple[Mapping[str, Any], ...]] = dict.fromkeys(
+    ("normalize", "pre_tokenize"), ({"text": "a"}, {"text": "Two words"})
+) | {"decode_stream": ({"ids": []},)}
+
+
+class Input(NamedTuple):
+    """A text, the section of inputs that it belongs to, and its name there.
+
+    >>> Input("texts/emoji", "flags", "🇯🇵").place
+    'texts/emoji:flags'
+    """
+
+    section: str
+    name: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        """Its name among all inputs."""
+        return f"{self.section}:{self.name}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A text and the reply to each operation. Spans count in the unit of whoever replied.
+
+    ``line`` is that of the recording, where it was read from one.
+    """
+
+    input: Input
+    replies: Mapping[str, Reply] = field(default_factory=dict)
+    line: int = 0
+
+    @property
+    def tokens(self) -> list[Any]:
+        """The ids of the text, or its tokens where there are no ids."""
+        reply = self.replies.get("encode")
+        result = reply.result if isinstance(reply, Answer) else {}
+        return list(result.get("ids", result.get("tokens", ())))
+
+
+def input_of(operation: str, record: Record) -> dict[str, Any] | None:
+    """Return the input of an operation: a stage gets what the one before it gave; None if that is missing.
+
+    >>> text = Input("texts/words", "bug", "Bug")
+    >>> input_of("pre_tokenize", Record(text, {"normalize": Answer({"text": "bug"})}))
+    {'text': 'bug'}
+    >>> input_of("decode", Record(text, {"encode": Answer({"tokens": ["b", "ug"], "ids": [1, 3]})}))
+    {'ids': [1, 3]}
+    """
+    if operation in ("normalize", "encode"):
+        return {"text": record.input.text}
+    if operation == "pre_tokenize":
+        normalized = record.replies.get("normalize")
+        return {"text": normalized.result["text"] if isinstance(normalized, Answer) else record.input.text}
+    encoded = record.replies.get("encode")
+    result = encoded.result if isinstance(encoded, Answer) else {}
+    if "ids" in result and None not in result["ids"]:
+        return {"ids": result["ids"]}
+    return {"tokens": result["tokens"]} if "tokens" in result and operation == "decode" else None
+
+
+#: How deep a model may be nested: the message that has it, and the neutral form, are a few levels deeper.
+_DEEPEST_MODEL = DEEPEST - 4
+
+
+class Asker:
+    """One implementation with one model.
+
+    Args:
+        session: with the implementation.
+        model: which the session loads when it is first asked.
+        adds: whether encodings have what a post-processor adds, where the implementation takes that as an option.
+        stream: the options of ``decode_stream``, which is asked only where they are given.
+
+    Raises:
+        DataError: the model is nested deeper than a message may be.
+    """
+
+    def __init__(
+        self, session: Session, model: UserModel, *, adds: bool = False, stream: Mapping[str, Any] | None = None
+    ) -> None:
+        if deeper_than(_DEEPEST_MODEL, model.content):
+            raise DataError(f"is nested more than {_DEEPEST_MODEL} levels deep", model.name)
+        self._session = session
+        self._timeouts = self._deaths = 0
+        self.model = model
+        asked = OPERATIONS if stream is not None else OPERATIONS[:-1]
+        self.operations = tuple(each for each in asked if each in session.hello.operations)
+        takes_option = "add_special_tokens" in session.hello.encode_options
+        self.options: Mapping[str, Mapping[str, Any]] = {
+            "encode": {"add_special_tokens": adds} if takes_option else {},
+            "decode_stream": stream or {},
+        }
+
+    @property
+    def hello(self) -> Hello:
+        """The description that the implementation gives of itself."""
+        return self._session.hello
+
+    @property
+    def unblamed(self) -> Sequence[AdapterFault]:
+        """Faults for which no text is to blame."""
+        return self._session.unblamed
+
+    def check_model(self) -> None:
+        """Ask for the plainest of encodings.
+
+        Raises:
+            DataError: each is refused because of the model.
+        """
+        if "encode" not in self.operations:
+            return
+        replies = self.ask([("encode", {"text": text}) for text in ("a", "Two words")])
+        refusals = [each for each in replies if isinstance(each, Refused)]
+        if len(refusals) == len(replies) and {each.reason for each in refusals} <= {"invalid_model", "unsupported"}:
+            who = f"{self.hello.name} {self.hello.version}".strip()
+            raise DataError(f"refuses the model: {_describe(refusals[0])}", self.model.name, key=who)
+
+    def drop_missing_stages(self) -> dict[str, str]:
+        """Ask no more for operations that the model has no stage for, and return the reason for each.
+
+        That is what is refused as unsupported for the plainest of texts.
+        """
+        reasons: dict[str, str] = {}
+        for operation in self.operations:
+            replies = self.ask([(operation, input) for input in _PLAIN.get(operation, ())])
+            said = [reply.message for reply in replies if is_unsupported(reply)]
+            if said and len(said) == len(replies):
+                reasons[operation] = said[-1]
+        self.operations = tuple(each for each in self.operations if each not in reasons)
+        return reasons
+
+    def ask(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Reply]:
+        """Return the reply to each operation with its input, in order.
+
+        Raises:
+            DataError: there was no reply to many requests in a row, and nothing is to be expected of the others.
+        """
+        requests = [
+            Request(operation, "own", self.model, {**input, **self.options.get(operation, {})})
+            for operation, input in asked
+        ]
+        found: dict[int, Reply] = {}
+        for index, reply in self._session.ask(requests):
+            self._give_up_after(reply)
+            found[index] = reply
+        return [check_form(request.operation, found[index]) for index, request in enumerate(requests)]
+
+    def _give_up_after(self, reply: Reply) -> None:
+        is_timeout = isinstance(reply, Fault) and reply.kind == "timeout"
+        is_death = isinstance(reply, Fault) and (
+            is_timeout or reply.kind == "protocol" or reply.message.startswith(("exit status", "killed", "given up"))
+        )
+        self._timeouts = self._timeouts + 1 if is_timeout else 0
+        self._deaths = self._deaths + 1 if is_death else 0
+        if isinstance(reply, Fault) and (self._timeouts >= _TIMEOUTS or self._deaths >= _DEATHS):
+            times = self._timeouts if self._timeouts >= _TIMEOUTS else self._deaths
+            who = f"{self.hello.name} {self.hello.version}".strip()
+            raise DataError(
+                f"gave no reply {times} times in a row, the last time {reply.kind}: {reply.message}", key=who
+            )
+
+    def ask_about(self, records: Sequence[Record], operations: Iterable[str]) -> list[dict[str, Reply]]:
+        """Ask the operations that are offered about records, each with what the record has for it."""
+        asked = [
+            (index, operation, input)
+            for index, record in enumerate(records)
+            for operation in operations
+            if operation in self.operations and (input := input_of(operation, record)) is not None
+        ]
+        replies: list[dict[str, Reply]] = [{} for _ in records]
+        found = self.ask([(operation, input) for _, operation, input in asked])
+        for (index, operation, _), reply in zip(asked, found, strict=True):
+            replies[index][operation] = reply
+        return replies
+
+
+def answer(
+    asker: Asker, inputs: Iterable[Input], note: Callable[[Record], None] = lambda record: None
+) -> Iterator[Record]:
+    """Return a record of each text: what is normalized and encoded is then cut into pieces and decoded.
+
+    Raises:
+        DataError: none of the first texts is answered: the model is of no use to the implementation.
+    """
+    is_first = True
+    for batch in in_batches(Record(input) for input in inputs):
+        begun = asker.ask_about(batch, ("normalize", "encode"))
+        if is_first and not any(isinstance(each.get("encode"), Answer) for each in begun):
+            who = f"{asker.hello.name} {asker.hello.version}".strip()
+            raise DataError(f"answers no text: {_describe(begun[0].get('encode'))}", key=who)
+        is_first = False
+        records = [replace(record, replies=replies) for record, replies in zip(batch, begun, strict=True)]
+        rest = asker.ask_about(records, ("pre_tokenize", "decode", "decode_stream"))
+        for record, replies in zip(records, rest, strict=True):
+            done = replace(record, replies={**record.replies, **replies})
+            note(done)
+            yield done
+
+
+def answer_as(asker: Asker, records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Reply]]]:
+    """Return each record with the replies to the same requests."""
+    for batch in in_batches(records):
+        yield from zip(batch, asker.ask_about(batch, OPERATIONS), strict=True)
+
+
+def _describe(reply: Reply | None) -> str:
+    if isinstance(reply, Refused):
+        return f"{reply.reason}: {reply.message}" if reply.message else reply.reason
+    return f"{reply.kind}: {reply.message}" if isinstance(reply, Fault) else "it does not offer encode"
+
+
+def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Return records some at a time, fewer where their texts are long."""
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += len(record.input.text)
+        if len(batch) >= _BATCH or size >= _CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def decode_tokens(asker: Asker, vocabulary: Mapping[int, str]) -> dict[int, str]:
+    """Return the text that each token stands for, or the token itself where it is a part of a character or no text."""
+    texts: dict[int, str] = {}
+    items = iter(vocabulary.items())
+    while batch := list(islice(items, 1024)):
+        replies = asker.ask([("decode", {"ids": [id]}) for id, _ in batch])
+        for (id, token), reply in zip(batch, replies, strict=True):
+            text = reply.result.get("text") if isinstance(reply, Answer) else None
+            texts[id] = text if isinstance(text, str) and text and "\ufffd" not in text else token
+    return texts

@@ -1,0 +1,267 @@
+"""Comparing two sides text by text in this process: recordings, and implementations asked by their sessions.
+
+Where one side is a recording, the other is asked what it holds; otherwise both are asked about the suite's cases and
+texts, and about texts made of the vocabulary. Each stage of B gets what A gave its next stage, so that a difference
+shows in the stage that makes it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from heapq import merge
+from itertools import chain
+from pathlib import Path
+
+from tokspec.base.display import shorten
+from tokspec.compare.answers import (
+    OPERATIONS,
+    Asker,
+    Input,
+    Record,
+    answer,
+    answer_as,
+    decode_tokens,
+    input_of,
+)
+from tokspec.compare.causes import Outcome, compare_replies
+from tokspec.compare.inputs import BadText, Reading, find_parts, read_part
+from tokspec.compare.models import ModelParts, parts_of
+from tokspec.compare.recording import Recording
+from tokspec.compare.report import count
+from tokspec.compare.tally import Tally
+from tokspec.compare.texts import suite_texts, texts_of_special_tokens, texts_of_vocabulary
+from tokspec.judge.runner import make_request
+from tokspec.judge.verdicts import effective_choices
+from tokspec.protocol.messages import Fault, Refused, Reply, is_unsupported
+from tokspec.protocol.replies import check_form
+from tokspec.sessions.session import Session
+from tokspec.suite.cases import Case
+
+#: Records that wait for the other one of their text, and the characters that their texts may have together.
+_WAITING = 50_000
+_CHARACTERS = 4 * 1024 * 1024
+
+#: Kinds of sections, in the order that recordings have.
+_KINDS = ("texts", "special_tokens", "vocabulary", "inputs")
+
+#: Reasons that are shown for texts without an answer.
+_SHOWN = 8
+
+
+def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True, suite: bool = True) -> Iterator[Input]:
+    """Return the suite's texts, and those that are made of the model's vocabulary, ``made`` of each kind.
+
+    What tokens stand for is asked of the implementation.
+    """
+    parts = parts_of(asker.model)
+    texts = suite_texts() if suite else iter(())
+    return chain(texts, _made_texts(asker, parts, made)) if vocabulary else texts
+
+
+def _made_texts(asker: Asker, parts: ModelParts, made: int) -> Iterator[Input]:
+    yield from texts_of_special_tokens(list(parts.special.values()))
+    yield from texts_of_vocabulary(decode_tokens(asker, parts.vocabulary), made)
+
+
+def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:
+    """Return the texts of files; their names say nothing of the machine, and have a number where two are the same."""
+    seen: dict[str, int] = {}
+    for file in files:
+        for part in find_parts(file, reading.kind, 1 << 62):
+            name = Path(part.path).name
+            seen[name] = seen.get(name, 0) + 1
+            called = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            for each in read_part(part, reading):
+                if isinstance(each, BadText):
+                    bad.note_bad(f"{called}:{each.number}", each.why)
+                else:
+                    yield Input(f"inputs/{called}", str(each.number), each.text)
+
+
+class Unanswered:
+    """Faults, which are recorded as such and are for somebody to look at: how often, with the first text."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def watch(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Pass records on, and count the faults in them."""
+        for record in records:
+            for operation, reply in record.replies.items():
+                if isinstance(reply, Fault):
+                    key = f"{operation}: {reply.kind}: {shorten(reply.message)}"
+                    times, first = self._found.get(key, (0, record.input.place))
+                    self._found[key] = (times + 1, first)
+            yield record
+
+    @property
+    def lines(self) -> list[str]:
+        """What there is to say of them, the commonest first."""
+        ordered = sorted(self._found.items(), key=lambda item: (-item[1][0], item[0]))
+        return [
+            f"not answered: {count(times, 'text')}, first {first}: {key}" for key, (times, first) in ordered[:_SHOWN]
+        ]
+
+
+def unit_of(side: Asker | Recording) -> str:
+    """Return what the spans of a side count."""
+    if isinstance(side, Recording):
+        return side.header.choices.get("offset_unit", "code_point")
+    return effective_choices(side.hello)["offset_unit"]
+
+
+def compare_records(
+    a: Asker | Recording,
+    b: Asker | Recording,
+    inputs: Iterable[Input],
+    wanted: Callable[[str], bool] = lambda name: True,
+    note: Callable[[Record], None] = lambda record: None,
+) -> Tally:
+    """Compare what two sides answer to texts.
+
+    Args:
+        a: an implementation with its model, or a recording.
+        b: the other one.
+        inputs: the texts, where neither is a recording.
+        wanted: says of an operation on a section, such as ``encode/texts/emoji``, whether it is compared.
+        note: called after each text.
+
+    Raises:
+        DataError: a recording has changed since it was read, or one side answers nothing.
+    """
+    tally, units = Tally(), (unit_of(a), unit_of(b))
+    for one, other in _pairs(a, b, inputs, tally):
+        section = judged_section(one.input.section)
+        outcomes = [outcome for outcome in _compare(one, other, units) if wanted(f"{outcome.operation}/{section}")]
+        if outcomes:
+            compared = any(outcome.operation == "encode" for outcome in outcomes)
+            tokens = (one.tokens, other.tokens) if compared else ((), ())
+            tally.note(section, one.input.place, one.input.text, outcomes, tokens, max(one.line, other.line))
+        note(one)
+    return tally
+
+
+def judged_section(section: str) -> str:
+    """Return the section in which the texts of one are counted.
+
+    >>> judged_section("special_tokens/alone"), judged_section("texts/emoji"), judged_section("inputs/a.txt")
+    ('special_tokens', 'texts/emoji', 'inputs')
+    """
+    first = section.partition("/")[0]
+    return first if first in ("special_tokens", "inputs") else section
+
+
+def _pairs(
+    a: Asker | Recording, b: Asker | Recording, inputs: Iterable[Input], tally: Tally
+) -> Iterator[tuple[Record, Record]]:
+    """Return what A and B have of each text."""
+    if isinstance(a, Recording) and isinstance(b, Recording):
+        yield from _pair_up(a.records(), b.records(), tally)
+    elif isinstance(b, Recording):
+        yield from ((one, other) for other, one in _ask_as(a, b.records()))
+    else:
+        records = a.records() if isinstance(a, Recording) else answer(a, inputs)
+        yield from _ask_as(b, records)
+
+
+def _ask_as(asker: Asker | Recording, records: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
+    """Return each record with what an implementation answers to the same requests."""
+    if isinstance(asker, Recording):
+        raise TypeError("a recording cannot be asked")
+    return ((record, Record(record.input, replies)) for record, replies in answer_as(asker, records))
+
+
+def _compare(one: Record, other: Record, units: tuple[str, str]) -> Iterator[Outcome]:
+    """Compare the operations that A answers; what A does not offer B is not held to."""
+    leader = other if other.line and not one.line else one
+    for operation in OPERATIONS:
+        reply = one.replies.get(operation)
+        if reply is not None and not is_unsupported(reply):
+            input = input_of(operation, leader) or {}
+            found = other.replies.get(operation) or Refused("unsupported", "is not offered")
+            yield compare_replies(operation, input, reply, found, units)
+
+
+def _pair_up(a: Iterable[Record], b: Iterable[Record], tally: Tally) -> Iterator[tuple[Record, Record]]:
+    """Return the records of the same text together, as they come; texts of one side alone are counted.
+
+    An operation of which the two were asked something else is left out.
+    """
+    waiting, alone = (_Waiting(), _Waiting()), [0, 0]
+    for _, _, side, record in merge(_number(a, 0), _number(b, 1)):
+        other = waiting[1 - side].take(record.input.text)
+        if other is None:
+            alone[side] += waiting[side].put(record)
+        else:
+            yield _with_same_inputs(*((other, record) if side else (record, other)))
+    for side, number in enumerate(alone):
+        if number + waiting[side].count:
+            tally.leave(f"texts of {'AB'[side]} alone", number + waiting[side].count)
+
+
+def _number(records: Iterable[Record], side: int) -> Iterator[tuple[int, int, int, Record]]:
+    """Put before each record the number of its kind of section, and its own in there: so two are read in step."""
+    numbers = Counter[int]()
+    for record in records:
+        name = record.input.section.partition("/")[0]
+        kind = _KINDS.index(name) if name in _KINDS else len(_KINDS)
+        numbers[kind] += 1
+        yield kind, numbers[kind], side, record
+
+
+class _Waiting:
+    """Records that wait for the other of their text, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._by_text: dict[str, deque[Record]] = {}
+        self._characters = 0
+        self.count = 0
+
+    def take(self, text: str) -> Record | None:
+        """Return the first record that waits with a text."""
+        records = self._by_text.get(text)
+        if records is None:
+            return None
+        record = records.popleft()
+        if not records:
+            del self._by_text[text]
+        self.count -= 1
+        self._characters -= len(text)
+        return record
+
+    def put(self, record: Record) -> int:
+        """Let a record wait; return how many of the oldest had to go."""
+        text = record.input.text
+        self._by_text.setdefault(text, deque()).append(record)
+        self.count += 1
+        self._characters += len(text)
+        before = self.count
+        while self.count > _WAITING or self._characters > _CHARACTERS:
+            self.take(next(iter(self._by_text)))
+        return before - self.count
+
+
+def _with_same_inputs(one: Record, other: Record) -> tuple[Record, Record]:
+    same = {name: reply for name, reply in one.replies.items() if input_of(name, one) == input_of(name, other)}
+    return replace(one, replies=same), other
+
+
+def compare_cases(
+    a: Session, b: Session, cases: Sequence[Case], note: Callable[[Case], None] = lambda case: None
+) -> Tally:
+    """Compare what two implementations answer to the suite's cases: all of it, and not only what a case is about."""
+    tally = Tally()
+    units = tuple(effective_choices(session.hello)["offset_unit"] for session in (a, b))
+    replies = [_replies(session, cases) for session in (a, b)]
+    for case, one, other in zip(cases, *replies, strict=True):
+        outcome = compare_replies(case.operation, case.input, one, other, (units[0], units[1]))
+        tally.note("cases", f"case {case.id}", str(case.input.get("text", "")), [outcome])
+        note(case)
+    return tally
+
+
+def _replies(session: Session, cases: Sequence[Case]) -> list[Reply]:
+    found = dict(session.ask([make_request(case) for case in cases]))
+    return [check_form(case.operation, found[index]) for index, case in enumerate(cases)]

@@ -1,0 +1,555 @@
+"""``tokspec diff``: what differs between two sides, by cause."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tokspec.base.display import visible
+from tokspec.base.errors import INTERRUPTED, DataError
+from tokspec.base.files import write_whole
+from tokspec.cli.known import Ratchet, known_failures_options
+from tokspec.cli.options import (
+    COUNT,
+    FILE,
+    PROCESSES,
+    Finite,
+    choices_option,
+    files_of_implementation,
+    limits_options,
+    parse_choices,
+    refuse_outputs,
+)
+from tokspec.cli.progress import ProgressBar
+from tokspec.compare.answers import Asker
+from tokspec.compare.compare import compare_cases, compare_records, default_inputs, unit_of
+from tokspec.compare.engines import ENGINES, Progress, count_processors, run_units
+from tokspec.compare.inputs import Reading, files_of_texts
+from tokspec.compare.minimize import Minimizer, Small
+from tokspec.compare.models import compare_models, compare_summaries, parts_of, summarize
+from tokspec.compare.record_command import texts_options
+from tokspec.compare.recording import Recording, find_model
+from tokspec.compare.report import Summary, count, describe_comparison, make_run, markdown
+from tokspec.compare.saving import Explained, explain, save
+from tokspec.compare.sides import Side, choices_for, describe_sides, open_side, parse_side, stream_options
+from tokspec.compare.tally import Group, Tally
+from tokspec.compare.units import (
+    Header,
+    Unit,
+    cut_into_units,
+    find_done,
+    lock_folder,
+    prepare_folder,
+    sum_results,
+)
+from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
+from tokspec.judge.judging import apply_known, end_problems, with_problems
+from tokspec.judge.runner import Run, make_request
+from tokspec.judge.verdicts import Verdict, effective_choices, judge
+from tokspec.protocol.replies import check_form
+from tokspec.report.ndjson import ndjson, origin
+from tokspec.report.text import say
+from tokspec.sessions.limits import Limits, adopt_orphans
+from tokspec.sessions.session import Session
+from tokspec.suite.fixtures import load_suite
+
+_MEGABYTE = 1024**2
+
+#: Types of models and stages on which choices bear, by the first word of the choice; others bear on all.
+_TYPES: Mapping[str, set[str]] = {
+    "bpe": {"bpe"},
+    "unigram": {"unigram"},
+    "metaspace": {"metaspace"},
+    "final": {"lowercase", "bert", "bertnormalizer"},
+    "pattern": {"split", "replace"},
+}
+
+#: Causes that are made small.
+_MINIMIZED = 20
+
+
+@click.command("diff", short_help="Say what differs between two implementations, versions, models or recordings.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--model", type=FILE, metavar="FILE", help="The model of both sides; else a recording's own.")
+@click.option("--model-b", type=FILE, metavar="FILE", help="Another model for B.")
+@texts_options
+@click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="The share of texts of files.")
+@click.option("--jobs", type=PROCESSES, metavar="N", help="Units of files at once; else all processors.")
+@click.option("--engine", type=click.Choice(list(ENGINES)), default="local", show_default=True)
+@click.option("--address", metavar="ADDRESS", help="Of a Dask or Ray cluster that is there.")
+@click.option("--unit-mb", default=4.0, show_default=True, type=Finite(0, 1_000_000, min_open=True), help="Of a unit.")
+@click.option("-o", "--output", default="tokspec-diff", show_default=True, type=FILE, help="Folder of units' results.")
+@choices_option
+@limits_options
+@click.option(
+    "--select",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Compare these: normalize, pre_tokenize, encode, decode, or decode_stream, which is compared only if it is "
+    "named; a section (cases, texts/*, vocabulary/*, special_tokens, inputs), or both, as encode/texts/*.",
+)
+@known_failures_options
+@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
+@click.option("--report", "reports", multiple=True, type=FILE, metavar="FILE", help="Write it: .ndjson or .md.")
+@click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit's XML.")
+@click.option("--save", "saved", type=FILE, metavar="FOLDER", help="Write causes there, as cases with small models.")
+def diff_command(known_failures: Path | None, update: bool, crashes: bool, **options: Any) -> int:
+    """Say what differs between A and B, by cause, each with the smallest input and model that show it.
+
+    \b
+    tokspec diff before.ndjson tokenizers                                  with what was recorded
+    tokspec diff tokenizers==0.22.1 tokenizers==0.23.3                     two releases
+    tokspec diff tokenizers@old-venv tokenizers --model tokenizer.json     two environments
+    tokspec diff tokenizers "node adapter.mjs" --model tokenizer.json      a program
+    tokspec diff tokenizers tiktoken texts/ 'logs/*.jsonl.gz' --model r50k_base.tiktoken
+
+    Each is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model
+    they are asked about the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES
+    are files, folders, patterns or addresses, of which ids are compared, or the streams that both make of A's ids with
+    --select decode_stream. What was done of them stays in a folder: the same command goes on where it ended.
+
+    Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done or there was
+    nothing to compare, 130 after an interruption.
+    """
+    ratchet = Ratchet.of(known_failures, update, crashes)
+    with ExitStack() as stack:
+        return _Diff(ratchet=ratchet, stack=stack, **options).run()
+
+
+@dataclass(frozen=True)
+class _Diff:
+    """A comparison that is about to begin: the options."""
+
+    ratchet: Ratchet
+    stack: ExitStack
+    a: str
+    b: str
+    files: tuple[str, ...]
+    model: Path | None
+    model_b: Path | None
+    format: str | None
+    made: int
+    adds: bool
+    kind: str | None
+    field: str
+    sample: float
+    jobs: int | None
+    engine: str
+    address: str | None
+    unit_mb: float
+    output: Path
+    choices: tuple[str, ...]
+    limits: Limits
+    patterns: tuple[str, ...]
+    show: int
+    reports: tuple[Path, ...]
+    junit_file: Path | None
+    saved: Path | None
+
+    @cached_property
+    def progress(self) -> Progress:
+        """What happened to units of files."""
+        return Progress()
+
+    def run(self) -> int:
+        """Compare, and report."""
+        self._refuse_what_cannot_be()
+        models = self._models()
+        tally = self._compare_files(models) if self.files else self._compare_here()
+        if unmatched := [pattern for pattern in self.patterns if pattern not in self._matched]:
+            raise DataError(f"{' '.join(unmatched)} matches nothing that was asked", key="--select")
+        explained = {} if self.progress.interrupted else dict(self._explain(tally))
+        rules = {} if self.progress.interrupted else dict(self._rules_of_cases(tally))
+        summary = Summary(self._names(), tally, explained, models, self._notes(tally), rules)
+        run, refusal = self._as_run(tally)
+        self._write(summary, run)
+        say(describe_comparison(summary, self.show))
+        if known := [result.case.id for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]:
+            click.echo(visible(f"known, and no failure: {', '.join(known)}"))
+        if refusal:
+            raise refusal
+        return self._status(tally, run)
+
+    def _refuse_what_cannot_be(self) -> None:
+        for file in self.reports:
+            if file.suffix not in (".ndjson", ".md"):
+                raise DataError("does not say by its end what to write; give .ndjson or .md", str(file), key="--report")
+        if self.files and self._recordings:
+            raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
+        if self.a == self.b and self.model_b is None:
+            raise click.UsageError("this compares a side with itself; name another one, or give --model-b")
+        if self.model_b and self.sides[1].recording:
+            raise DataError("is for an implementation, and B is a recording, which has its model", key="--model-b")
+        if self.model_b and not (self.model or self.sides[0].recording):
+            raise DataError("needs --model FILE, the model of A", key="--model-b")
+        if self.model and all(side.recording for side in self.sides):
+            raise DataError("is for an implementation, and both sides are recordings", key="--model")
+        if self.files and self.model is None:
+            raise click.UsageError("FILES need --model FILE")
+        if any(not file.strip() for file in self.files):
+            raise click.UsageError("one of FILES is blank; name it, or leave it out")
+        if self.address is not None and self.engine == "local":
+            raise DataError("is for --engine dask or ray", key="--address")
+        named = {f"--report {file}": file for file in self.reports}
+        refuse_outputs(
+            {**named, "--junit": self.junit_file, "--known-failures": self.ratchet.file},
+            {
+                "A": files_of_implementation(self.a),
+                "B": files_of_implementation(self.b),
+                "--model": files_of_model(self.model, self.format),
+                "--model-b": files_of_model(self.model_b, self.format),
+                "FILES": files_of_texts(self.files),
+            },
+        )
+
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """A and B as they are named; the suite's own implementations take the choices of the other one."""
+        a, b = parse_side(self.a), parse_side(self.b)
+        return a, b
+
+    @cached_property
+    def _recordings(self) -> list[Recording]:
+        return [side.recording for side in self.sides if side.recording]
+
+    @cached_property
+    def own(self) -> tuple[UserModel | None, UserModel | None]:
+        """The models of A and B: what is given, or that of a recording on the other side."""
+        given = read_user_model(self.model, self.format) if self.model else None
+        other = read_user_model(self.model_b, self.format) if self.model_b else given
+        models = []
+        for side, model in zip(self.sides, (given, other), strict=True):
+            is_missing = model is None and side.recording is None and self._recordings
+            models.append(find_model(self._recordings[0], may_differ=True) if is_missing else model)
+        return models[0], models[1]
+
+    @cached_property
+    def with_added(self) -> bool:
+        """Whether encodings have what a post-processor adds; a recording decides, if there is one."""
+        return self.adds or any(each.header.special_tokens == "added" for each in self._recordings)
+
+    @cached_property
+    def sessions(self) -> tuple[Session | None, Session | None]:
+        """Sessions with the sides that are no recordings."""
+        if click.get_current_context().meta.get("tokspec.owns_process"):
+            adopt_orphans()
+        opened: list[Session | None] = [self._open(side) for side in self.sides]
+        held = parse_choices(self.choices)
+        for index, side in enumerate(self.sides):
+            other = opened[1 - index]
+            if other is not None and (taken := choices_for(side, other.hello, held)):
+                opened[index] = self._open(replace(side, choices=taken))
+        return opened[0], opened[1]
+
+    def _open(self, side: Side) -> Session | None:
+        if side.recording:
+            return None
+        return self.stack.enter_context(open_side(side, self.limits))
+
+    @cached_property
+    def askers(self) -> tuple[Asker | Recording | None, Asker | Recording | None]:
+        """The sides as they are asked about texts; None where an implementation has no model."""
+        found: list[Asker | Recording | None] = []
+        stream = stream_options([each.hello for each in self.sessions if each]) if self._streams else None
+        for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
+            if session is not None and model is not None:
+                asker = Asker(session, model, adds=self.with_added, stream=stream)
+                found.append(asker)
+            else:
+                found.append(side.recording)
+        return found[0], found[1]
+
+    def _models(self) -> list[str]:
+        """Say what changed in the models."""
+        a, b = self.own
+        lines = []
+        if len({recording.header.special_tokens for recording in self._recordings}) > 1:
+            said = " and ".join(f"{each.header.special_tokens} in {each.name}" for each in self._recordings)
+            lines.append(f"special tokens of a post-processor: {said}")
+        if a and b and not self._recordings:
+            return lines + ([] if a.sha256 == b.sha256 else compare_models(parts_of(a), parts_of(b)))
+        summaries = [
+            side.recording.header.model if side.recording else summarize(model) if model else None
+            for side, model in zip(self.sides, (a, b), strict=True)
+        ]
+        if summaries[0] and summaries[1]:
+            lines += compare_summaries(summaries[0], summaries[1])
+        return lines
+
+    # Comparing
+
+    def _compare_here(self) -> Tally:
+        """Compare texts in this process, or cases where there is no model for texts."""
+        tally = Tally()
+        a, b = self.sessions
+        one, other = self.askers
+        for asker in (one, other):
+            if isinstance(asker, Asker):
+                asker.check_model()
+        if a is not None and b is not None and not (one and other):
+            questions = (question for case in load_suite().cases.values() for question in case.questions)
+            cases = [each for each in questions if self._is_wanted(f"{each.operation}/cases")]
+            with ProgressBar("comparing cases", len(cases)) as advance:
+                tally.add(compare_cases(a, b, cases, advance))
+        if one is None or other is None:
+            return tally
+        inputs: Iterator[Any] = iter(())
+        if isinstance(one, Asker) and isinstance(other, Asker):
+            one.drop_missing_stages()
+            inputs = default_inputs(one, self.made)
+        with ProgressBar("comparing texts", None) as advance:
+            tally.add(compare_records(one, other, inputs, self._is_wanted, advance))
+        return tally
+
+    def _is_wanted(self, name: str) -> bool:
+        if name not in self._wanted:
+            operation, _, section = name.partition("/")
+            names = (name, operation, section)
+            found = [pattern for pattern in self.patterns if any(fnmatchcase(each, pattern) for each in names)]
+            self._matched.update(found)
+            self._wanted[name] = not self.patterns or bool(found)
+        return self._wanted[name]
+
+    @cached_property
+    def _wanted(self) -> dict[str, bool]:
+        """Whether what was asked until now is compared, by operation and section."""
+        return {}
+
+    @cached_property
+    def _matched(self) -> set[str]:
+        """The patterns that matched something that was asked."""
+        return set()
+
+    @property
+    def _streams(self) -> bool:
+        """Whether streams are compared: they are only if a pattern is for them."""
+        return any(fnmatchcase("decode_stream", pattern.partition("/")[0]) for pattern in self.patterns)
+
+    def _compare_files(self, models: Sequence[str]) -> Tally:
+        """Compare what both encode of files, unit by unit."""
+        a, b = self.own
+        if a is None or b is None:
+            raise click.UsageError("FILES need --model FILE")
+        streams = not self._is_wanted("encode/inputs")
+        self._is_wanted("decode_stream/inputs")
+        if streams and not self._streams:
+            raise DataError("FILES are compared by encode, or by decode_stream; select one", key="--select")
+        held = parse_choices(self.choices)
+        sides, loaded, compared = describe_sides(
+            self.sides, (a, b), self.limits, held, adds=self.with_added, streams=streams
+        )
+        limits = {name: getattr(self.limits, name) for name in ("case_seconds", "start_seconds", "memory_mb")}
+        reading = Reading(self.kind, self.field, self.sample)
+        header = Header((sides[0], sides[1]), compared, reading, str(Path.cwd()), limits)
+        units = cut_into_units(header, self.files, max(1, int(self.unit_mb * _MEGABYTE)), self.output)
+        with lock_folder(self.output):
+            prepare_folder(self.output, header, units, loaded)
+            self._run_units(units)
+            tally = sum_results(self.output, units)
+            left = len(units) - len(find_done(self.output, units))
+        if left:
+            self.notes.append(f"done: {len(units) - left:,} of {count(len(units), 'unit')}; the same command goes on")
+        return tally
+
+    def _run_units(self, units: Sequence[Unit]) -> None:
+        done = find_done(self.output, units)
+        if done:
+            taken = f"{len(done):,} of {count(len(units), 'unit')} compared earlier"
+            self.notes.append(f"taken from {self.output}, and not asked again: {taken}; remove the folder to ask again")
+        if len(done) == len(units):
+            return
+        engine = ENGINES[self.engine](self.jobs or count_processors(), self.address)
+        size = sum(unit.bytes for unit in units if unit.id not in done)
+        with ProgressBar("comparing files (bytes)", size) as advance:
+            found = run_units(self.output, units, engine, lambda unit, _: advance(by=unit.bytes))
+        self.progress.faults.extend(found.faults)
+        self.progress.interrupted = found.interrupted
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Lines about what was not done."""
+        return []
+
+    def _notes(self, tally: Tally) -> list[str]:
+        notes = list(self.notes)
+        if not self.files and None in self.askers:
+            notes.append("no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so")
+        for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
+            if self.with_added and session and "add_special_tokens" not in session.hello.encode_options:
+                notes.append(f"{side.name} is asked as it is: whether it adds special tokens is its own")
+                continue
+            gets = model.rewritten_for(session.hello.formats) if session and model else ""
+            if gets == CONVERTED and self.with_added:
+                notes.append(f"{side.name} gets {gets}, and without its post-processor")
+            elif gets and gets != CONVERTED:
+                notes.append(f"{side.name} gets {gets}")
+        if tally.different and self._recordings and all(self.askers):
+            notes += self._other_choices()
+        return notes
+
+    def _other_choices(self) -> Iterator[str]:
+        """Say which choices that bear on the model the sides declare otherwise: that may be why they differ."""
+        a, b = self._side_choices
+        settings = self._recordings[0].header.model.get("settings", {})
+        types = {str(value).lower() for path, value in settings.items() if path.rpartition(".")[2] == "type"}
+        for name in sorted(a.keys() & b.keys() - {"offset_unit", "bpe_training_tie"}):
+            bears = types & _TYPES.get(name.partition("_")[0], types)
+            if a[name] != b[name] and (bears or not types):
+                yield f"declared otherwise, which may be why: {name}: {a[name]} in A, {b[name]} in B"
+
+    # Reporting
+
+    @cached_property
+    def _side_choices(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        found = [
+            side.recording.header.choices if side.recording else effective_choices(session.hello) if session else {}
+            for side, session in zip(self.sides, self.sessions, strict=True)
+        ]
+        return found[0], found[1]
+
+    def _names(self) -> tuple[str, str]:
+        found = []
+        for side, session in zip(self.sides, self.sessions, strict=True):
+            if side.recording:
+                found.append(f"{side.recording.header.who} as recorded in {side.name}")
+                continue
+            who = f"{session.hello.name} {session.hello.version}".strip() if session else side.name
+            found.append(who if session and side.name == session.hello.name else f"{who} ({side.name})")
+        return found[0], found[1]
+
+    def _explain(self, tally: Tally) -> Iterator[tuple[int, Explained]]:
+        """Make the first causes small, and find out what stands behind them."""
+        one, other = self.askers
+        (a, b), (model, model_b) = self.sessions, self.own
+        if not (isinstance(one, Asker) and isinstance(other, Asker) and a and b and model and model_b):
+            if self.saved and self._recordings:
+                self.notes.append("no cases were saved: a recording cannot be asked again; name two implementations")
+            elif self.saved:
+                self.notes.append("no cases were saved: the suite's own show all that was compared")
+            return
+        units = (unit_of(one), unit_of(other))
+        minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options))
+        most = self._explained_causes
+        with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
+            for number, group in enumerate(tally.causes[:most]):
+                small = None if _is_of_a_case(group) else minimizer.minimize(group)
+                if isinstance(small, Small):
+                    yield number, explain(small, self._side_choices, (a.hello, b.hello), minimizer.agree)
+                advance()
+
+    def _rules_of_cases(self, tally: Tally) -> Iterator[tuple[int, str]]:
+        """Say for the first causes that a case shows who leaves what the case expects."""
+        a, b = self.sessions
+        if a is None or b is None or not any(map(_is_of_a_case, tally.groups.values())):
+            return
+        questions = {question.id: question for case in load_suite().cases.values() for question in case.questions}
+        for number, group in enumerate(tally.causes[: self._explained_causes]):
+            if _is_of_a_case(group):
+                case = questions[group.example.place.removeprefix("case ")]
+                leaving = []
+                for side, session, choices in zip("AB", (a, b), self._side_choices, strict=True):
+                    ((_, reply),) = session.ask([make_request(case)])
+                    if not judge(case, check_form(case.operation, reply), session.hello, choices).verdict.conforms:
+                        leaving.append(side)
+                who = f"{' and '.join(leaving)} leave{'s' * (len(leaving) == 1)} it" if leaving else "allows both"
+                yield number, f"{case.clauses[0]}: {who}"
+
+    @property
+    def _explained_causes(self) -> int:
+        """How many causes are made small."""
+        return max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
+
+    def _as_run(self, tally: Tally) -> tuple[Run, DataError | None]:
+        """Return the comparison as a run of B that is held to A, with the known failures applied.
+
+        The error says why the known failures were not rewritten, if they should have been.
+        """
+        session = self.sessions[1]
+        hello = session.hello if session else self._recordings[-1].header.hello
+        problems = [str(fault) for each in self.sessions if each for fault in each.unblamed]
+        problems += [f"{fault}; no text is to blame" for fault in tally.faults]
+        self.stack.close()
+        problems += [problem for each in self.sessions if each for problem in end_problems(each)]
+        run = make_run(tally, hello, self._side_choices[1], self._names()[0], problems, self.a)
+        known = self.ratchet.known
+        names = {*tally.sections, *(name for name in known.entries if not self._is_wanted(name))}
+        if self.ratchet.update:
+            rewritten, refusal = self.ratchet.rewritten(run, names)
+            return apply_known(run, rewritten), refusal
+        return with_problems(apply_known(run, known), (*known.unsupported(run.results), *known.stale(names))), None
+
+    def _write(self, summary: Summary, run: Run) -> None:
+        again = self._again()
+        if self.reports or self.junit_file:
+            self._write_reports(summary, run, again)
+        groups = summary.tally.causes
+        unsaved = Counter[str]()
+        for number, group in enumerate(groups[: self._explained_causes] if self.saved and summary.explained else ()):
+            explained = summary.explained.get(number)
+            try:
+                case = self.saved and explained and save(explained, self.saved, summary.names, group.example.place)
+            except FileExistsError as error:
+                click.echo(visible(f"there already, and left as it is: {error.filename}"))
+                continue
+            if case:
+                click.echo(visible(f"wrote {case}"))
+            else:
+                unsaved[_why_unsaved(group, explained)] += 1
+        for why, number in unsaved.items():
+            click.echo(visible(f"not saved: {count(number, 'cause')}: {why}"))
+        for fault in dict.fromkeys(self.progress.faults):
+            click.echo(visible(f"not done: {fault}"), err=True)
+        if advice := self.ratchet.advice(run, again):
+            click.echo(advice)
+
+    def _write_reports(self, summary: Summary, run: Run, again: str) -> None:
+        came_from = origin(click.get_current_context().find_root().obj or "", again, load_suite().hash)
+        for file in self.reports:
+            write_whole(file, markdown(summary) if file.suffix == ".md" else b"".join(ndjson(run, came_from)))
+        if self.junit_file:
+            from tokspec.report.junit import junit  # here, because most comparisons need no XML
+
+            write_whole(self.junit_file, junit([(came_from, run)]))
+
+    def _again(self) -> str:
+        """Return the command that compares in the same way, without its selection."""
+        words = ["tokspec", "diff", self.a, self.b, *self.files]
+        for option, value in (("--model", self.model), ("--model-b", self.model_b), ("--format", self.format)):
+            words += [option, str(value)] if value else []
+        return shlex.join(words) + self.ratchet.arguments()
+
+    def _status(self, tally: Tally, run: Run) -> int:
+        if self.progress.interrupted:
+            click.echo("interrupted; the same command goes on", err=True)
+            return INTERRUPTED
+        is_nothing = not tally.compared or not (tally.answered or tally.different)
+        if self.progress.faults or tally.bad or is_nothing:
+            return 2
+        return 0 if run.is_green else 1
+
+
+def _is_of_a_case(group: Group) -> bool:
+    return group.example.place.startswith("case ")
+
+
+def _why_unsaved(group: Group, explained: Explained | None) -> str:
+    """Say why a cause became no case."""
+    if _is_of_a_case(group):
+        return "the suite's own cases show it already"
+    if explained is None:
+        return "its shortest text alone does not show it again"
+    if explained.small.model is None:
+        return explained.small.why
+    return "the reference does not answer"

@@ -1,0 +1,159 @@
+"""``tokspec record``: record what an implementation answers with a model of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from tokspec.base.display import visible
+from tokspec.base.errors import DataError
+from tokspec.cli.options import (
+    COUNT,
+    FILE,
+    Command,
+    add_options,
+    files_of_implementation,
+    limits_options,
+    refuse_outputs,
+)
+from tokspec.cli.progress import ProgressBar
+from tokspec.compare.answers import Asker, answer
+from tokspec.compare.compare import Unanswered, default_inputs, file_inputs
+from tokspec.compare.inputs import FIELD, KINDS, Reading, files_of_texts
+from tokspec.compare.recording import Written, header_of, is_recording, write_recording
+from tokspec.compare.report import count
+from tokspec.compare.sides import open_side, parse_side
+from tokspec.compare.tally import Tally
+from tokspec.compare.texts import MADE
+from tokspec.formats import READERS
+from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_model
+from tokspec.judge.judging import end_problems
+from tokspec.sessions.limits import Limits
+
+#: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
+_LARGEST = 64 * 1024
+
+#: Bytes from which on a recording is better compressed.
+_LARGE = 32 * 1024 * 1024
+
+
+#: How a model and files are read, and what is asked about.
+_TEXTS = [
+    click.option("--format", type=click.Choice(list(READERS)), help="Of the model; its name says it unless given."),
+    click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given."),
+    click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet."),
+    click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens."),
+    click.option("--add-special-tokens", "adds", is_flag=True, help="Encode with what a post-processor adds."),
+]
+
+
+def texts_options(command: Command) -> Command:
+    """Add the options that say how a model and files are read, and what is asked about them."""
+    return add_options(command, _TEXTS)
+
+
+@click.command("record", short_help="Record what an implementation answers with your model.")
+@click.argument("implementation")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--model", type=FILE, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
+@texts_options
+@click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
+@limits_options
+@click.option("-o", "--output", type=FILE, required=True, metavar="FILE.ndjson", help="Compressed if it ends in .gz.")
+def record_command(
+    implementation: str,
+    files: tuple[str, ...],
+    model: Path,
+    format: str | None,
+    kind: str | None,
+    field: str,
+    made: int,
+    no_vocabulary: bool,
+    adds: bool,
+    limits: Limits,
+    output: Path,
+) -> int:
+    """Record what IMPLEMENTATION answers with a model of yours, to be compared with later by tokspec diff.
+
+    It is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS".
+
+    \b
+    tokspec record tokenizers --model tokenizer.json -o before.ndjson
+    tokspec record tokenizers texts.jsonl --field body --model tokenizer.json -o before.ndjson.gz
+
+    The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
+    bytes.
+
+    Exit status: 0 if all is recorded, 2 if it is not, not all of FILES could be read, or IMPLEMENTATION ends unasked.
+    """
+    _refuse_what_cannot_be(implementation, model, format, files, output)
+    side = parse_side(implementation)
+    bad, unanswered = Tally(), Unanswered()
+    with open_side(side, limits) as session:
+        if adds and "add_special_tokens" not in session.hello.encode_options:
+            message = "adds no special tokens of post-processors on request; leave out --add-special-tokens"
+            raise DataError(message, key=side.name)
+        mine = read_user_model(model, format)
+        if adds and mine.has_post_processor and mine.rewritten_for(session.hello.formats) == CONVERTED:
+            message = f"gets {CONVERTED}, and without its post-processor; leave out --add-special-tokens"
+            raise DataError(message, key=side.name)
+        asker = Asker(session, mine, adds=adds)
+        dropped = asker.drop_missing_stages()
+        inputs = default_inputs(asker, made, vocabulary=not no_vocabulary)
+        texts = file_inputs(files, Reading(kind, field, largest=_LARGEST), bad)
+        said = {"made": None if no_vocabulary else made, "files": [Path(file).name for file in files]}
+        header = header_of(asker, "added" if adds else "not added", said)
+        with ProgressBar("recording", None) as advance:
+            records = unanswered.watch(answer(asker, chain(inputs, texts), advance))
+            written = write_recording(output, header, records)
+    if (gets := asker.model.rewritten_for(session.hello.formats)) and gets != CONVERTED:
+        click.echo(f"{header.who} gets {gets}")
+    for operation, reason in dropped.items():
+        click.echo(visible(f"not asked: {operation}: {reason}"))
+    for line in unanswered.lines:
+        click.echo(visible(line), err=True)
+    _say(header.who, model.name, written, output)
+    ended = [f"not well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
+    ended += [f"not well: {problem}" for problem in end_problems(session)]
+    for line in (*_bad_lines(bad), *ended):
+        click.echo(visible(line), err=True)
+    return 2 if bad.bad or ended else 0
+
+
+def _bad_lines(bad: Tally) -> Iterator[str]:
+    for number, place, why in bad.bad.values():
+        yield f"left out: {count(number, 'record')} {'is' if number == 1 else 'are'} no text, first {place}: {why}"
+
+
+def _refuse_what_cannot_be(
+    implementation: str, model: Path, format: str | None, files: tuple[str, ...], output: Path
+) -> None:
+    """Refuse what would cost the user a file, or would be noticed only when all is done."""
+    if not implementation.strip():
+        raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
+    if output.is_dir():
+        raise DataError("is a folder; give the name of the recording in it", str(output), key="--output")
+    if not is_recording(implementation) and not output.name.removesuffix(".gz").endswith(".ndjson"):
+        raise DataError("needs a name that ends in .ndjson or .ndjson.gz", str(output), key="--output")
+    side = parse_side(implementation)
+    if side.recording is not None:
+        raise DataError("is a recording; name an implementation", implementation)
+    refuse_outputs(
+        {"--output": output},
+        {
+            "IMPLEMENTATION": files_of_implementation(implementation),
+            "--model": files_of_model(model, format),
+            "FILES": files_of_texts(files),
+        },
+    )
+
+
+def _say(who: str, model: str, written: Written, output: Path) -> None:
+    size = output.stat().st_size
+    texts = f"{count(written.records, 'text')}, {count(written.tokens, 'token')}"
+    click.echo(visible(f"{output}: {who} with {model}: {texts}; {size / 1e6:.1f} MB"))
+    if size > _LARGE and not output.name.endswith(".gz"):
+        click.echo(f"a name that ends in .gz makes it smaller: {output}.gz")

@@ -1,0 +1,303 @@
+"""``tokenizer_regression``: recordings as the snapshots of a test, by pytest-regressions.
+
+The first run writes a recording beside the test and fails; later ones compare; ``--force-regen`` writes it anew. A
+tokenizer may be an object in this process, which is asked as its user would ask it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.base.errors import AdapterFault, DataError, items_of
+from tokspec.compare.answers import Asker, Input, answer
+from tokspec.compare.causes import FAULT_OF_BOTH
+from tokspec.compare.compare import Unanswered, compare_records, default_inputs, file_inputs
+from tokspec.compare.inputs import Reading
+from tokspec.compare.recording import header_of, read_recording, write_recording
+from tokspec.compare.report import Summary, describe_comparison
+from tokspec.compare.sides import Side, open_side
+from tokspec.compare.tally import Tally
+from tokspec.compare.texts import MADE
+from tokspec.formats.user_model import UserModel, read_user_model
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.limits import Limits
+from tokspec.sessions.session import Session
+
+#: Causes that a failing test shows.
+_SHOWN = 10
+
+
+class TokenizerRegression:
+    """What the fixture ``tokenizer_regression`` gives a test."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request = request
+
+    def check(
+        self,
+        tokenizer: Any = None,
+        texts: Iterable[str] = (),
+        *,
+        impl: str | None = None,
+        command: str | None = None,
+        model: Path | str | None = None,
+        inputs: Iterable[Path | str] = (),
+        vocabulary: bool = True,
+        basename: str | None = None,
+        compressed: bool = False,
+    ) -> None:
+        """Compare what a tokenizer answers with the recording beside the test, or write that recording.
+
+        Texts that were made for the recording are asked again, whatever would be made today.
+
+        Args:
+            tokenizer: an object that encodes, and perhaps decodes; or a function from a text to ids or tokens.
+            texts: texts beside the suite's own.
+            impl: instead of an object, an implementation as ``tokspec record`` takes it.
+            command: or a program that speaks the protocol.
+            model: the file that ``impl`` or ``command`` is given.
+            inputs: files of texts.
+            vocabulary: whether texts are made of the model's vocabulary too, where there is one: without them a change
+                of a token that no text has is not noticed.
+            basename: of the recording; that of the test unless given.
+            compressed: whether the recording is written as ``.ndjson.gz``.
+        """
+        from pytest_regressions.common import perform_regression_check  # here, because it may be missing
+
+        __tracebackhide__ = True  # what fails is the line of the test
+
+        folder = self._request.getfixturevalue("original_datadir")
+        new = [each for each in (folder / (basename or "its name")).parents if not each.exists()]
+        is_anew = self._request.config.getoption("force_regen")
+
+        def write(file: Path) -> None:  # again where the file is written anew
+            made = _recorded(file, is_anew) or default_inputs(asker, MADE, vocabulary=vocabulary)
+            _write(file, asker, chain(made, file_inputs(files, Reading(), Tally()), own))
+
+        try:
+            texts, inputs = items_of(texts, "texts"), items_of(inputs, "inputs", (str, Path))
+            own = [Input("inputs/test", str(number), text) for number, text in enumerate(texts, 1)]
+            files = [str(file) for file in inputs]
+            with _session(tokenizer, impl, command) as session:
+                asker = Asker(session, _model(tokenizer, model))
+                asker.drop_missing_stages()
+                perform_regression_check(
+                    datadir=self._request.getfixturevalue("datadir"),
+                    original_datadir=folder,
+                    request=self._request,
+                    check_fn=partial(_compare, is_anew=is_anew),
+                    dump_fn=write,
+                    extension=".ndjson.gz" if compressed else ".ndjson",
+                    basename=basename,
+                )
+        except (DataError, AdapterFault) as error:
+            raise error.with_traceback(None) from None  # its line says all, and the rest is the suite's own code
+        finally:
+            for each in new:
+                with suppress(OSError):
+                    each.rmdir()  # which fails unless it is empty, because no recording was written
+
+
+def _recorded(obtained: Path, is_anew: bool) -> list[Input]:
+    """Return the texts that were made for the recording with which a file will be compared; none for that itself.
+
+    A recording that is written anew may be one that cannot be read.
+    """
+    expected = obtained.with_name(obtained.name.replace(".obtained.", "."))
+    if expected == obtained or not expected.is_file():
+        return []
+    try:
+        records = list(read_recording(expected, expected.name).records())
+    except DataError:
+        if is_anew:
+            return []
+        raise
+    return [record.input for record in records if not record.input.section.startswith("inputs/")]
+
+
+def _model(tokenizer: Any, model: Path | str | None) -> UserModel:
+    __tracebackhide__ = True
+    if tokenizer is not None:
+        if model is not None:
+            raise DataError("an object has its model; leave out model=")
+        return model_of(tokenizer)
+    if model is None:
+        raise DataError("an implementation needs a model: model=FILE")
+    return read_user_model(Path(model))
+
+
+@contextmanager
+def _session(tokenizer: Any, impl: str | None, command: str | None) -> Iterator[Session]:
+    if sum(each is not None for each in (tokenizer, impl, command)) != 1:
+        raise DataError("give one tokenizer: an object, impl= or command=")
+    side = Side(impl=impl, command=command)
+    limits = Limits(case_seconds=60.0, start_seconds=120.0)
+    with InProcessSession(ObjectAdapter(tokenizer)) if tokenizer is not None else open_side(side, limits) as session:
+        yield session
+
+
+def _write(file: Path, asker: Asker, inputs: Iterable[Input]) -> None:
+    unanswered = Unanswered()
+    header = header_of(asker, "as called", {})
+    write_recording(file, header, unanswered.watch(answer(asker, inputs)))
+    for line in unanswered.lines:
+        print(line)  # pytest shows it where the test fails
+
+
+def _compare(obtained: Path, expected: Path, is_anew: bool) -> None:
+    """Fail, with causes, if what was obtained is not what is expected."""
+    __tracebackhide__ = True
+    try:
+        before = read_recording(expected, expected.name)
+    except DataError as error:
+        if is_anew:
+            raise AssertionError(str(error)) from None
+        raise
+    after = read_recording(obtained, obtained.name)
+    tally = compare_records(before, after, ())
+    left = [why for why in tally.left if not why.endswith(FAULT_OF_BOTH)]  # a fault as recorded is no change
+    if tally.different or left:
+        summary = Summary((f"{before.header.who} as recorded in {before.name}", after.header.who), tally)
+        lines = [*describe_comparison(summary, _SHOWN), "to record what is answered now: pytest --force-regen"]
+        raise AssertionError(click.unstyle("\n".join(lines)))
+
+
+#: The format that stands for an object that needs no loading.
+_FORMAT = "object"
+
+
+class ObjectAdapter:
+    """Calls ``encode`` and ``decode`` of an object, or the object itself, with nothing but a text or ids.
+
+    ``encode`` may return ids, tokens, or what Hugging Face tokenizers return. Stages are asked of an object that has
+    them as ``normalizer`` and ``pre_tokenizer``.
+
+    >>> adapter = ObjectAdapter(lambda text: text.split())
+    >>> adapter.run("encode", None, {"text": "a bug"})
+    {'tokens': ['a', 'bug']}
+    >>> adapter.hello().operations
+    ('encode',)
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def hello(self) -> Hello:
+        """Describe the object by its type, and by the package that it comes from."""
+        kind = type(self._tokenizer)
+        offered = tuple(name for name, find in _FINDERS.items() if find(self._tokenizer) is not None)
+        try:
+            release = version(kind.__module__.partition(".")[0])
+        except PackageNotFoundError:
+            release = ""
+        fields = ("tokens", "ids", "spans")
+        return Hello(_name(self._tokenizer), release, "Python", offered, (_FORMAT,), encode_fields=fields)
+
+    def load(self, format: str, content: Any) -> None:
+        """Do nothing: the object is there."""
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Perform an operation.
+
+        Raises:
+            Unsupported: the object has no such stage, or takes nothing of that kind.
+        """
+        require_unicode(input)
+        call = _FINDERS[operation](self._tokenizer)
+        if call is None:
+            raise Unsupported(f"{_name(self._tokenizer)} has nothing for {operation}")
+        return _RESULTS[operation](call, input)
+
+
+def model_of(tokenizer: Any) -> UserModel:
+    """Return what stands for the object's model: its hash is of what the object says of itself, if it says anything.
+
+    >>> model_of(lambda text: text.split()).name
+    '<lambda>'
+    """
+    __tracebackhide__ = True  # what it raises is the user's
+    said = ""
+    for name in ("to_str", "get_vocab"):
+        if callable(method := getattr(tokenizer, name, None)):
+            said = json.dumps(method(), sort_keys=True, default=repr)
+            break
+    return UserModel(_FORMAT, {}, _name(tokenizer), hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def _name(tokenizer: Any) -> str:
+    kind = type(tokenizer)
+    return getattr(tokenizer, "__name__", "") or f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+
+
+def _encode_of(tokenizer: Any) -> Any:
+    return getattr(tokenizer, "encode", None) or (tokenizer if callable(tokenizer) else None)
+
+
+def _stage(stage: str, method: str) -> Callable[[Any], Any]:
+    return lambda tokenizer: getattr(getattr(tokenizer, stage, None), method, None)
+
+
+_FINDERS: Mapping[str, Callable[[Any], Any]] = {
+    "normalize": _stage("normalizer", "normalize_str"),
+    "pre_tokenize": _stage("pre_tokenizer", "pre_tokenize_str"),
+    "encode": _encode_of,
+    "decode": lambda tokenizer: getattr(tokenizer, "decode", None),
+}
+
+
+def _encoded(call: Callable[[str], Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    found = call(input["text"])
+    if hasattr(found, "ids") and hasattr(found, "tokens") and hasattr(found, "offsets"):
+        return {"tokens": _listed(found.tokens), "ids": _listed(found.ids), "spans": _listed(found.offsets)}
+    found = _listed(found)
+    if isinstance(found, list) and all(isinstance(each, str) for each in found):
+        return {"tokens": found}
+    return {"ids": [_integer(each) for each in found] if isinstance(found, list) else found}
+
+
+def _listed(value: Any) -> Any:
+    """Return a list of what can be iterated; of anything else the check of the answer's form says what is wrong."""
+    return list(value) if isinstance(value, Iterable) else value
+
+
+def _integer(value: Any) -> Any:
+    """Return the int of an integer of any library; anything else stays as it is, for the check of the form."""
+    try:
+        return index(value)
+    except TypeError:
+        return value
+
+
+def _pieces(call: Callable[[str], Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    found = _listed(call(input["text"]))
+    try:
+        return {"pieces": [(piece, *span) for piece, span in found]}
+    except (TypeError, ValueError):  # it does not have that form
+        return {"pieces": found}
+
+
+def _decoded(call: Callable[[Any], Any], input: Mapping[str, Any]) -> dict[str, Any]:
+    if "ids" not in input:
+        raise Unsupported("decodes ids")
+    return {"text": call(input["ids"])}
+
+
+_RESULTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]] = {
+    "normalize": lambda call, input: {"text": call(input["text"])},
+    "pre_tokenize": _pieces,
+    "encode": _encoded,
+    "decode": _decoded,
+}

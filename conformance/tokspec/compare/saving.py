@@ -1,0 +1,221 @@
+"""What stands behind a small difference: its clause, and who leaves the reference; and saving it as a case.
+
+The reference is asked under the choices that each side declares. So where both do what the specification says under
+their own choices, nobody is at fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tokspec.adapter import Hello
+from tokspec.adapters.registry import find_reference, open_session
+from tokspec.base.display import compact, shorten
+from tokspec.compare.causes import compare_replies
+from tokspec.compare.minimize import Small
+from tokspec.compare.models import digest
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
+from tokspec.sessions.session import refuse_unoffered
+from tokspec.suite.specification import load_specification
+from tokspec.suite.writing import FoundCase, by_choice, write_case
+
+#: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
+CLAUSES: Mapping[str, str] = {
+    "normalize": "NORM-1",
+    "pre_tokenize": "PRE-1",
+    "encode": "ENC-1",
+    "decode": "DEC-7",
+    "decode_stream": "DEC-STREAM-1",
+}
+
+#: For each stage the beginnings of ids of clauses by its type, and the operation that shows it.
+_STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "normalizer": (
+        "normalize",
+        {"bert": "NORM-BERT-", "lowercase": "NORM-LOWERCASE-", "strip_accents": "NORM-ACCENTS-"},
+    ),
+    "pre_tokenizer": (
+        "pre_tokenize",
+        {"bert": "PRE-BERT-", "byte_level": "PRE-BYTE-", "metaspace": "PRE-META-", "whitespace_split": "PRE-SPACE-"},
+    ),
+    "decoder": ("decode", {"byte_level": "DEC-BYTE-", "metaspace": "DEC-META-", "wordpiece": "DEC-WP-"}),
+    "": ("encode", {"bpe": "BPE-ENC-", "wordpiece": "WP-ENC-", "unigram": "UNI-ENC-"}),
+}
+
+
+#: Says whether both sides encode texts in the same way with a model.
+Agree: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], bool]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A small difference with the clause that it may be about, and the sides that leave the reference.
+
+    ``leaving`` is None where the reference does not answer. ``unoffered`` is what a side does not offer, of which a
+    user's own file is asked all the same.
+    """
+
+    small: Small
+    clause: str
+    leaving: tuple[str, ...] | None
+    unoffered: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """What there is to say of the rule; nothing if the reference cannot be asked."""
+        if self.unoffered:
+            return f"{' and '.join(self.unoffered)}, and is not asked it by tokspec run"
+        if self.leaving is None:
+            return ""
+        if not self.leaving:
+            return "none is left: the specification allows both"
+        return f"{self.clause}: {' and '.join(self.leaving)} differ{'s' * (len(self.leaving) == 1)} from the reference"
+
+
+def explain(
+    small: Small, choices: Sequence[Mapping[str, str]], hellos: Sequence[Hello] = (), agree: Agree | None = None
+) -> Explained:
+    """Find out who leaves the reference, and at which stage.
+
+    Args:
+        small: the difference.
+        choices: those of A and B.
+        hellos: what they offer.
+        agree: says whether both encode texts in the same way with another model.
+    """
+    stage = _find_stage(small, choices[0], agree) if agree else ""
+    clause = (stage and _clause_of_stage(small, stage)) or _clause(small)
+    asked = Request(small.cause.operation, "small", small.model or {}, small.input)
+    refusals = [(side, refuse_unoffered(hello, asked)) for side, hello in zip("AB", hellos, strict=False)]
+    if unoffered := tuple(f"{side} {refusal.message}" for side, refusal in refusals if refusal):
+        return Explained(small, clause, (), unoffered)
+    if small.model is None:
+        return Explained(small, clause, None)
+    leaving = []
+    for side, reply, declared in zip("AB", (small.outcome.a, small.outcome.b), choices, strict=True):
+        right = _ask_reference(small, declared)
+        if isinstance(right, Fault) or is_unsupported(right):
+            return Explained(small, clause, None)
+        units = (declared.get("offset_unit", "code_point"), choices[1].get("offset_unit", "code_point"))
+        if compare_replies(small.cause.operation, small.input, right, reply, units).differs:
+            leaving.append(side)
+    return Explained(small, clause, tuple(leaving))
+
+
+def _find_stage(small: Small, choices: Mapping[str, str], agree: Agree) -> str:
+    """Return the stage before the model at which the sides part: behind it, with what is due from it, they agree."""
+    text, model = small.input.get("text"), small.model
+    if small.cause.operation != "encode" or not model or not isinstance(text, str):
+        return ""
+    for stage, operation in (("normalizer", "normalize"), ("pre_tokenizer", "pre_tokenize")):
+        if stage in model:
+            asked = replace(small, model=model, input={"text": text}, cause=small.cause._replace(operation=operation))
+            right = _ask_reference(asked, choices)
+            if not isinstance(right, Answer):
+                return ""
+            texts = [right.result["text"]] if "text" in right.result else [piece[0] for piece in right.result["pieces"]]
+            model = {name: part for name, part in model.items() if name != stage}
+            if agree(model, texts):
+                return stage
+            text = texts[0] if stage == "normalizer" else text
+    return ""
+
+
+def _clause_of_stage(small: Small, stage: str) -> str:
+    """Return the first clause of a stage by its type; nothing if that has none of its own."""
+    model = small.model or {}
+    type = (model.get(stage, {}) if stage else model).get("type", "")
+    beginning = _STAGES[stage][1].get(type)
+    return next((id for id in load_specification().clauses if beginning and id.startswith(beginning)), "")
+
+
+def _ask_reference(small: Small, choices: Mapping[str, str]) -> Reply:
+    options = {name: option for name, option in choices.items() if name != "offset_unit"}
+    with open_session(replace(find_reference(), choices=options), None, confined=True) as session:
+        ((_, reply),) = session.ask([Request(small.cause.operation, "small", small.model or {}, small.input)])
+        return reply
+
+
+#: The clauses of what comes before and after the model, of which only what matters is left in a small one.
+_BESIDE_THE_MODEL = {
+    "padding": "PAD-1",
+    "truncation": "TRUNC-1",
+    "post_processor": "POST-1",
+    "added_tokens": "ADDED-1",
+    "special_tokens": "ADDED-1",
+}
+
+
+def _clause(small: Small) -> str:
+    """Return the first clause of the stage that is left, or that of the operation."""
+    if small.cause.operation == "encode" and small.model:
+        path = small.outcome.difference.path if small.outcome.difference else ()
+        if path[:1] == ("spans",):
+            return "ENC-3"
+        beside = next((clause for key, clause in _BESIDE_THE_MODEL.items() if key in small.model), None)
+        if beside:
+            return beside
+    if "end" in small.input:
+        return "STREAM-1" if small.cause.where else "STREAM-3"
+    for stage, (operation, _) in _STAGES.items():
+        if operation == small.cause.operation and (found := _clause_of_stage(small, stage)):
+            return found
+    return CLAUSES.get(small.cause.operation, "ERROR-1")
+
+
+def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -> Path | None:
+    """Write a difference as a case with its small model and both answers; None if there is no such model.
+
+    Args:
+        explained: the difference.
+        folder: for the file.
+        names: of A and B, with their versions.
+        place: where the text stood that shows it.
+
+    Raises:
+        FileExistsError: it is there already.
+        DataError: it cannot be written.
+    """
+    small = explained.small
+    if small.model is None or explained.leaving is None:
+        return None
+    said = "; ".join(
+        f"{name} {_describe(reply)}" for name, reply in zip(names, (small.outcome.a, small.outcome.b), strict=True)
+    )
+    case = FoundCase(
+        id=f"diff-{explained.clause.lower()}-{digest([small.model, small.cause.operation, small.input])[:8]}",
+        about=f"Found by tokspec diff; not verified yet. {load_specification().clauses[explained.clause].text}",
+        source=f"{names[0]} and {names[1]} were found to differ on {place}.",
+        clauses=[explained.clause],
+        why=f"NOT VERIFIED: {said}. Say here what the case shows.",
+        model=small.model,
+        operation=small.cause.operation,
+        input=small.input,
+        outcome=by_choice(lambda choices: _outcome(small, _ask_reference(small, choices))),
+    )
+    return write_case(case, folder)
+
+
+def _describe(reply: Reply) -> str:
+    if isinstance(reply, Answer):
+        return f"gives {shorten(compact(reply.result), 200)}"
+    if isinstance(reply, Refused):
+        return f"refuses as {reply.reason}"
+    return f"comes to {reply.kind}: {shorten(reply.message.partition(chr(10))[0], 200)}"
+
+
+def _outcome(small: Small, reply: Reply) -> dict[str, Any]:
+    """Return an outcome of a case; of an encoding what was compared, with the spans."""
+    if isinstance(reply, Answer):
+        wanted = {"tokens", "ids", "spans", *_fields(small.outcome.a), *_fields(small.outcome.b)}
+        result = {name: value for name, value in reply.result.items() if name in wanted or "tokens" not in reply.result}
+        return {"expect": json.loads(json.dumps(result))}
+    return {"error": reply.reason if isinstance(reply, Refused) else reply.kind}
+
+
+def _fields(reply: Reply) -> Mapping[str, Any]:
+    return reply.result if isinstance(reply, Answer) else {}

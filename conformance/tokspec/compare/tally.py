@@ -1,0 +1,353 @@
+"""What a comparison has found: counts that add up, and differences by cause.
+
+The tally of texts one after the other is the sum of their tallies, however they were cut into parts: a unit that was
+interrupted and done in pieces has the same result as one that was not. However many texts there are, what is held is
+bounded by the number of causes and of sections.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from tokspec.base.display import shorten
+from tokspec.compare.causes import Outcome, cause_of, compare_replies, count_different_tokens
+from tokspec.judge.causes import Cause, tell_cut
+from tokspec.judge.verdicts import Verdict
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+
+#: Causes that are told apart, and reasons why something is not compared; what comes after them counts as one.
+_CAUSES = 500
+_REASONS = 50
+
+#: Characters of a longer text that an example has, around the first difference; and of one with which the replies stay.
+_WINDOW = 16_384
+_WITH_REPLIES = 2048
+
+#: What a section counts as when its texts came to several.
+_SEVERITY = (Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.PROTOCOL, Verdict.TIMEOUT, Verdict.CRASH)
+
+#: What is particular to a text in the reason why it is bad.
+_PARTICULARS = re.compile(r" at its byte \d+|; it has .*|: .*", re.DOTALL)
+
+
+@dataclass
+class Example:
+    """A text that shows a cause: the shortest one. ``a`` and ``b`` are the replies where the text is short."""
+
+    place: str
+    text: str
+    input: Mapping[str, Any]
+    a: Mapping[str, Any] | None = None
+    b: Mapping[str, Any] | None = None
+    line: int = 0
+
+
+@dataclass
+class Group:
+    """The texts that differ by one cause, and the place of the first."""
+
+    cause: Cause
+    example: Example
+    first: str
+    texts: int = 1
+    tokens: int = 0
+
+    def add(self, other: Group) -> None:
+        """Take in the same cause in later texts."""
+        self.texts += other.texts
+        self.tokens += other.tokens
+        if len(other.example.text) < len(self.example.text):
+            self.example = other.example
+
+
+@dataclass
+class SectionCount:
+    """What an operation came to on the texts of one section.
+
+    ``digest`` is a sum of the digests of what differs, in whatever order it was met. ``example`` is the shortest text.
+    """
+
+    same: int = 0
+    different: int = 0
+    unsupported: int = 0
+    verdict: str = Verdict.PASS.value
+    detail: str = ""
+    digest: int = 0
+    example: Example | None = None
+
+    def note(self, verdict: str, digest: int, texts: int = 1) -> None:
+        """Count texts that differ."""
+        self.different += texts
+        self.digest = (self.digest + digest) % 2**128
+        if verdict != self.verdict:
+            self.verdict = max(self.verdict, verdict, key=lambda value: _SEVERITY.index(Verdict(value)))
+
+    def add(self, other: SectionCount) -> None:
+        """Take in what it came to on later texts."""
+        self.same += other.same
+        self.unsupported += other.unsupported
+        self.note(other.verdict, other.digest, other.different)
+        is_shorter = other.example and (not self.example or len(other.example.text) < len(self.example.text))
+        if is_shorter or not self.detail:
+            self.example, self.detail = other.example or self.example, other.detail or self.detail
+
+
+@dataclass
+class Tally:
+    """Counts of texts that were asked about, of their bytes in UTF-8 and of their tokens on both sides.
+
+    ``compared`` of the ``texts`` could be compared, and ``different`` of these differ. ``different_tokens`` are those
+    of the longer side that no common run covers. ``left`` has reasons why operations on texts were not compared,
+    ``bad`` reasons why something is no text, with its count and its first place. ``sections`` are by operation and
+    section, as ``encode/texts/emoji``. ``answered`` counts the texts to which both sides gave an answer, and not only
+    the same refusal; ``faults`` what went wrong with a program without a text that is to blame.
+    """
+
+    texts: int = 0
+    compared: int = 0
+    different: int = 0
+    bytes: int = 0
+    tokens: list[int] = field(default_factory=lambda: [0, 0])
+    different_tokens: int = 0
+    answered: int = 0
+    faults: dict[str, int] = field(default_factory=dict)
+    left: dict[str, int] = field(default_factory=dict)
+    bad: dict[str, list[Any]] = field(default_factory=dict)
+    sections: dict[str, SectionCount] = field(default_factory=dict)
+    groups: dict[Cause, Group] = field(default_factory=dict)
+
+    @property
+    def most_tokens(self) -> int:
+        """The tokens of the side that has more of them; those that differ may be more, where now A has more, now B."""
+        return max(*self.tokens, self.different_tokens)
+
+    def note_same(self, section: str, texts: Sequence[str], tokens: int) -> None:
+        """Count texts that are encoded alike."""
+        self.texts += len(texts)
+        self.compared += len(texts)
+        self.answered += len(texts)
+        joined = "".join(texts)
+        self.bytes += len(joined) if joined.isascii() else len(joined.encode("utf-8", "surrogatepass"))
+        self.tokens[0] += tokens
+        self.tokens[1] += tokens
+        self._section(f"encode/{section}").same += len(texts)
+
+    def note(
+        self,
+        section: str,
+        place: str,
+        text: str,
+        outcomes: Sequence[Outcome],
+        tokens: tuple[Sequence[Any], Sequence[Any]] = ((), ()),
+        line: int = 0,
+    ) -> None:
+        """Take what the operations on a text came to; ``tokens`` are the ids that A and B gave, or tokens."""
+        found = [outcome for outcome in outcomes if outcome.differs]
+        for outcome in outcomes:
+            self._count(f"{outcome.operation}/{section}", place, text, outcome, line)
+        if all(outcome.verdict is Verdict.UNSUPPORTED for outcome in outcomes):
+            self.texts += 1
+            return
+        self.answered += any(isinstance(each.a, Answer) and isinstance(each.b, Answer) for each in outcomes)
+        different_tokens = self._count_text(text, *tokens, differs=bool(found))
+        stages = {outcome.operation for outcome in found} & {"normalize", "pre_tokenize"}
+        for outcome in found:
+            if not (outcome.operation == "encode" and stages):  # which is the consequence of the stage
+                make = partial(_example, place, text, outcome, line)
+                self._count_cause(cause_of(outcome, text), place, text, different_tokens, make)
+
+    def note_ids(
+        self, section: str, place: str, text: str, ids: tuple[list[int], list[int]], tokens: Mapping[int, str]
+    ) -> None:
+        """Take ids that differ, which both sides have of the same vocabulary: as :meth:`note` does, only quicker."""
+
+        def make() -> Example:
+            a, b = ({"tokens": [tokens.get(id) for id in each], "ids": each} for each in ids)
+            if len(text) <= _WITH_REPLIES:
+                return Example(place, text, {"text": text}, {"result": a}, {"result": b})
+            return _example(place, text, compare_replies("encode", {"text": text}, Answer(a), Answer(b)), 0)
+
+        self.answered += 1
+        different_tokens = self._count_text(text, *ids, differs=True)
+        self._count_difference(f"encode/{section}", place, text, Verdict.FAIL.value, "other answers", str(ids[1]), make)
+        cause = Cause("encode", *tell_cut("token", *ids, text, "A", tokens.get))
+        self._count_cause(cause, place, text, different_tokens, make)
+
+    def _count_text(self, text: str, a: Sequence[Any], b: Sequence[Any], *, differs: bool) -> int:
+        """Count a text with its tokens, and return how many of these differ."""
+        self.texts += 1
+        self.compared += 1
+        self.bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        self.tokens[0] += len(a)
+        self.tokens[1] += len(b)
+        self.different += differs
+        different_tokens = count_different_tokens(a, b) if differs and a != b else 0
+        self.different_tokens += different_tokens
+        return different_tokens
+
+    def _count(self, name: str, place: str, text: str, outcome: Outcome, line: int) -> None:
+        if outcome.verdict is Verdict.UNSUPPORTED:
+            self._section(name).unsupported += 1
+            self.leave(f"{outcome.operation}: {shorten(outcome.detail)}")
+        elif outcome.differs:
+            make = partial(_example, place, text, outcome, line)
+            self._count_difference(name, place, text, outcome.verdict.value, outcome.detail, _seen(outcome.b), make)
+        else:
+            self._section(name).same += 1
+
+    def _count_difference(
+        self, name: str, place: str, text: str, verdict: str, detail: str, seen: str, make: Callable[[], Example]
+    ) -> None:
+        """Count a difference in a section; ``make`` makes an example of it, if it is the shortest."""
+        section = self._section(name)
+        number = sha256(f"{place}\n{name}\n{verdict}\n{seen}".encode("utf-8", "surrogatepass")).digest()
+        section.note(verdict, int.from_bytes(number[:16]))
+        if section.example is None or len(text) < len(section.example.text):
+            section.detail, section.example = shorten(detail), make()
+
+    def _count_cause(self, cause: Cause, place: str, text: str, tokens: int, make: Callable[[], Example]) -> None:
+        group = self.groups.get(cause)
+        if group is None or len(text) < len(group.example.text):
+            self._group(Group(cause, make(), place, tokens=tokens))
+        else:
+            group.texts += 1
+            group.tokens += tokens
+
+    def note_fault(self, fault: str, count: int = 1) -> None:
+        """Count a fault for which no text is to blame."""
+        self.faults[fault] = self.faults.get(fault, 0) + count
+
+    def leave(self, reason: str, count: int = 1) -> None:
+        """Count operations on texts that are not compared."""
+        if reason not in self.left and len(self.left) >= _REASONS:
+            reason = "other reasons"
+        self.left[reason] = self.left.get(reason, 0) + count
+
+    def note_bad(self, place: str, why: str) -> None:
+        """Count what is no text; reasons that differ in where it is so, or in what else there is, count as one.
+
+        >>> tally = Tally()
+        >>> tally.note_bad("a at 0", "is not UTF-8 at its byte 7")
+        >>> tally.bad
+        {'is not UTF-8': [1, 'a at 0', 'is not UTF-8 at its byte 7']}
+        """
+        self._add_bad(_PARTICULARS.sub("", why), [1, place, why])
+
+    def _add_bad(self, reason: str, found: Sequence[Any]) -> None:
+        known = self.bad.setdefault(reason, [0, *found[1:]])
+        known[0] += found[0]
+
+    def _section(self, name: str) -> SectionCount:
+        if name not in self.sections:
+            self.sections[name] = SectionCount()
+        return self.sections[name]
+
+    def _group(self, group: Group) -> None:
+        if group.cause not in self.groups and len(self.groups) >= _CAUSES:
+            group.cause = Cause(group.cause.operation, "something else", "")
+        if group.cause in self.groups:
+            self.groups[group.cause].add(group)
+        else:
+            self.groups[group.cause] = group
+
+    @property
+    def causes(self) -> list[Group]:
+        """The causes, those of most texts first."""
+        return sorted(self.groups.values(), key=lambda group: (-group.texts, group.cause))
+
+    def add(self, other: Tally) -> None:
+        """Take in what was found in later texts.
+
+        >>> total = Tally(texts=1, left={"a": 1})
+        >>> total.add(Tally(texts=2, left={"a": 1, "b": 1}))
+        >>> total.texts, total.left
+        (3, {'a': 2, 'b': 1})
+        """
+        for name in ("texts", "compared", "different", "bytes", "different_tokens", "answered"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for fault, count in other.faults.items():
+            self.note_fault(fault, count)
+        self.tokens = [mine + its for mine, its in zip(self.tokens, other.tokens, strict=True)]
+        for reason, count in other.left.items():
+            self.leave(reason, count)
+        for reason, found in other.bad.items():
+            self._add_bad(reason, found)
+        for name, section in other.sections.items():
+            self._section(name).add(section)
+        for group in other.groups.values():
+            self._group(group)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, always in the same order."""
+        plain = {name: value for name, value in vars(self).items() if name not in ("sections", "groups")}
+        plain |= {name: dict(sorted(getattr(self, name).items())) for name in ("left", "bad", "faults")}
+        plain["sections"] = {name: _plain(section) for name, section in sorted(self.sections.items())}
+        return plain | {"groups": [_plain(group) for _, group in sorted(self.groups.items())]}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Tally:
+        """Read what :meth:`to_json` returned."""
+        sections = {name: SectionCount(**_with_example(section)) for name, section in plain["sections"].items()}
+        groups = [Group(**{**_with_example(group), "cause": Cause(*group["cause"])}) for group in plain["groups"]]
+        others = {name: value for name, value in plain.items() if name not in ("sections", "groups")}
+        return cls(**others, sections=sections, groups={group.cause: group for group in groups})
+
+
+def _plain(holder: SectionCount | Group) -> dict[str, Any]:
+    return {**vars(holder), "example": vars(holder.example) if holder.example else None}
+
+
+def _with_example(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {**plain, "example": Example(**plain["example"]) if plain["example"] else None}
+
+
+def _example(place: str, text: str, outcome: Outcome, line: int) -> Example:
+    """Keep of a text what shows a difference: all of it, or what stands around the first token that differs."""
+    if len(text) <= _WITH_REPLIES:
+        return Example(place, text, outcome.input, write_reply(outcome.a), write_reply(outcome.b), line)
+    if len(text) > _WINDOW:
+        middle = round(_share(outcome) * len(text))
+        text = text[max(0, middle - _WINDOW // 2) : middle + _WINDOW // 2]
+    return Example(place, text, {"text": text} if "text" in outcome.input else {}, line=line)
+
+
+def _share(outcome: Outcome) -> float:
+    """Return about where in a text the answers begin to differ, from 0 to 1."""
+    path = outcome.difference.path if outcome.difference else ()
+    if len(path) < 2 or not isinstance(path[1], int) or not isinstance(outcome.a, Answer):
+        return 0.0
+    return path[1] / max(1, len(outcome.a.result[str(path[0])]))
+
+
+def _seen(reply: Reply) -> str:
+    """Return what of a reply tells two differences apart: the message of a fault names addresses and times."""
+    if isinstance(reply, Answer):
+        return str(reply.result)
+    return reply.reason if isinstance(reply, Refused) else reply.kind
+
+
+def write_reply(reply: Reply) -> dict[str, Any]:
+    """Return a reply as plain values.
+
+    >>> write_reply(Refused("unknown_symbol", "m"))
+    {'refused': 'unknown_symbol', 'message': 'm'}
+    """
+    if isinstance(reply, Answer):
+        return {"result": json.loads(json.dumps(reply.result))}
+    name = "refused" if isinstance(reply, Refused) else "fault"
+    said = reply.message.partition("; standard error")[0]
+    return {name: reply.reason if isinstance(reply, Refused) else reply.kind, "message": said}
+
+
+def read_reply(plain: Mapping[str, Any]) -> Reply:
+    """Read what :func:`write_reply` returned."""
+    if "result" in plain:
+        return Answer(plain["result"])
+    kind = Refused if "refused" in plain else Fault
+    return kind(plain.get("refused") or plain.get("fault") or "", plain.get("message", ""))

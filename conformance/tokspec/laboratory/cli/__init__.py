@@ -1,1 +1,0 @@
-"""The commands of the laboratory, which ``tokspec`` finds as entry points."""

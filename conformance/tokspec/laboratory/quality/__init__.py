@@ -1,1 +1,0 @@
-"""What the suite says about itself: coverage, what is passed by chance, mutants, printed numbers."""

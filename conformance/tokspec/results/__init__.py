@@ -1,0 +1,1 @@
+"""Many implementations beside each other: over the cases (``rows``), over vocabularies, and as pages (``site``)."""

@@ -1,0 +1,171 @@
+"""``tokspec matrix``: every implementation that is here, by chapter, and by real vocabularies."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from tokspec.base.errors import DataError
+from tokspec.base.files import fixtures_folder, refuse_links, write_whole
+from tokspec.cli.options import FILE, PROCESSES, fixtures_option, remove_result
+from tokspec.cli.progress import ProgressBar
+from tokspec.compare.engines import count_processors
+from tokspec.compare.report import count
+from tokspec.report.ndjson import ndjson, origin
+from tokspec.results.rows import Listed, MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
+from tokspec.results.vocabularies import Column, Vocabularies
+from tokspec.results.vocabularies_table import markdown_vocabularies, text_vocabularies
+from tokspec.suite.cases import Suite
+from tokspec.suite.fixtures import load_suite
+
+#: What writes a site; its packages are not needed for judging.
+_Site: TypeAlias = Callable[[Sequence[MatrixRow], Suite, Path, Sequence[Column], Sequence[Mapping[str, Any]], str], int]
+
+_FORMS = {"text": text_matrix, "markdown": markdown_matrix}
+_VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularies}
+
+
+@click.command("matrix", short_help="Judge every implementation that is here.")
+@fixtures_option
+@click.option("--list", "file", type=FILE, metavar="FILE.yaml", help="The implementations.")
+@click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
+@click.option("--history", type=FILE, metavar="FILE.json", help="With --html, of releases: tokspec history --json.")
+@click.option("--address", default="", metavar="URL", help="With --html, where the site will be, for its badges.")
+@click.option("--reports", type=FILE, metavar="FOLDER", help="Write a report of each there.")
+@click.option("--html", type=FILE, metavar="FOLDER", help="Write a site of the results there.")
+@click.option(
+    "--vocabularies",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Compare with the real vocabularies that are there, instead of judging; with --html, do both.",
+)
+@click.option("--jobs", type=PROCESSES, metavar="N", help="Vocabularies at once.  [default: one a processor]")
+@click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
+def matrix_command(
+    fixtures: Path | None,
+    file: Path | None,
+    form: str,
+    reports: Path | None,
+    html: Path | None,
+    history: Path | None,
+    address: str,
+    vocabularies: Path | None,
+    jobs: int | None,
+    every: bool,
+) -> int:
+    """Judge every implementation of a list, each against its known failures, and set them beside each other.
+
+    The list is conformance/adapters/adapters.yaml of the checkout that is installed, or of the one in the current
+    folder, unless another one is given; without a checkout it is what packages announce. What is not here is named,
+    with what has to be done.
+
+    With --vocabularies each implementation is held to tokfast with every file of a folder, such as a tokenizer.json, a
+    SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
+
+    Exit status: 0 if every run conforms, 1 if one does not, 2 if none is here or a file of --vocabularies cannot be
+    compared.
+    """
+    site = _site() if html else None
+    file = file or _list_of_checkout()
+    if not html and (history or address):
+        raise click.UsageError("--history and --address are of a site; give --html too")
+    if address and not address.startswith(("http://", "https://")):
+        raise click.UsageError("--address is where the site will be; it begins with https:// or http://")
+    histories = _histories(history) if history else ()
+    listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
+    columns: Sequence[Column] = ()
+    if vocabularies:
+        if reports and not html:
+            raise click.UsageError("--reports is of the cases; with --vocabularies alone there are none")
+        columns, lines = _compare_vocabularies(vocabularies, listed, jobs or count_processors(), form)
+        click.echo("\n".join(lines))
+        if not html:
+            return 2 if any(column.fault for column in columns) else 0
+    if reports:
+        refuse_links(reports)
+        for earlier in reports.glob("*.ndjson"):  # of an implementation that is not here any more, too
+            remove_result(earlier)
+    with ProgressBar("judging", len(listed)) as advance:
+        rows = list(matrix(listed, suite, advance))
+    if reports:
+        _write(rows, reports, suite.hash)
+    if site and html:
+        pages = site(rows, suite, html, columns, histories, address)
+        click.echo(f"{pages} pages; open {html / 'index.html'}\n")
+    click.echo("\n".join(_FORMS[form](rows)))
+    if not any(row.run for row in rows):
+        raise DataError(
+            "none of the list is here, and nothing was judged; install one", key=str(file or "tokspec matrix")
+        )
+    if any(column.fault for column in columns):
+        return 2
+    return 0 if all(row.run.is_green if row.run else not every for row in rows) else 1
+
+
+def _list_of_checkout() -> Path | None:
+    checkouts = (fixtures_folder().parent, Path())
+    lists = (folder / "conformance" / "adapters" / "adapters.yaml" for folder in checkouts)
+    return next((file for file in lists if file.is_file()), None)
+
+
+def _compare_vocabularies(
+    folder: Path, listed: Sequence[Listed], jobs: int, form: str
+) -> tuple[Sequence[Column], list[str]]:
+    start, computed = time.monotonic(), []
+    vocabularies = Vocabularies(folder, listed)
+    with ProgressBar("comparing vocabularies", len(vocabularies.formats) * len(vocabularies.sides)) as advance:
+
+        def note(is_new: bool) -> None:
+            computed.append(is_new)
+            advance()
+
+        columns = vocabularies.compare(jobs, note)
+    lines = list(_VOCABULARY_FORMS[form](vocabularies, columns))
+    cells, minutes = count(sum(computed), "cell"), (time.monotonic() - start) / 60
+    return columns, [*lines, f"\n{cells} computed and {len(computed) - sum(computed)} kept, in {minutes:.1f} minutes"]
+
+
+def _histories(file: Path) -> Sequence[Mapping[str, Any]]:
+    """Read what ``tokspec history --json`` wrote.
+
+    Raises:
+        DataError: the file is something else.
+    """
+    try:
+        found = json.loads(file.read_text("utf-8"))
+        histories: Sequence[Mapping[str, Any]] = found["implementations"]
+        told = [release for history in histories for release in history["name"] and history["releases"]]
+        changes = [change for release in told for change in release["version"] and release.get("changes", ())]
+        is_whole = all({"change", "cause", "cases"} <= change.keys() for change in changes)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        is_whole = False
+    if not is_whole or found.get("tokspec_history") != 1:
+        raise DataError("is not a history; write one with tokspec history --json", str(file))
+    return histories
+
+
+def _site() -> _Site:
+    try:
+        from tokspec.results.site.build import build_site  # here, because it needs packages that judging does not
+    except ImportError as error:
+        raise DataError(f"needs {error.name}: pip install jinja2 markdown-it-py", key="--html") from None
+    return build_site
+
+
+def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    names: Counter[str] = Counter()
+    for row in rows:
+        if row.run:
+            came_from = origin("tokspec matrix", f"tokspec run --impl {row.listed.name!r}", fixtures)
+            name = re.sub(r"[^\w.-]+", "-", f"{row.run.hello.name}-{row.run.hello.version}").strip("-")
+            names[name] += 1
+            name = f"{name}-{names[name]}" if names[name] > 1 else name  # two ways to run the same
+            write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)))

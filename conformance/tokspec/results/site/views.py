@@ -1,0 +1,353 @@
+"""What the pages show, as plain values: heat cells, failures by reason, and tokens set under the text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokspec.base.display import compact, shorten, visible
+from tokspec.judge.compare import ABSENT
+from tokspec.judge.diagnosis import group_failures
+from tokspec.judge.runner import Run
+from tokspec.judge.truncate import Extract
+from tokspec.judge.verdicts import Result, Verdict, count_verdicts
+from tokspec.protocol.messages import Answer, Refused, Reply
+from tokspec.results.vocabularies import FIELDS
+from tokspec.results.vocabularies import Cell as VocabularyCell
+from tokspec.results.vocabularies_table import percent
+from tokspec.suite.cases import Case
+from tokspec.suite.specification import load_specification
+
+#: Columns of a text under which tokens are set; a longer one has its tokens beside each other.
+_WIDEST = 48
+
+#: Tokens of a row that are shown before and after the first difference.
+_AROUND = 12
+
+_LONGEST = 300
+
+#: The mark of a choice that an implementation does not declare, and on which nothing depends that it was asked.
+NOT_HELD = "default, not asked"
+
+_NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
+
+#: The verdicts of answers that are not as specified, and whose reason is known.
+KNOWN = (Verdict.KNOWN_FAILURE, Verdict.AS_ORIGIN)
+
+#: Who is asked a smaller share of the cases has a paler cell.
+_LITTLE = 0.1
+
+#: Causes that are shown of an implementation with a real vocabulary.
+_CAUSES = 6
+
+
+def shown(value: Any, longest: int = _LONGEST) -> str:
+    """Write any value on one line, harmless and not longer than wanted; a text stands as it is.
+
+    >>> shown({"tokens": ["b", "\\u202e"]})
+    '{"tokens": ["b", "\\\\u202e"]}'
+    """
+    if isinstance(value, str):
+        return shorten(visible(value), longest)
+    return shorten(compact(value), longest)
+
+
+def level_of(share: float) -> str:
+    """Return the class of a share.
+
+    >>> level_of(1.0), level_of(0.99), level_of(0.2)
+    ('all', 'most', 'few')
+    """
+    return "all" if share == 1 else "most" if share >= 0.9 else "some" if share >= 0.5 else "few"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What an implementation came to in one chapter: what passes, is a known failure and was asked, of all cases."""
+
+    passed: int
+    known: int
+    asked: int
+    total: int
+
+    @property
+    def level(self) -> str:
+        """The class of the cell, which is its colour: paler where so little was asked that it says little."""
+        if not self.asked:
+            return "unasked"
+        return level_of(self.passed / self.asked) + " little" * (self.asked < _LITTLE * self.total)
+
+    @property
+    def share(self) -> float:
+        """The key by which a column is sorted: what passes, of all cases; −1 where nothing is asked."""
+        return round(self.passed / self.total, 4) if self.asked and self.total else -1.0
+
+
+def cell(results: Iterable[Result]) -> Cell:
+    """Count the verdicts of a chapter."""
+    counts = count_verdicts(results)
+    total = sum(counts.values())
+    known = sum(counts[verdict] for verdict in KNOWN)
+    return Cell(counts[Verdict.PASS], known, total - counts[Verdict.UNSUPPORTED], total)
+
+
+def chapter_title(chapter: str) -> str:
+    """Return the words of a chapter's name.
+
+    >>> chapter_title("02-pre-tokenization")
+    'pre tokenization'
+    """
+    return chapter.partition("-")[2].replace("-", " ")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Results that have one thing in common: the reason of a known failure, or the clause of a new one."""
+
+    name: str
+    results: tuple[Result, ...]
+    link: str = ""
+
+
+def groups(run: Run, links: Mapping[str, str] | None = None) -> tuple[list[Group], list[Group], list[Group]]:
+    """Return failures by cause, else by clause; known failures and unsupported cases by reason; large groups first.
+
+    ``links`` gives the thread of a known failure by its case.
+    """
+    known = [result for result in run.results if result.verdict in KNOWN]
+    unsupported = [result for result in run.results if result.verdict is Verdict.UNSUPPORTED]
+    causes = [group for group in group_failures(run.failed) if group.cause]
+    alone = [result for result in run.failed if not result.cause]
+    failed = [Group(shown(group.cause), group.results) for group in causes]
+    return (
+        failed
+        + _grouped(alone, lambda result: result.case.clauses[0] if result.case.clauses else result.case.operation, {}),
+        _grouped(known, lambda result: result.detail, links or {}),
+        _grouped(unsupported, lambda result: result.detail, {}),
+    )
+
+
+def _grouped(results: Iterable[Result], key: Any, links: Mapping[str, str]) -> list[Group]:
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(key(result), []).append(result)
+    return [
+        Group(name, tuple(each), next((links[one.case.id] for one in each if links.get(one.case.id)), ""))
+        for name, each in sorted(found.items(), key=lambda item: -len(item[1]))
+    ]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A token as it is drawn: its text, its id if there is one, the columns of the text that it covers, 1-based."""
+
+    text: str
+    id: str = ""
+    start: int = 0
+    end: int = 0
+    differs: bool = False
+
+
+@dataclass(frozen=True)
+class TokenRow:
+    """One row of tokens; ``width`` is the number of columns of the text, 0 where tokens stand beside each other."""
+
+    label: str
+    chips: tuple[Chip, ...]
+    width: int = 0
+    before: int = 0
+    after: int = 0
+    text: tuple[str, ...] = field(default=())
+
+
+def token_rows(
+    case: Case, expected: Mapping[str, Any], reply: Reply | None, place: Sequence[Any] = ()
+) -> list[TokenRow]:
+    """Return the tokens that were due and those that came, with the first that differs marked; nothing without tokens.
+
+    They are set under the text where both say, by spans or by being written as in it, which part each covers.
+    """
+    due, came = _answers(expected), answer_of(reply) or {}
+    wanted, actual = due.get("tokens"), came.get("tokens")
+    if not _is_texts(wanted) or not (_is_texts(actual) if reply is not None else actual is None):
+        return []
+    at = None if actual is None or wanted is None else _first(wanted, actual, place)
+    sides = [("expected", wanted, due), *([("actual", actual, came)] if actual is not None else [])]
+    text = case.input.get("text")
+    columns = [_columns(tokens, answer, text) for _, tokens, answer in sides]
+    if isinstance(text, str) and 0 < len(text) <= _WIDEST and all(each is not None for each in columns):
+        rows = [
+            TokenRow(label, tuple(_chips(tokens, answer, at, spans)), len(text))
+            for (label, tokens, answer), spans in zip(sides, columns, strict=True)
+        ]
+        return [TokenRow("text", (), len(text), text=tuple(visible(character) for character in text)), *rows]
+    return [_beside(label, list(_chips(tokens, answer, at, None)), at or 0) for label, tokens, answer in sides]
+
+
+def answer_of(reply: Reply | None) -> Mapping[str, Any] | None:
+    """Return the result that a reply holds, if it holds one that was kept."""
+    return reply.result if isinstance(reply, Answer) and not isinstance(reply, Extract) else None
+
+
+def describe_reply(result: Result) -> str:
+    """Say in one line what was answered."""
+    if result.verdict is Verdict.PASS:
+        return "as expected"
+    reply = result.reply
+    if isinstance(reply, Answer) and not isinstance(reply, Extract):
+        return shown(reply.result)
+    if isinstance(reply, Refused):
+        return f"refused as {reply.reason}" + (f": {shown(reply.message, 160)}" if reply.message else "")
+    return shown(result.detail)
+
+
+def _answers(expected: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Any = expected.get("expect") or next(iter(expected.get("one_of", ())), {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(item, str) for item in value)
+
+
+def _first(wanted: Sequence[str], actual: Sequence[str], place: Sequence[Any]) -> int | None:
+    if len(place) > 1 and isinstance(place[1], int):
+        return place[1]
+    for index in range(max(len(wanted), len(actual))):
+        if wanted[index : index + 1] != actual[index : index + 1]:
+            return index
+    return None
+
+
+def _columns(tokens: Sequence[str], answer: Mapping[str, Any], text: Any) -> list[tuple[int, int]] | None:
+    if not isinstance(text, str):
+        return None
+    spans = answer.get("spans")
+    if isinstance(spans, Sequence) and len(spans) == len(tokens) and _fit(spans, text):
+        return [(int(start), int(end)) for start, end in spans]
+    found: list[tuple[int, int]] = []
+    place = 0
+    for token in tokens:
+        if not token or not text.startswith(token, place):
+            return None
+        found.append((place, place + len(token)))
+        place += len(token)
+    return found if place == len(text) else None
+
+
+def _fit(spans: Sequence[Any], text: str) -> bool:
+    """Whether every span is a part of the text that begins where the one before it ends, or later."""
+    place = 0
+    for span in spans:
+        is_pair = isinstance(span, Sequence) and len(span) == 2 and all(type(item) is int for item in span)
+        if not is_pair or not place <= span[0] < span[1] <= len(text):
+            return False
+        place = span[1]
+    return True
+
+
+def _chips(
+    tokens: Sequence[str], answer: Mapping[str, Any], at: int | None, columns: Sequence[tuple[int, int]] | None
+) -> Iterable[Chip]:
+    ids = answer.get("ids")
+    for index, token in enumerate(tokens):
+        start, end = columns[index] if columns else (0, 0)
+        id = compact(ids[index]) if isinstance(ids, Sequence) and len(ids) == len(tokens) else ""
+        yield Chip(shown(token, 40), shorten(id, 20), start + 1, end + 1, index == at)
+
+
+def _beside(label: str, chips: list[Chip], at: int) -> TokenRow:
+    start = max(0, at - _AROUND)
+    kept = chips[start : at + _AROUND]
+    return TokenRow(label, tuple(kept), 0, start, len(chips) - start - len(kept))
+
+
+def model_text(case: Case) -> str:
+    """Write a case's model as people read it: a key a line; what is long is cut."""
+    return "\n".join(f"{key}: {shown(value, 2000)}" for key, value in case.model.content.items() if key != "about")
+
+
+def difference_text(result: Result) -> str:
+    """Say in one line where an answer first differs."""
+    difference = result.difference
+    if difference is None:
+        return shown(result.detail)
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in difference.path).lstrip(".")
+    sides = [
+        "nothing" if side is ABSENT else shown(json_text(side), 80) for side in (difference.expected, difference.actual)
+    ]
+    return f"{visible(shorten(place, 60))}: expected {sides[0]}, actual {sides[1]}"
+
+
+def json_text(value: Any) -> str:
+    """Write a value as JSON."""
+    return json.dumps(value, ensure_ascii=False, default=repr)
+
+
+def chapter_of(case: Case) -> str:
+    """Return the chapter in which a case counts: that of its first clause."""
+    return load_specification().clauses[case.clauses[0]].chapter
+
+
+def options_taken(result: Result, choices: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
+    """Return the choices on which a result depends, the option of each, and whether it passes; of a table by row.
+
+    A choice that stands only under another option than the one that was taken is none of them. What was not asked
+    depends on nothing.
+    """
+    for each in result.rows or (result,):
+        outcome: Mapping[str, Any] = {} if each.verdict in _NOT_ASKED else each.case.outcome
+        while "by_choice" in outcome:
+            ((name, options),) = outcome["by_choice"].items()
+            yield name, choices[name], each.verdict is Verdict.PASS
+            outcome = options[choices[name]]
+
+
+def choice_marks(run: Run) -> dict[str, str]:
+    """Say of each choice whether ``hello`` declares the option, and how many of the cases that depend on it pass.
+
+    A default of which none passes is not shown: the implementation may do something else. What a run was given by
+    ``--choice`` is neither. The cases of a report that was read do not say on what they depend.
+    """
+    counts: dict[str, tuple[int, int]] = {}
+    for result in run.results:
+        for name, _, passes in options_taken(result, run.choices):
+            passed, asked = counts.get(name, (0, 0))
+            counts[name] = passed + passes, asked + 1
+    defaults, marks = load_specification().defaults(), {}
+    nothing = NOT_HELD if any(result.case.outcome for result in run.results) else "default"
+    for name, option in run.choices.items():
+        passed, asked = counts.get(name, (0, 0))
+        if run.hello.choices.get(name) == option:
+            mark = "declared"
+        elif option != defaults.get(name):
+            mark = "given"
+        else:
+            mark = "default" if passed else "default, not shown" if asked else nothing
+        marks[name] = f"{mark}, {passed}/{asked}" if asked else mark
+    return marks
+
+
+def vocabulary_view(cell: VocabularyCell | None) -> dict[str, Any] | None:
+    """Return what is shown of an implementation with a real vocabulary."""
+    if cell is None:
+        return None
+    share = cell.share()
+    causes = [
+        {key: shown(value) if key != "texts" else value for key, value in cause.items()}
+        for cause in cell.causes[:_CAUSES]
+    ]
+    return {
+        "name": shown(cell.vocabulary, 40),
+        "percent": percent(share),
+        "mark": "" if share is None or cell.as_it_is else "~",
+        "level": "unasked" if share is None else level_of(share),
+        "share": -1 if share is None else round(share, 4),
+        "given": f"{'as it is' if cell.as_it_is else f'as {shown(cell.given, 40)}'}" if share is not None else "",
+        "fields": [(percent(cell.share(name)), cell.fields.get(name)) for name in FIELDS],
+        "reason": shown(cell.reason),
+        "causes": causes,
+        "more": len(cell.causes) - len(causes),
+    }
