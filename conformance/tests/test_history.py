@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from tokspec.adapters.registry import FoundAdapter, find
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
+from tokspec.compare import history as module
 from tokspec.compare.history import history, json_history, releases, text_history
-from tokspec.results import history as module
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tokspec.adapters.registry import FoundAdapter
+from tokspec.compare import history as history_module
 from tokspec.compare.history import history, text_history
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.ndjson import read_report
-from tokspec.results import history as history_module
 from tokspec.results.rows import matrix, read_list
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
