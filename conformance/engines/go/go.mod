@@ -1,3 +1,0 @@
-module tokspec.example/engines
-
-go 1.23.0
