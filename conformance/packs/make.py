@@ -2,7 +2,7 @@
 
 FOLDER has the files that ``conformance/tests/shipped/fetch.py`` gets. A line stands in a pack if the library for which
 files of its format are made gives it, and a second one of another maker does, or else the reference. Lines on which
-they differ stand in ``differing/``, with all answers. The same files and versions give the same packs.
+they differ stand in ``differing/`` beside this file, with all answers. The same files and versions give the same packs.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
         written = b"".join(map(write, (maker.header(row, agreed), *lines)))
     for place, content in (
         (target / f"{maker.name}{ENDING}", written),
-        (target / "differing" / f"{maker.name}.jsonl", b"".join(map(write, maker.differing))),
+        (Path(__file__).with_name("differing") / f"{maker.name}.jsonl", b"".join(map(write, maker.differing))),
     ):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
