@@ -227,10 +227,16 @@ def test_wrong_use_is_one_line_and_status_2(status_and_message: Call, arguments:
         ),
         (("run", "more"), r"Got unexpected extra argument \(more\); an implementation is named by --impl; see tokspec run --help"),
         (("run", "--case-seconds", "soon"), r"Invalid value for '--case-seconds': 'soon' is not .*; see tokspec run --help"),
+        (("run", "--limit", "hours=1"), r"Invalid value for '--limit': 'hours' is not one of case-seconds, start-seconds, memory-mb; .*"),
+        (("run", "--limit", "case-seconds"), r"Invalid value for '--limit': case-seconds: '' is not a valid float range; .*"),
+        (("run", "--limit", "case-seconds=0"), r"Invalid value for '--limit': case-seconds: 0\S* is not in the range 0<x<=86400; .*"),
+        (("run", "--limit", "memory-mb=1", "--memory-mb", "2"), "memory-mb is given two numbers; give one; see tokspec run --help"),
+        (("run", "--show", "some"), "Invalid value for '--show': 'some' is not a number, all or clauses; see tokspec run --help"),
+        (("diff", "a", "b", "--engine", "spark"), "Invalid value for '--engine': 'spark' is not one of local, dask, ray; .*"),
         (("run", "--case-seconds", "0"), r"Invalid value for '--case-seconds': 0\S* is not in the range 0<x<=86400; see tokspec run --help"),
         (("run", "--max-failures", "0"), r"Invalid value for '--max-failures': 0 is not in the range 1<=x<=1000000000; see tokspec run --help"),
     ],
-    ids=["option", "command", "of dev", "bundle", "format", "extra", "number", "seconds", "failures"],
+    ids=["option", "command", "of dev", "bundle", "format", "extra", "number", "limit", "blank", "range", "twice", "show", "engine", "seconds", "failures"],
 )  # fmt: skip
 def test_what_click_says_is_one_line_too(status_and_message: Call, arguments: tuple[str, ...], message: str) -> None:
     status, output, said = status_and_message(*arguments)
@@ -646,10 +652,10 @@ def test_the_limits_hold_for_the_reference(
     status_and_message: Call, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     monkeypatch.setattr(process, "WATCH_SECONDS", seconds)
-    assert status_and_message("run", *ONE, "--memory-mb", "1") == (
+    assert status_and_message("run", *ONE, "--limit", "memory-mb=1") == (
         2,
         "",
-        "tokspec: reference: cannot be asked: crash: used more than 1 MB of memory; try tokspec smoke --memory-mb 1\n",
+        "tokspec: reference: cannot be asked: crash: used more than 1 MB of memory; try tokspec smoke --limit memory-mb=1\n",
     )
 
 

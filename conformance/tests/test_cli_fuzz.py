@@ -366,12 +366,12 @@ def test_another_oracle_is_named_and_its_answer_saved(folder: Path) -> None:
         (
             "--no-database --case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped --seed 9 "
             "--only bpe --examples 12 --known-failures none.yaml --fixtures own",
-            "--case-seconds 3 --start-seconds 9.5 --memory-mb 0 --choice unknown_id=skipped "
+            "--limit case-seconds=3 --limit start-seconds=9.5 --limit memory-mb=0 --choice unknown_id=skipped "
             "--known-failures none.yaml --fixtures own --only bpe --seed 9 --examples ",
         ),
         (
-            "--database db --only bpe --seconds 0 --case-seconds 3",
-            "--case-seconds 3 --only bpe --database db --seconds 0",
+            "--database db --only bpe --seconds 0 --limit case-seconds=3",
+            "--limit case-seconds=3 --only bpe --database db --seconds 0",
         ),
         ("--replay own --no-database --seconds 0", "--replay own --seconds 0 --no-database"),
     ],

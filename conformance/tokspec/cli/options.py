@@ -6,10 +6,10 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce, wraps
 from itertools import zip_longest
-from math import isnan
+from math import ceil, isnan
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -81,13 +81,9 @@ class Target:
 
     def _limits(self) -> str:
         """Write the limits that are not what they are unless given."""
-        usual = Limits()
-        limits = {
-            "--case-seconds": (self.limits.case_seconds, usual.case_seconds),
-            "--start-seconds": (self.limits.start_seconds, usual.start_seconds),
-            "--memory-mb": (self.limits.memory_mb, usual.memory_mb),
-        }
-        return "".join(f" {option} {value:.15g}" for option, (value, other) in limits.items() if value != other)
+        given = {name: getattr(self.limits, name.replace("-", "_")) for name in LIMITS}
+        usual = {name: getattr(Limits(), name.replace("-", "_")) for name in LIMITS}
+        return "".join(f" --limit {name}={value:.15g}" for name, value in given.items() if value != usual[name])
 
     def unusable(self, fault: AdapterFault) -> DataError:
         """Return the error of an implementation that said no proper ``hello``."""
@@ -124,12 +120,10 @@ def implementation_options(command: Command) -> Command:
     def with_target(
         impl: str | None,
         program: str | None,
-        case_seconds: float,
-        start_seconds: float,
-        memory_mb: int,
         in_process: bool,
         **others: Any,
     ) -> Any:
+        limits = _take_limits(others)
         refuse_blank("--impl", impl)
         refuse_blank("--impl", program)
         if impl and program:
@@ -138,7 +132,6 @@ def implementation_options(command: Command) -> Command:
             impl, program = None, impl
         if in_process and program:
             raise click.UsageError("--in-process is for adapters in Python; a program has its own process")
-        limits = Limits(case_seconds, start_seconds, memory_mb=memory_mb)
         confined = limits != Limits() or others.get("fixtures") is not None
         return command(target=Target(impl, program, limits, in_process, confined), **others)
 
@@ -177,17 +170,43 @@ DAY = 86400
 
 _SECONDS = Finite(0, DAY, min_open=True)
 
+#: What may be limited, and the numbers that may be given.
+LIMITS = {"case-seconds": _SECONDS, "start-seconds": _SECONDS, "memory-mb": Finite(0, 1_000_000_000)}
+
+
+_LIMIT = (
+    "What it may take: case-seconds=N (10 unless given) for a case, start-seconds=N (30) to start or load, memory-mb=N "
+    "(4096; 0 is no limit) with all processes that it starts. May be repeated."
+)
+
 _LIMITS = [
-    click.option("--case-seconds", type=_SECONDS, default=10.0, show_default=True, help="Its time for a case."),
-    click.option("--start-seconds", type=_SECONDS, default=30.0, show_default=True, help="Its time to start or load."),
-    click.option(
-        "--memory-mb",
-        type=COUNT,
-        default=4096,
-        show_default=True,
-        help="Its memory, with all processes that it starts; 0 is no limit.",
-    ),
+    click.option("--limit", "limits", multiple=True, metavar="NAME=N", help=_LIMIT),
+    *(click.option(f"--{name}", type=type, hidden=True) for name, type in LIMITS.items()),
 ]
+
+
+def _take_limits(options: dict[str, Any]) -> Limits:
+    """Take the limits out of the options of a command; one has its usual number unless it is given.
+
+    Raises:
+        UsageError: a limit is unknown, or is given two numbers or none.
+    """
+    given: dict[str, Any] = {}
+    words = [word.partition("=")[::2] for word in options.pop("limits")]
+    short = [(name, options.pop(name.replace("-", "_"))) for name in LIMITS]
+    for name, number in (*words, *((name, number) for name, number in short if number is not None)):
+        if name not in LIMITS:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(LIMITS)}", param_hint="'--limit'")
+        try:
+            number = LIMITS[name].convert(number, None, None)
+        except click.BadParameter as error:
+            raise click.BadParameter(f"{name}: {error.message}", param_hint="'--limit'") from None
+        if given.setdefault(name.replace("-", "_"), number) != number:
+            raise click.UsageError(f"{name} is given two numbers; give one")
+    if "memory_mb" in given:
+        given["memory_mb"] = ceil(given["memory_mb"])
+    return replace(Limits(), **given)
+
 
 _IN_PROCESS = "Run --impl in this process, for a debugger: without limits, never in a gate."
 
@@ -203,8 +222,8 @@ def limits_options(command: Command) -> Command:
     """Add the limits of a process, and pass them as ``limits``."""
 
     @wraps(command)
-    def with_limits(case_seconds: float, start_seconds: float, memory_mb: int, **others: Any) -> Any:
-        return command(limits=Limits(case_seconds, start_seconds, memory_mb=memory_mb), **others)
+    def with_limits(**others: Any) -> Any:
+        return command(limits=_take_limits(others), **others)
 
     return cast(Command, add_options(with_limits, _LIMITS))
 
@@ -212,6 +231,23 @@ def limits_options(command: Command) -> Command:
 exclude_option = click.option(
     "--exclude", "excluded", multiple=True, metavar="PATTERN", help=f"Leave out cases {_PATTERNS}"
 )
+
+
+def parse_shown(words: Sequence[str]) -> tuple[int, frozenset[str]]:
+    """Return how many causes ``--show`` asks for, and what else it names.
+
+    >>> parse_shown(["all", "3"])
+    (3, frozenset({'all'}))
+    """
+    count, others = 10, set[str]()
+    for word in words:
+        if word in ("all", "clauses"):
+            others.add(word)
+        elif word.isdecimal() and word.isascii() and len(word) < 10:
+            count = int(word)
+        else:
+            raise click.BadParameter(f"{word!r} is not a number, all or clauses", param_hint="'--show'")
+    return count, frozenset(others)
 
 
 def selection_options(command: Command) -> Command:

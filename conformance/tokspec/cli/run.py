@@ -18,7 +18,6 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
-    COUNT,
     FILE,
     POSITIVE,
     PROCESSES,
@@ -30,6 +29,7 @@ from tokspec.cli.options import (
     fixtures_version_option,
     implementation_options,
     parse_choices,
+    parse_shown,
     refuse_outputs,
     selection_options,
 )
@@ -63,6 +63,10 @@ _REQUIRE = (
     "case has right what a model gets: ids, type ids and attention mask. May be given several times."
 )
 
+_VERIFY = "Ask every case again: shuffled by this seed (0 unless given), twice, backwards, and newly started."
+
+_SHOW = "How many causes to show (10 unless given); all: every failing case; clauses: every clause. May be repeated."
+
 _LIKE = "Accept an answer that is not as specified if this library gives it: tokenizers, sentencepiece or tiktoken."
 
 
@@ -75,13 +79,13 @@ _LIKE = "Accept an answer that is not as specified if this library gives it: tok
 @click.option("--pack", metavar="PACK", help="Judge by a pack, a file or a name, instead of the fixtures.")
 @click.option("--model", type=FILE, metavar="FILE", help="The file of the tokenizer that the pack is of.")
 @known_failures_options
-@click.option("--verify", is_flag=True, help="Ask every case again: shuffled, twice, backwards, and newly started.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the orders of --verify.")
-@click.option("--max-failures", type=POSITIVE, metavar="N", help=_MAX_FAILURES)
+@click.option("--verify", is_flag=False, flag_value="0", metavar="[SEED]", type=int, help=_VERIFY)
+@click.option("--seed", type=int, default=0, hidden=True)
+@click.option("--max-failures", type=POSITIVE, metavar="N", hidden=True, help=_MAX_FAILURES)
 @click.option("--jobs", type=PROCESSES, default=1, show_default=True, metavar="N", help=_JOBS)
-@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
-@click.option("--verbose", is_flag=True, help="Show every failing case, not one of each cause.")
-@click.option("--clauses", is_flag=True, help="Count every clause, not only those that are not met.")
+@click.option("--show", "shows", multiple=True, metavar="WHAT", help=_SHOW)
+@click.option("--verbose", is_flag=True, hidden=True)
+@click.option("--clauses", is_flag=True, hidden=True)
 @click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
 @click.option("--like", metavar="ORIGIN", help=_LIKE)
 @click.option("--report", type=FILE, metavar="FILE.ndjson", help="Write a report.")
@@ -90,7 +94,9 @@ def run_command(
     known_failures: Path | None,
     update: bool,
     crashes: bool,
-    show: int,
+    verify: int | None,
+    seed: int,
+    shows: tuple[str, ...],
     verbose: bool,
     clauses: bool,
     report: Path | None,
@@ -112,7 +118,7 @@ def run_command(
     its work.
     """
     ratchet = Ratchet.of(known_failures, update, crashes)
-    judging = Judging(ratchet=ratchet, **options)
+    judging = Judging(ratchet=ratchet, verify=verify is not None, seed=verify or seed, **options)
     refuse_outputs(
         {"--known-failures": ratchet.file, "--report": report, "--junit": junit_file},
         {
@@ -121,7 +127,8 @@ def run_command(
             "--impl": files_of_implementation(judging.target.name),
         },
     )
-    finished, shown, refusal = judging.run(show, verbose)
+    count, others = parse_shown(shows)
+    finished, shown, refusal = judging.run(count, verbose or "all" in others)
     came_from = origin(click.get_current_context().find_root().obj or "", judging.again(), judging.suite.hash)
     if report:
         write_whole(report, b"".join(ndjson(finished, came_from)))
@@ -129,7 +136,7 @@ def run_command(
         from tokspec.report.junit import junit  # here, because most runs need no XML
 
         write_whole(junit_file, junit([(came_from, finished)]))
-    say(text(finished, shown, clauses))
+    say(text(finished, shown, clauses or "clauses" in others))
     if refusal:
         raise refusal
     if advice := judging.ratchet.advice(finished, judging.again()):

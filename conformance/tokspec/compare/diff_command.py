@@ -77,6 +77,9 @@ _TYPES: Mapping[str, set[str]] = {
 _MINIMIZED = 20
 
 
+_ENGINE = "What does units of files: local, or dask or ray; with its address, a cluster that is there, as ray=ADDRESS."
+
+
 @click.command("diff", short_help="Say what differs between two implementations, versions, models or recordings.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
@@ -86,9 +89,9 @@ _MINIMIZED = 20
 @texts_options
 @click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="The share of texts of files.")
 @click.option("--jobs", type=PROCESSES, metavar="N", help="Units of files at once; else all processors.")
-@click.option("--engine", type=click.Choice(list(ENGINES)), default="local", show_default=True)
-@click.option("--address", metavar="ADDRESS", help="Of a Dask or Ray cluster that is there.")
-@click.option("--unit-mb", default=4.0, show_default=True, type=Finite(0, 1_000_000, min_open=True), help="Of a unit.")
+@click.option("--engine", default="local", show_default=True, metavar="NAME[=ADDRESS]", help=_ENGINE)
+@click.option("--address", metavar="ADDRESS", hidden=True)
+@click.option("--unit-mb", default=4.0, hidden=True, type=Finite(0, 1_000_000, min_open=True))
 @click.option("-o", "--output", default="tokspec-diff", show_default=True, type=FILE, help="Folder of units' results.")
 @choices_option
 @limits_options
@@ -124,6 +127,10 @@ def diff_command(known_failures: Path | None, update: bool, crashes: bool, **opt
     nothing to compare, 130 after an interruption.
     """
     ratchet = Ratchet.of(known_failures, update, crashes)
+    options["engine"], _, address = options["engine"].partition("=")
+    options["address"] = address or options["address"]
+    if options["engine"] not in ENGINES:
+        raise click.BadParameter(f"{options['engine']!r} is not one of {', '.join(ENGINES)}", param_hint="'--engine'")
     with ExitStack() as stack:
         return _Diff(ratchet=ratchet, stack=stack, **options).run()
 

@@ -45,7 +45,7 @@ _TEXTS = [
     click.option("--format", type=click.Choice(list(READERS)), help="Of the model; its name says it unless given."),
     click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given."),
     click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet."),
-    click.option("--made", type=COUNT, default=MADE, show_default=True, help="Texts of each kind of tokens."),
+    click.option("--made", type=COUNT, default=MADE, hidden=True, help="Texts of each kind of tokens."),
     click.option("--add-special-tokens", "adds", is_flag=True, help="Encode with what a post-processor adds."),
 ]
 
