@@ -428,7 +428,7 @@ def test_every_command_explains_itself(name: str) -> None:
         option.name
         for option in group.get_command(None, name).params
         if option.param_type_name == "option"
-        and not getattr(option, "help", None)
+        and not (option.hidden or getattr(option, "help", None))
         and not hasattr(option.type, "choices")
     ]
     assert undocumented == []
