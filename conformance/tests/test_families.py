@@ -85,6 +85,16 @@ def test_each_family_makes_a_case(tmp_path: Path) -> None:
     assert unigram.line == bpe.line
 
 
+def test_cases_share_by_name_what_the_models_of_all_families_have(tmp_path: Path) -> None:
+    again = CASE.replace("two-letters", "again").replace("cases:\n", "")
+    plain = loaded(tmp_path, HEAD + MODELS + CASE.lstrip("\n") + again.lstrip("\n")).cases
+    named = "named_models:\n  one-token: {truncation: {max_length: 1}}\n"
+    both = (CASE + again).replace("\n\n", "\n").replace("{truncation: {max_length: 1}}", "one-token")
+    shared = loaded(tmp_path, HEAD + MODELS + named + both).cases
+    assert list(shared) == ["two-letters", "two-letters-unigram", "again", "again-unigram"]
+    assert {id: case.model for id, case in shared.items()} == {id: case.model for id, case in plain.items()}
+
+
 def test_what_implementations_answered_counts_for_the_model_they_were_asked(tmp_path: Path) -> None:
     cases = loaded(tmp_path, HEAD + MODELS + CASES).cases
     assert cases["one-letter"].verified_by == ("hand: the first", "implementations: x 1")

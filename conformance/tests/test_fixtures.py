@@ -60,6 +60,24 @@ def test_a_case_is_loaded_whole(tmp_path: Path) -> None:
     assert (case.file, case.line, case.source) == ("x.yaml", 5, ({"rule": "a test"},))
 
 
+def test_cases_share_a_model_that_their_file_names(tmp_path: Path) -> None:
+    suite(tmp_path, NAMED + TWO)
+    named = Model("x.yaml:toy-two", {"type": "bpe", "vocabulary": ["a", "b"], "merges": [["a", "b"]]})
+    assert [case.model for case in load_suite(tmp_path).cases.values()] == [named, named]
+
+
+def test_a_file_may_name_a_model_as_that_of_all_its_cases(tmp_path: Path) -> None:
+    suite(tmp_path, NAMED.replace("model: toy", "model: toy-two") + CASE + CASE.replace("one-case", "two"))
+    assert {case.model.name for case in load_suite(tmp_path).cases.values()} == {"x.yaml:toy-two"}
+
+
+def test_files_may_name_different_models_alike(tmp_path: Path) -> None:
+    (tmp_path / "y.yaml").write_text((NAMED + TWO).replace("id: ", "id: y-").replace('["a", "b"],', '["b", "a"],'))
+    suite(tmp_path, NAMED + TWO)
+    vocabularies = {case.model.name: case.model.content["vocabulary"] for case in load_suite(tmp_path).cases.values()}
+    assert vocabularies == {"x.yaml:toy-two": ["a", "b"], "y.yaml:toy-two": ["b", "a"]}
+
+
 def test_bytes_are_read_as_text(tmp_path: Path) -> None:
     suite(tmp_path, HEAD + CASE.replace('{text: "a"}', '{text: {hex: "eda080"}}'))
     assert load_suite(tmp_path).cases["one-case"].input == {"text": "\ud800"}
@@ -68,6 +86,15 @@ def test_bytes_are_read_as_text(tmp_path: Path) -> None:
 BY_CHOICE = CASE.replace(
     'expect: {tokens: ["a"]}',
     'by_choice: {unigram_tie: {any: {expect: {tokens: ["a"]}}, earliest_start: {expect: {tokens: ["a"]}}}}',
+)
+
+#: A file whose two cases share a model that it names.
+NAMED = HEAD.replace(
+    "cases:", 'named_models:\n  toy-two: {type: bpe, vocabulary: ["a", "b"], merges: [["a", "b"]]}\ncases:'
+)
+TWO = "".join(
+    CASE.replace("one-case", id).replace("    operation", "    model: toy-two\n    operation")
+    for id in ("one-case", "two")
 )
 
 NO_HEX = "is no UTF-8 in hexadecimal digits"
@@ -87,6 +114,14 @@ REFUSALS = [
     (HEAD + CASE.replace("BPE-ENC-1", "BPE-ENC-999"), "x.yaml:6: cases[0].clauses[0]: BPE-ENC-999 is not a live clause of the specification"),
     (HEAD.replace("toy", '"../../secret"') + CASE, "x.yaml:3: model: '../../secret' is no name; names are lowercase words joined by hyphens"),
     (HEAD.replace("toy", "tyo") + CASE, "x.yaml:3: model: names tyo, but there is no file models/tyo.yaml"),
+    (NAMED.replace("toy-two", "toy") + TWO.replace("toy-two", "toy"), "x.yaml:5: named_models.toy: is the name of models/toy.yaml too; choose another, or use that model"),
+    (NAMED + CASE, "x.yaml:5: named_models.toy-two: is named by no case; remove it"),
+    (NAMED + TWO.partition("  - id: two")[0], "x.yaml:5: named_models.toy-two: is named by one-case alone; write the model there"),
+    (NAMED + TWO + CASE.replace("one-case", "other").replace("    operation", "    model: toy-tow\n    operation"), "x.yaml:26: cases[2].model: names toy-tow, but there is no file models/toy-tow.yaml, and named_models has toy-two"),
+    (NAMED.replace("toy-two", "Toy_two") + CASE, 'x.yaml:5: named_models: "Toy_two" does not match "^[a-z0-9]+(-[a-z0-9]+)*$"'),
+    (NAMED.replace("merges", "merge") + TWO, "x.yaml:5: named_models.toy-two.merge: is an unknown key; did you mean merges?"),
+    (NAMED.replace('"b"', '{hex: "ff"}') + TWO, f"x.yaml:5: named_models.toy-two.vocabulary[1].hex: {NO_HEX}"),
+    (HEAD.replace("cases:", "named_models: {}\ncases:") + CASE, "x.yaml:4: named_models: {} has less than 1 property"),
     (HEAD.replace("model: toy\n", "") + CASE, "x.yaml:4: cases[0]: has no model; give the case or the file one, {} if it needs none"),
     (HEAD.replace("model: toy", "model: {type: unigram, size: 3}") + CASE, "x.yaml:3: model.size: is an unknown key; known are about, added_tokens, byte_fallback, decoder, normalizer, padding, piece_types, post_processor, pre_tokenizer, special_tokens, tokens, truncation, type, unknown_token, weights"),
     (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: [["a", 1, 2]]}') + CASE, "x.yaml:3: model.vocabulary[0][2]: 2 has no place here; leave it out"),
@@ -173,7 +208,7 @@ def test_the_hash_is_of_what_was_read(tmp_path: Path) -> None:
     [
         ("models/unused.yaml", "type: 3\n", "models/unused.yaml:1: type: 3 is not one of \"bpe\", \"wordpiece\" or 2 other candidates"),
         ("corpora/unused.yaml", "words: 7\n", "corpora/unused.yaml:1: words: 7 is not of type \"array\""),
-        ("deeper/models/unused.yaml", "type: bpe\n", "deeper/models/unused.yaml:1: type: is an unknown key; known are about, cases, model, models, source"),
+        ("deeper/models/unused.yaml", "type: bpe\n", "deeper/models/unused.yaml:1: type: is an unknown key; known are about, cases, model, models, named_models, source"),
     ],
 )  # fmt: skip
 def test_what_no_case_names_is_checked_too(tmp_path: Path, file: str, text: str, message: str) -> None:

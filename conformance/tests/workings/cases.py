@@ -65,6 +65,7 @@ def _cases() -> Iterator[Case]:
 def _families(raw: Mapping[str, Any], file: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Any]]:
     """A case with its model, or once with that of each family; the first has the name of the case."""
     models, model = raw.get("models", file.get("models")), raw.get("model", file.get("model", {}))
+    model = file.get("named_models", {}).get(model, model) if isinstance(model, str) else model
     is_whole = isinstance(model, str) or "type" in model
     if models is None or (is_whole and "models" not in raw):
         yield raw, model

@@ -20,7 +20,7 @@ def by_family(document: Document, path: KeyPath) -> Iterator[tuple[dict[str, Any
     """Return the case at a path once for each family, as if it were written so, with the model of that family.
 
     The first has the id of the case, and each other one that id and its family. Nothing comes from a case that has one
-    model: that names one, or has one with a ``type``, or stands in a file without ``models``.
+    model: that names one of ``models/``, or has one with a ``type``, or stands in a file without ``models``.
 
     Raises:
         DataError: a key is given twice, the model of a family is not valid, an answer is given for no family, or one
@@ -30,6 +30,7 @@ def by_family(document: Document, path: KeyPath) -> Iterator[tuple[dict[str, Any
     has_own = "models" in raw
     models = raw.get("models", file.get("models"))
     shared = raw.get("model", file.get("model", {}))
+    shared = file.get("named_models", {}).get(shared, shared) if isinstance(shared, str) else shared
     is_whole = isinstance(shared, str) or "type" in shared
     if models is None or (is_whole and not has_own):
         _refuse_families(document, path, raw, ())

@@ -138,6 +138,7 @@ class _Loader:
     def add_file(self, file: Path) -> None:
         document = self.read(file)
         _validate(document, document.value)
+        self.check_named_models(document)
         value = document.value
         default = self.model(document, ("model",), f"{document.file}:model") if "model" in value else None
         for index, raw in enumerate(value["cases"]):
@@ -217,9 +218,28 @@ class _Loader:
 
     def model(self, document: Document, path: KeyPath, inline_name: str) -> Model:
         value = _value_at(document.value, path)
-        if isinstance(value, str):
-            return Model(value, self.part(document, path, "models", value))
-        return Model(inline_name, _unhex(document, path, value))
+        if not isinstance(value, str):
+            return Model(inline_name, _unhex(document, path, value))
+        if value in document.value.get("named_models", ()):
+            place = ("named_models", value)
+            return Model(f"{document.file}:{value}", _unhex(document, place, _value_at(document.value, place)))
+        return Model(value, self.part(document, path, "models", value))
+
+    def check_named_models(self, document: Document) -> None:
+        """Check that each model which a file names is shared by cases of it, under a name that no other model has."""
+        file = document.value
+        named = [raw.get("model", file.get("model")) for raw in file["cases"]]
+        for name in file.get("named_models", ()):
+            users = [raw["id"] for raw, model in zip(file["cases"], named, strict=True) if model == name]
+            if (self.root / "models" / f"{name}.yaml").is_file():
+                message = f"is the name of models/{name}.yaml too; choose another, or use that model"
+            elif not users:
+                message = "is named by no case; remove it"
+            elif len(users) == 1:
+                message = f"is named by {users[0]} alone; write the model there"
+            else:
+                continue
+            raise document.error(("named_models", name), message)
 
     def part(self, document: Document, path: KeyPath, folder: str, name: str) -> Any:
         """Return a named model or corpus, without its ``about``."""
@@ -228,7 +248,10 @@ class _Loader:
             if not _NAME.fullmatch(name):
                 raise document.error(path, f"{name!r} is no name; names are lowercase words joined by hyphens")
             if not os.path.isfile(file):
-                raise document.error(path, f"names {name}, but there is no file {folder}/{name}.yaml")
+                message = f"names {name}, but there is no file {folder}/{name}.yaml"
+                if folder == "models" and (known := document.value.get("named_models")):
+                    message += f", and named_models has {', '.join(known)}"
+                raise document.error(path, message)
         return self.read_part(file)
 
     def read_part(self, file: Path) -> Any:
