@@ -81,14 +81,20 @@ def _explained(question: str, answer: Mapping[str, Any], old: Origin) -> OriginA
 def text_of(origin: Origin) -> str:
     """Write a file: a group for each reason, in the order of its first case."""
     value = write_origin(origin)
-    lines = [f"about: {write_value(ABOUT[origin.name])}", f"origin: {write_value(origin.name)}"]
+    lines = [f"about: {write_value(ABOUT[origin.name])}", f"origin: {origin.name}"]
     lines += [f"version: {write_value(origin.version)}", "choices:"]
-    lines += [f"  {name}: {write_value(option)}" for name, option in sorted(value["choices"].items())]
+    lines += [f"  {name}: {option}" for name, option in sorted(value["choices"].items())]
     lines.append("answers:")
     for group in value["answers"]:
         lines += [f"  - kind: {group['kind']}", f"    reason: {write_value(group['reason'])}", "    cases:"]
-        lines += [f"      {write_value(id)}: {write_value(answer)}" for id, answer in group["cases"].items()]
+        lines += [f"      {id}: {_answer(answer)}" for id, answer in group["cases"].items()]
     return "\n".join(lines) + "\n"
+
+
+def _answer(answer: Mapping[str, Any]) -> str:
+    """Write an answer, a name plain, as ``format_fixtures.py`` does."""
+    ((key, value),) = answer.items()
+    return f"{{{key}: {value if isinstance(value, str) else write_value(value)}}}"
 
 
 def main(names: list[str]) -> int:

@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -304,3 +306,68 @@ def test_a_folder_that_cannot_be_read_is_not_left_out(tmp_path: Path, monkeypatc
 
 def test_git_leaves_line_ends_as_they_are() -> None:
     assert "* text=auto eol=lf\n" in (fixtures_folder().parent / ".gitattributes").read_text("utf-8")
+
+
+def formatted(*arguments: str | Path) -> tuple[int, str, str]:
+    command = [sys.executable, fixtures_folder().parent / "conformance" / "format_fixtures.py", *arguments]
+    finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+    return finished.returncode, finished.stdout, finished.stderr
+
+
+def test_fixtures_are_in_one_style() -> None:
+    assert formatted("--check") == (0, "", "")
+
+
+STYLED = """\
+about: "One file."  # and a comment
+"model": {"type": 'bpe', vocabulary: ["a", b, '\\ "', "no"], dropout: 0.5, ignore_merges: true}
+models: {null_model: {weights: "null"}}
+
+cases:
+  # another comment
+  - "id": "one-case"
+    "clauses": ["ENC-1"]
+    model: "../x"
+    input: {allowed_special: "all", disallowed_special: ["all"], text: plain words}
+    expect: {"frequencies": {ug: 3, "id": 1}}
+    by_choice: {unknown_id: {"error": {"error": "unknown_id"}}}
+    why: "Two
+      lines, \\u200B."
+choices: {bpe_pairs: "listed"}
+cases_of_rows: {"a-case#2": {fault: "crash"}}
+"""
+STYLED_AFTER = """\
+about: "One file."  # and a comment
+model: {type: bpe, vocabulary: ["a", "b", "\\\\ \\"", "no"], dropout: 0.5, ignore_merges: true}
+models: {null_model: {weights: "null"}}
+
+cases:
+  # another comment
+  - id: one-case
+    clauses: [ENC-1]
+    model: "../x"
+    input: {allowed_special: all, disallowed_special: ["all"], text: "plain words"}
+    expect: {frequencies: {"ug": 3, "id": 1}}
+    by_choice: {unknown_id: {error: {error: unknown_id}}}
+    why: "Two
+      lines, \\u200B."
+choices: {bpe_pairs: listed}
+cases_of_rows: {a-case#2: {fault: crash}}
+"""
+
+
+def test_formatting_changes_quotes_alone(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(STYLED, "utf-8")
+    said = "x.yaml: is not formatted\nrun python conformance/format_fixtures.py\n"
+    assert formatted("--check", tmp_path) == (1, said, "")
+    assert (tmp_path / "x.yaml").read_text("utf-8") == STYLED
+    assert formatted(tmp_path) == (0, "x.yaml: formatted\n", "")
+    assert (tmp_path / "x.yaml").read_text("utf-8") == STYLED_AFTER
+    assert formatted("--check", tmp_path) == (0, "", "")
+    assert yaml.safe_load(STYLED_AFTER) == yaml.safe_load(STYLED)
+
+
+def test_formatting_refuses_what_the_suite_does_not_read(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("a: no\n", "utf-8")
+    said = "x.yaml:1: a: no means different things in YAML; put it in quotes\n"
+    assert formatted(tmp_path) == (2, "", said)
