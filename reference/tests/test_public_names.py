@@ -19,54 +19,6 @@ SOURCES = sorted(FOLDER.rglob("*.py"))
 DOOR = [source for source in SOURCES if source.parent.name == "reading" or source.stem == "__init__"]
 
 
-def test_the_public_names_are_locked() -> None:
-    assert tokref.__all__ == [
-        "AddedToken",
-        "AlignedText",
-        "Bpe",
-        "BpeTraining",
-        "Choices",
-        "Component",
-        "EncodedToken",
-        "Encoding",
-        "InputError",
-        "Padding",
-        "Stopped",
-        "Target",
-        "TextPart",
-        "TextStream",
-        "Token",
-        "Tokenizer",
-        "Truncation",
-        "Unigram",
-        "UnigramTraining",
-        "WordLevel",
-        "WordPiece",
-        "WordPieceTraining",
-        "__version__",
-        "corpus_loss",
-        "count_words",
-        "decode",
-        "decode_stream",
-        "decode_tokens_bytes",
-        "decode_until",
-        "decode_with_offsets",
-        "encode",
-        "encode_inputs",
-        "encode_parts",
-        "from_mapping",
-        "normalize",
-        "pre_tokenize",
-        "prune_step",
-        "segment",
-        "tokens_of",
-        "train_bpe",
-        "train_unigram",
-        "train_wordpiece",
-    ]
-    assert all(hasattr(tokref, name) for name in tokref.__all__)
-
-
 def used(source: Path) -> set[str]:
     """Return the modules that a source imports, the names that it takes from them, and all its attributes."""
     found = set()
