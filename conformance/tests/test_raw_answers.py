@@ -47,24 +47,9 @@ ADAPTERS = Path(__file__).parents[1] / "adapters"
 
 LISTED = read_list(ADAPTERS / "adapters.yaml")
 
-#: Each library by the name of the program, with the adapter that is held to it.
+#: Each library by the name of the program, with the adapter that is held to it; those in Python have one name.
 IN_PYTHON = {
-    "tokenizers": "tokenizers",
-    "sentencepiece": "sentencepiece",
-    "tiktoken": "tiktoken",
-    "tiktoken._educational": "tiktoken-educational",
-    "mistral-common": "mistral-tekken",
-    "subword-nmt": "subword-nmt",
-    "curated-tokenizers": "curated-tokenizers",
-    "ffbpe": "ffbpe",
-    "fastokens": "fastokens",
-    "gigatoken": "gigatoken",
-    "splintr": "splintr",
-    "tokie": "tokie",
-    "BertTokenizerLegacy": "transformers-bert",
-    "ClvpTokenizer": "transformers-clvp",
-    "TextStreamer": "transformers-streamer",
-    "mlx-lm": "mlx-lm",
+    listed.impl: listed.impl for listed in LISTED if listed.impl and listed.impl not in ("reference", "tokfast")
 }
 IN_JAVASCRIPT = {
     "@huggingface/tokenizers": "node",

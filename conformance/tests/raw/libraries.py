@@ -969,7 +969,7 @@ LIBRARIES: dict[str, Library] = {
         },
     ),
     "tiktoken": (tiktoken_make, {**TIKTOKEN, "pre_tokenize": tiktoken_pieces}),
-    "tiktoken._educational": (
+    "tiktoken-educational": (
         educational_make,
         {
             "encode": educational_encode,
@@ -978,7 +978,7 @@ LIBRARIES: dict[str, Library] = {
             "train": educational_train,
         },
     ),
-    "mistral-common": (tekken_make, {"encode": tekken_encode, "decode": tekken_decode, "decode_bytes": tekken_bytes}),
+    "mistral-tekken": (tekken_make, {"encode": tekken_encode, "decode": tekken_decode, "decode_bytes": tekken_bytes}),
     "subword-nmt": (subword_make, {"encode": subword_encode, "pair_frequencies": subword_pairs}),
     "curated-tokenizers": (curated_make, {"encode": curated_encode, "decode": curated_decode}),
     "ffbpe": (
@@ -1019,9 +1019,9 @@ LIBRARIES: dict[str, Library] = {
         tokie_make,
         {"encode": tokie_encode, "encode_batch": tokie_batch, "decode": tokie_decode, "decode_bytes": bytes_decode},
     ),
-    "BertTokenizerLegacy": (bert_make, TRANSFORMERS),
-    "ClvpTokenizer": (clvp_make, TRANSFORMERS),
-    "TextStreamer": (streamer_make, {"decode": streamer_decode, "decode_stream": streamer_stream}),
+    "transformers-bert": (bert_make, TRANSFORMERS),
+    "transformers-clvp": (clvp_make, TRANSFORMERS),
+    "transformers-streamer": (streamer_make, {"decode": streamer_decode, "decode_stream": streamer_stream}),
     "mlx-lm": (mlx_make, {"decode_stream": mlx_stream}),
 }
 
