@@ -174,7 +174,7 @@ def test_a_pair_in_a_batch_is_an_option_too() -> None:
 
 def test_a_file_of_the_users_own_is_sent_whatever_is_in_it() -> None:
     own = UserModel("tokenizer.json", {"truncation": {"max_length": 3}}, "mine.json", "")
-    assert ask(hello(), Request("encode", "own", own, {"text": "b"})) == Answer({})
+    assert ask(hello(), Request("encode", "own", {}, {"text": "b"}, own)) == Answer({})
 
 
 CASES = """\

@@ -72,7 +72,7 @@ def minimized_and_explained(
     with InProcessSession(sides[0]) as a, InProcessSession(sides[1]) as b:
         replies = []
         for session in (a, b):
-            ((_, reply),) = session.ask([Request("encode", "own", own, {"text": text})])
+            ((_, reply),) = session.ask([Request("encode", "own", {}, {"text": text}, own)])
             replies.append(reply)
         tally = Tally()
         tally.note("inputs", "a.txt at 0", text, [compare_replies("encode", {"text": text}, *replies)])

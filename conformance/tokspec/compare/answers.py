@@ -170,7 +170,7 @@ class Asker:
             DataError: there was no reply to many requests in a row, and nothing is to be expected of the others.
         """
         requests = [
-            Request(operation, "own", self.model, {**input, **self.options.get(operation, {})})
+            Request(operation, "own", {}, {**input, **self.options.get(operation, {})}, self.model)
             for operation, input in asked
         ]
         found: dict[int, Reply] = {}

@@ -238,9 +238,9 @@ class Minimizer:
         for place, (model, input) in enumerate(asked):
             self._names += model is not None
             name = "own" if model is None else f"small-{self._names}"
-            content = self._models[index] if model is None else self._write(index, model)
-            if content is not None:
-                requests.append(Request(operation, name, content, {**input, **options}))
+            file = self._models[index] if model is None else self._write(index, model)
+            if file is not None:
+                requests.append(Request(operation, name, {}, {**input, **options}, file))
                 places.append(place)
         for number, reply in self._sessions[index].ask(requests):
             replies[places[number]] = check_form(operation, reply)

@@ -319,7 +319,7 @@ class _SessionEncoder:
     def _ask(self, operation: str, key: str, asked: Sequence[Any], options: Mapping[str, Any]) -> list[Reply]:
         replies: list[Reply] = [Refused("unsupported", "the text is longer than a reply may be")] * len(asked)
         places = [index for index, each in enumerate(asked) if len(each) < _LONGEST_ASKED]
-        requests = [Request(operation, "own", self._model, {key: asked[index], **options}) for index in places]
+        requests = [Request(operation, "own", {}, {key: asked[index], **options}, self._model) for index in places]
         for index, reply in self._session.ask(requests):
             replies[places[index]] = check_form(operation, reply)
         return replies

@@ -30,11 +30,10 @@ CONVERTED = "the model converted"
 _BINARY = ("sentencepiece.model", "vocab.gguf")
 
 
-class UserModel(Mapping[str, Any]):
+class UserModel:
     """The content of a file, with its format, the name of the file and the SHA-256 of its bytes.
 
-    It stands where a model of the fixtures does, and is a mapping for that reason alone: it is written, never looked
-    into. Converted it has no post-processor, unless it is ``whole``.
+    Converted it has no post-processor, unless it is ``whole``.
 
     >>> own = UserModel("vocab.txt", {"files": {"vocab.txt": "[UNK]"}}, "bert.txt", "")
     >>> own.write("vocab.txt")["files"]
@@ -45,18 +44,6 @@ class UserModel(Mapping[str, Any]):
 
     def __init__(self, format: str, content: Any, name: str, sha256: str, *, whole: bool = False) -> None:
         self.format, self.content, self.name, self.sha256, self._whole = format, content, name, sha256, whole
-
-    def __getitem__(self, key: str) -> Any:
-        return self.neutral[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.neutral)
-
-    def __len__(self) -> int:
-        return len(self.neutral)
-
-    def __bool__(self) -> bool:
-        return True
 
     def ordered(self, accepted: Sequence[str]) -> list[str]:
         """Return the accepted formats, its own first."""

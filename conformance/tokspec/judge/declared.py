@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Refused, Request
 from tokspec.sessions.session import Session, undeclared
@@ -33,7 +32,7 @@ def passed_over(case: Case, hello: Hello) -> tuple[str, ...]:
 
     Of a user's own file nothing is known.
     """
-    if not hello.reads_file or isinstance(case.model.content, UserModel):
+    if not hello.reads_file or case.model.file:
         return ()
     idle = _BEFORE if case.operation.startswith("decode") else _BEHIND
     return tuple(name for name in undeclared(hello, case.model.content) if not name.startswith(idle))
@@ -68,7 +67,7 @@ def take_refusal(result: Result, hello: Hello) -> Result:
     That is unsupported, whatever reason it gave.
     """
     reply, model = result.reply, result.question.model.content
-    if not hello.reads_file or isinstance(model, UserModel) or not (isinstance(reply, Refused) and reply.of_file):
+    if not hello.reads_file or result.question.model.file or not (isinstance(reply, Refused) and reply.of_file):
         return result
     if result.verdict is Verdict.UNSUPPORTED or not undeclared(hello, model):
         return result
@@ -79,7 +78,7 @@ def take_refusal(result: Result, hello: Hello) -> Result:
 def is_doubtful(result: Result, hello: Hello) -> bool:
     """Whether a library that reads files refused to load a model of which it declares every component it needs."""
     reply, model = result.reply, result.question.model.content
-    if isinstance(model, UserModel):
+    if result.question.model.file:
         return False
     is_refusal = isinstance(reply, Refused) and reply.of_file and result.verdict is Verdict.UNSUPPORTED
     return hello.reads_file and is_refusal and bool(needed_components(model)) and not undeclared(hello, model)

@@ -16,7 +16,6 @@ from typing import Any
 
 from tokspec.base.display import compact, shorten
 from tokspec.formats.neutral import added_tokens_of, ids_of
-from tokspec.formats.user_model import UserModel
 from tokspec.judge import declared
 from tokspec.judge.causes import CHOICE, COMPARED, Cause, Seen, cause_of_difference, without_particulars
 from tokspec.judge.compare import resolve
@@ -121,8 +120,8 @@ def _by_family(results: Sequence[Result]) -> Iterator[Result]:
 
 
 def _family(result: Result) -> str:
-    model = result.case.model.content
-    return "" if isinstance(model, UserModel) else str(model.get("type", "untyped"))
+    model = result.case.model
+    return "" if model.file else str(model.content.get("type", "untyped"))
 
 
 def _by_choice(run: Run) -> Mapping[str, str]:
@@ -184,7 +183,7 @@ def _cause(result: Result, choices: Mapping[str, str]) -> Cause | str:
     path, actual = result.difference.path, result.reply.result
     text = str(question.input.get("text", ""))
     has_tokens = "tokens" in expected and "tokens" in actual
-    if path[0] == "ids" and not has_tokens and not isinstance(question.model.content, UserModel):
+    if path[0] == "ids" and not has_tokens and not question.model.file:
         names, at = _tokens_by_id(question.model.content), path[1] if len(path) > 1 else None
         expected, actual = ({"tokens": [names.get(id) for id in side.get("ids", ())]} for side in (expected, actual))
         if isinstance(at, int) and actual["tokens"][at : at + 1] == [None]:
@@ -208,7 +207,7 @@ _UNKNOWN = {"wordpiece": "[UNK]", "wordlevel": "<unk>"}
 def _unknown(question: Case, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Sequence[str | int]) -> str:
     """Say that one side has the unknown token where the other has another one."""
     model = question.model.content
-    if isinstance(model, UserModel):
+    if question.model.file:
         return ""
     unknown = model.get("unknown_token", _UNKNOWN.get(model.get("type", "")))
     if unknown is None or len(path) != 2 or path[0] != "tokens" or not isinstance(path[1], int):
@@ -309,7 +308,7 @@ class _Stages:
         if case.operation != "encode" or not self.offered or not isinstance(text, str):
             return []
         for stage in ("normalize", "pre_tokenize"):
-            asked = Request(stage, case.model.name, case.model.content, {"text": text})
+            asked = Request(stage, case.model.name, case.model.content, {"text": text}, case.model.file)
             right = _ask(self._reference, asked)
             if isinstance(right, Fault):
                 self._left = 0  # each such request may take all the time there is

@@ -10,7 +10,6 @@ from datetime import date
 from tokspec.adapter import Hello
 from tokspec.base.display import did_you_mean, quote
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.formats.user_model import UserModel
 from tokspec.judge.declared import is_doubtful, judge_refusals, take_refusal
 from tokspec.judge.effects import Effect
 from tokspec.judge.known_failures import KnownFailures
@@ -107,9 +106,9 @@ def make_request(case: Case, hello: Hello | None = None) -> Request:
     """
     input = case.input
     lacks = hello is not None and "add_special_tokens" not in hello.encode_options
-    if lacks and isinstance(case.model.content, UserModel) and input.get("add_special_tokens") is False:
+    if lacks and case.model.file and input.get("add_special_tokens") is False:
         input = {name: value for name, value in input.items() if name != "add_special_tokens"}
-    return Request(case.operation, case.model.name, case.model.content, input)
+    return Request(case.operation, case.model.name, case.model.content, input, case.model.file)
 
 
 def run(

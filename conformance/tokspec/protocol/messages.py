@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tokspec.adapter import Hello
+
+if TYPE_CHECKING:
+    from tokspec.formats.user_model import UserModel
 
 #: The version of the protocol.
 PROTOCOL = 1
@@ -26,7 +29,7 @@ class Request:
     """One operation to be performed. It never holds what is expected.
 
     ``model_name`` names a model within the run: two requests with the same name have the same ``model``, which is in
-    the neutral form of the fixtures.
+    the neutral form of the fixtures; of a user's own ``file`` it is empty, because nobody looks into one.
 
     >>> Request("encode", "toy", {"type": "bpe"}, {"text": "bug"}).input
     {'text': 'bug'}
@@ -36,6 +39,7 @@ class Request:
     model_name: str
     model: Mapping[str, Any]
     input: Mapping[str, Any]
+    file: UserModel | None = None
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,12 @@ class InProcessSession(Session):
         return read_reply(self._caller.run(request.operation, name, request.input), is_ours=True)
 
     def _load(self, request: Request) -> Reply:
-        written = write_model(self.hello, request.model)
+        written = write_model(self.hello, request.model, request.file)
         if isinstance(written, Refused):
             return written
         self._formats[request.model_name] = written[0]
         reply = read_reply(self._caller.load(request.model_name, *written), is_ours=True)
-        return refused_to_load(self.hello, request.model, written[0], reply)
+        return refused_to_load(self.hello, request, written[0], reply)
 
     def close(self) -> None:
         """Let go of the adapter's models."""

@@ -174,7 +174,7 @@ class RequestScheduler:
 
     def _post_load(self, conversation: Conversation, index: int) -> None:
         name = self._requests[index].model_name
-        written = write_model(self._program.hello, self._requests[index].model)
+        written = write_model(self._program.hello, self._requests[index].model, self._requests[index].file)
         if isinstance(written, Refused):
             self._state.unusable_models[name] = written
             return
@@ -191,8 +191,8 @@ class RequestScheduler:
         if isinstance(reply, Answer):
             conversation.loaded.add(name)
         else:
-            model, format = self._requests[item.index].model, self._state.formats[name]
-            self._state.unusable_models[name] = refused_to_load(self._program.hello, model, format, reply)
+            request, format = self._requests[item.index], self._state.formats[name]
+            self._state.unusable_models[name] = refused_to_load(self._program.hello, request, format, reply)
 
     def _settle(self, suspects: Sequence[Item], fault: AdapterFault, is_proven: bool) -> _Replies[bool]:
         """Ask each suspect alone, unless it was alone already; return whether any of them came to a fault."""

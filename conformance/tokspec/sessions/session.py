@@ -113,7 +113,7 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
     for option in needed_options(request.input):
         if option not in (*hello.encode_options, *hello.decode_options):
             return Refused("unsupported", f"does not know the option {option} of {request.operation}")
-    if hello.reads_file or isinstance(request.model, UserModel):
+    if hello.reads_file or request.file:
         return None
     return _unknown(undeclared(hello, request.model))
 
@@ -163,7 +163,7 @@ def refuse_limited(format: str, request: Request) -> Refused | None:
     Refused(reason='unsupported', message='vocab.gguf must have tokens that this model does not have, and an id is that
         of one')
     """
-    if isinstance(request.model, UserModel):
+    if request.file:
         return None
     try:
         formats.refuse_input(format, request.model, request.input)
@@ -181,7 +181,7 @@ def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any
     return {"text": text, **({"add_special_tokens": adds} if "add_special_tokens" in hello.encode_options else {})}
 
 
-def write_model(hello: Hello, content: Mapping[str, Any]) -> tuple[str, Any] | Refused:
+def write_model(hello: Hello, content: Mapping[str, Any], file: UserModel | None = None) -> tuple[str, Any] | Refused:
     """Write a model in the first of the formats of ``hello`` that can express it; a user's file rather as it is.
 
     The neutral form is no library's file: what is not declared is not sent in it.
@@ -192,39 +192,39 @@ def write_model(hello: Hello, content: Mapping[str, Any]) -> tuple[str, Any] | R
     Refused(reason='unsupported', message='accepts no format')
     """
     reasons = []
-    for name in _in_order(hello, content):
-        written = _write(hello, content, name)
+    for name in _in_order(hello, file):
+        written = _write(hello, content, file, name)
         if not isinstance(written, Refused):
             return name, written
         reasons.append(written.message)
     return Refused("unsupported", "; ".join(reasons) or "accepts no format")
 
 
-def refused_to_load(hello: Hello, content: Mapping[str, Any], format: str, reply: Reply) -> Reply:
+def refused_to_load(hello: Hello, request: Request, format: str, reply: Reply) -> Reply:
     """Complete a refusal to load a model: it is of the file, and says why no format before could be sent.
 
     >>> hello = Hello("mytok", "0.3", "C", (), formats=("vocab.txt", "tokspec"))
-    >>> refused_to_load(hello, {"type": "unigram"}, "tokspec", Refused("unsupported", "no unigram here")).message
+    >>> request = Request("encode", "toy", {"type": "unigram"}, {"text": "a"})
+    >>> refused_to_load(hello, request, "tokspec", Refused("unsupported", "no unigram here")).message
     'vocab.txt holds wordpiece models, and this one is of type unigram; no unigram here'
     """
     if not isinstance(reply, Refused):
         return reply
-    names = _in_order(hello, content)
-    before = [_write(hello, content, name) for name in names[: names.index(format)]]
+    names = _in_order(hello, request.file)
+    before = [_write(hello, request.model, request.file, name) for name in names[: names.index(format)]]
     said = [each.message for each in before if isinstance(each, Refused)] if is_unsupported(reply) else []
     return replace(reply, message="; ".join([*said, reply.message]), of_file=format != "tokspec")
 
 
-def _in_order(hello: Hello, content: Mapping[str, Any]) -> Sequence[str]:
-    return content.ordered(hello.formats) if isinstance(content, UserModel) else hello.formats
+def _in_order(hello: Hello, file: UserModel | None) -> Sequence[str]:
+    return file.ordered(hello.formats) if file else hello.formats
 
 
-def _write(hello: Hello, content: Mapping[str, Any], format: str) -> Any:
+def _write(hello: Hello, content: Mapping[str, Any], file: UserModel | None, format: str) -> Any:
     """Write a model in a format, or return why it cannot be sent in it."""
-    own = content if isinstance(content, UserModel) else None
-    if format == "tokspec" and not own and (unknown := _unknown(undeclared(hello, content))):
+    if format == "tokspec" and not file and (unknown := _unknown(undeclared(hello, content))):
         return unknown
     try:
-        return own.write(format) if own else formats.write(format, content)
+        return file.write(format) if file else formats.write(format, content)
     except Unsupported as refusal:
         return Refused("unsupported", refusal.message)

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tokspec import __version__
 from tokspec.base.errors import DataError
@@ -22,6 +22,9 @@ from tokspec.base.files import write_whole
 from tokspec.suite import schema
 from tokspec.suite.components import needed_components, needed_options
 from tokspec.suite.specification import Specification
+
+if TYPE_CHECKING:
+    from tokspec.formats.user_model import UserModel
 
 #: Of questions, by their ids: why the file of a model in a format says something else about them than the model.
 Limits: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -48,10 +51,11 @@ def numbers_of(version: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Model:
-    """A model in the neutral form, under a name that no other model of the suite has."""
+    """A model in the neutral form, under a name that no other model of the suite has, or a user's own ``file``."""
 
     name: str
     content: Mapping[str, Any]
+    file: UserModel | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
@@ -19,6 +19,9 @@ from tokspec.base.files import fixtures_folder, read_bounded
 from tokspec.base.json_values import decode_line
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Model, Suite
+
+if TYPE_CHECKING:
+    from tokspec.formats.user_model import UserModel
 
 #: What the name of a pack ends with.
 ENDING = ".pack.jsonl"
@@ -54,12 +57,12 @@ class Pack:
         """Whether it was made from a file with this SHA-256."""
         return sha256 in self.header["files"].values()
 
-    def cases(self, model: Mapping[str, Any]) -> Suite:
+    def cases(self, model: UserModel) -> Suite:
         """Return its lines as cases of a model: each is encoded, and its ids are decoded, unless it says otherwise."""
         made = {case.id: case for number, line in self.lines for case in self._cases(number, line, model)}
         return Suite(made)
 
-    def _cases(self, number: int, line: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Case]:
+    def _cases(self, number: int, line: Mapping[str, Any], model: UserModel) -> Iterator[Case]:
         options = {name: line[name] for name in OPTIONS if name in line}
         expected = {name: line[name] for name in ("ids", "type_ids") if name in line}
         asked: list[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = [
@@ -74,7 +77,7 @@ class Pack:
                 (CLAUSES[operation],),
                 line.get("why", ""),
                 (),
-                Model(self.name, model),
+                Model(self.name, {}, model),
                 operation,
                 input,
                 {"expect": outcome},

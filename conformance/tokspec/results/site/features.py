@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from tokspec.formats.user_model import UserModel
 from tokspec.suite.cases import Case
 from tokspec.suite.components import needed_components
 
@@ -57,7 +56,7 @@ def _about(*clauses: str) -> Callable[[Case], bool]:
 
 
 def _model(case: Case) -> dict[str, object]:
-    return {} if isinstance(case.model.content, UserModel) else dict(case.model.content)
+    return dict(case.model.content)
 
 
 FEATURES: tuple[Feature, ...] = (
