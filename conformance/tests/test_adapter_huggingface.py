@@ -10,7 +10,9 @@ import tokenizers
 from tokspec.adapter import Hello, Refusal, Unsupported
 from tokspec.formats import write
 from tokspec.protocol.messages import Refused, Request
-from tokspec.published.huggingface import CHOICES, COMPONENTS, OTHER_TRAINERS, TokenizersAdapter
+from tokspec.published.huggingface import OTHER_TRAINERS, TokenizersAdapter
+from tokspec.published.sharing import ALL_COMPONENTS as COMPONENTS
+from tokspec.published.sharing import TOKENIZERS_CHOICES as CHOICES
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite.specification import load_specification
 

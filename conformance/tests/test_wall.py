@@ -89,6 +89,16 @@ def test_a_published_adapter_knows_how_models_are_written_and_what_an_adapter_is
     assert rooms <= {"adapter", "base", "formats", "protocol", "published"}, rooms
 
 
+def test_published_adapters_share_through_one_module() -> None:
+    shared = {
+        f"{name} imports {imported}"
+        for name, found in imports().items()
+        for imported in found - {"tokspec.published", "tokspec.published.sharing"}
+        if package(name) == "published" and package(imported) == "published"
+    }
+    assert shared == set()
+
+
 def test_no_module_comes_back_to_itself() -> None:
     without_packages = {
         name: {imported for imported in found - {name} if not name.startswith(f"{imported}.")}

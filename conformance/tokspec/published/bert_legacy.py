@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Unsupported
+from tokspec.published.sharing import split_special_tokens
 
 #: The special tokens that the tokenizer has unless it is told that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("sep_token", "pad_token", "cls_token", "mask_token"))
@@ -142,18 +143,6 @@ def _encodings(model: Any, inputs: Sequence[Mapping[str, Any]], options: Mapping
     if "padding" in beside:
         found = _padded(tokenizer, found, beside["padding"])
     return [{field: each[name] for field, name in _FIELDS.items()} for each in found]
-
-
-def split_special_tokens(options: Mapping[str, Any]) -> dict[str, bool]:
-    """Say which special tokens are found, as an argument of a call.
-
-    >>> split_special_tokens({"allowed_special": []})
-    {'split_special_tokens': True}
-    """
-    allowed = options.get("allowed_special", "all")
-    if allowed not in ("all", []):
-        raise Unsupported("finds all special tokens in a text or none")
-    return {} if allowed == "all" else {"split_special_tokens": True}
 
 
 def _refuse_padding(part: Mapping[str, Any], ids: Mapping[str, int]) -> None:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
-from tokspec.published.bert_legacy import split_special_tokens
+from tokspec.published.sharing import split_special_tokens
 
 #: The options that the tokenizer takes, measured with version 5.23.0.
 CHOICES = {

@@ -18,32 +18,10 @@ from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.published.sharing import ALL_COMPONENTS, TOKENIZERS_CHOICES
 
 Result: TypeAlias = Mapping[str, Any]
 _Value = TypeVar("_Value")
-
-#: The options that the library takes, measured with version 0.23.3.
-CHOICES = {
-    "bpe_training_tie": "smallest_ids",
-    "bpe_merge_order": "lowest_rank",
-    "bpe_pairs": "listed",
-    "bpe_unknown_run": "each",
-    "bpe_unknown_without_token": "dropped_before_merging",
-    "duplicate_token": "last_place",
-    "unigram_tie": "earliest_start",
-    "unigram_unknown": "run",
-    "metaspace_leading_space": "removed_from_first_token",
-    "unknown_id": "skipped",
-    "unknown_token_text": "surface_in_unigram",
-    "truncation_odd": "longer",
-    "wordpiece_cleanup": "each_token",
-    "final_sigma": "plain",
-    "pattern_end": "line",
-    "pattern_interval_plus": "repeated",
-    "special_not_allowed": "passed_over",
-    "trim_offsets": "as_counted",
-    "offset_unit": "code_point",
-}
 
 #: Trainers that follow another algorithm (WP-TRAIN-3, UNI-PRUNE-2).
 OTHER_TRAINERS = {
@@ -61,19 +39,6 @@ _REASONS = {
     "Truncation error": "invalid_input",
     "Dropout should be": "invalid_model",
 }
-
-#: Everything that the neutral model can have.
-COMPONENTS = (
-    "vocabulary_ids",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "model",
-    "post_processor",
-    "truncation",
-    "padding",
-    "decoder",
-)
 
 #: The fields of an encoding, each with the attribute of the library that holds it.
 _FIELDS = {
@@ -116,12 +81,12 @@ class TokenizersAdapter:
             language="Rust",
             operations=_OFFERED,
             formats=(_FORMAT,),
-            choices=CHOICES,
+            choices=TOKENIZERS_CHOICES,
             encode_fields=(*_FIELDS, "overflowing"),
             other_trainers=OTHER_TRAINERS,
             encode_options=("pair", "add_special_tokens", *(("allowed_special",) if _HIDES else ())),
             decode_options=("skip_special_tokens",),
-            components=COMPONENTS,
+            components=ALL_COMPONENTS,
             reads_file=True,
         )
 

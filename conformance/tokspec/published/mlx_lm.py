@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.published.huggingface import CHOICES, COMPONENTS
-from tokspec.published.streams import require_end, steps_of, streamed
+from tokspec.published.sharing import ALL_COMPONENTS, TOKENIZERS_CHOICES, require_end, steps_of, streamed
 
 #: The options that decoding takes, of those of the library that decodes.
 _CHOICES = ("duplicate_token", "metaspace_leading_space", "unknown_id", "wordpiece_cleanup")
@@ -43,9 +42,9 @@ class MlxLmAdapter:
             language="Python",
             operations=("decode_stream",),
             formats=("tokenizer.json",),
-            choices={choice: CHOICES[choice] for choice in _CHOICES},
+            choices={choice: TOKENIZERS_CHOICES[choice] for choice in _CHOICES},
             decode_options=("id_steps", "end", "beside"),
-            components=COMPONENTS,
+            components=ALL_COMPONENTS,
             reads_file=True,
         )
 

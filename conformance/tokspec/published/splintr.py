@@ -13,8 +13,7 @@ from importlib.metadata import version
 from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.published.streams import steps_of, streamed
-from tokspec.published.tokie import ids_in
+from tokspec.published.sharing import ids_in, steps_of, streamed
 
 #: The options that the library takes, measured with version 0.22.0.
 CHOICES = {

@@ -17,7 +17,7 @@ from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.tiktoken_ranks import to_bytes
-from tokspec.published.tiktoken import Ranks, read_ranks
+from tokspec.published.sharing import Ranks, read_ranks
 
 #: The options that the library takes, measured with version 1.13.1.
 CHOICES = {"bpe_pairs": "in_vocabulary", "bpe_merge_order": "lowest_rank", "unknown_id": "error"}

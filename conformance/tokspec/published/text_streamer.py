@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
-from tokspec.published.huggingface import CHOICES, COMPONENTS
-from tokspec.published.streams import require_end, steps_of, streamed
+from tokspec.published.sharing import ALL_COMPONENTS, TOKENIZERS_CHOICES, require_end, steps_of, streamed
 
 #: The options that decoding takes, of those of the library that decodes.
 _CHOICES = ("duplicate_token", "metaspace_leading_space", "unknown_id", "wordpiece_cleanup")
@@ -38,9 +37,9 @@ class TextStreamerAdapter:
             language="Python",
             operations=("decode", "decode_stream"),
             formats=("tokenizer.json",),
-            choices={choice: CHOICES[choice] for choice in _CHOICES},
+            choices={choice: TOKENIZERS_CHOICES[choice] for choice in _CHOICES},
             decode_options=("skip_special_tokens", "id_steps", "prompt", "end", "beside"),
-            components=COMPONENTS,
+            components=ALL_COMPONENTS,
             reads_file=True,
         )
 

@@ -10,17 +10,16 @@ not match it drops.
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from itertools import accumulate
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
-from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
+from tokspec.formats.tiktoken_ranks import to_bytes
+from tokspec.published.sharing import NO_RANKS, Ranks, read_ranks
 
 #: The options that the library takes, measured with version 0.14.0.
 CHOICES = {
@@ -35,67 +34,8 @@ CHOICES = {
 #: What every program of ranks has: ids with holes, whole pieces before merges, and tokens beside the vocabulary.
 COMPONENTS = ("vocabulary_ids", "model/bpe/ignore_merges", "added_tokens/content", "added_tokens/id")
 
-#: What is said of a model that has a vocabulary, and not as the library takes one.
-NO_RANKS = "takes a vocabulary as ranks of bytes alone, and this model has another"
-
 #: The longest text of which all parts are made tokens.
 _LONGEST = 500
-
-
-@dataclass(frozen=True)
-class Ranks:
-    """What a file of ranks and what is told beside it say: arguments of the library."""
-
-    ranks: Mapping[bytes, int]
-    special_tokens: Mapping[str, int]
-    pattern: str
-    decodes: bool
-
-    def tokens(self) -> dict[int, str]:
-        """Name the token of every id as the fixtures write it."""
-        return self._names
-
-    @cached_property
-    def _names(self) -> dict[int, str]:
-        return {
-            **{id: from_bytes(token) for token, id in self.ranks.items()},
-            **{id: token for token, id in self.special_tokens.items()},
-        }
-
-
-def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
-    r"""Take the content of the format ``vocab.tiktoken`` apart; the pattern is GPT-2's, or that of a user's own file.
-
-    Raises:
-        Unsupported: the model has a stage that the library has not.
-
-    >>> stages = {"pre_tokenizer": {"type": "byte_level", "add_prefix_space": False, "use_regex": False}}
-    >>> read_ranks({"files": {"vocab.tiktoken": "dQ== 0\n"}, "beside": stages}, "").ranks
-    {b'u': 0}
-    """
-    beside = content["beside"]
-    if "normalizer" in beside:
-        raise Unsupported("has no normalizers")
-    cut = beside.get("pre_tokenizer", {"type": "byte_level"})
-    if cut.get("add_prefix_space"):
-        raise Unsupported("puts no space before a text")
-    if cut["type"] != "byte_level":
-        raise Unsupported("has one pattern, and no pre-tokenizer before it")
-    lines = [line.split() for line in content["files"]["vocab.tiktoken"].splitlines()]
-    ranks = {b64decode(token): int(rank) for token, rank in lines}
-    added = {token["content"]: token for token in beside.get("added_tokens", ())}
-    return Ranks(
-        ranks=ranks,
-        special_tokens={
-            **beside.get("special_tokens", {}),
-            **{
-                content: token["id"] if "id" in token else ranks[to_bytes(content) or b""]
-                for content, token in added.items()
-            },
-        },
-        pattern=beside.get("pattern") or (pattern if cut["use_regex"] else r"(?s:.+)"),
-        decodes="pattern" in beside or beside.get("decoder", {}).get("type") == "byte_level",
-    )
 
 
 #: The pattern of GPT-2, which versions before 0.8 have in no constant.

@@ -14,7 +14,7 @@ from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, to_bytes
-from tokspec.published.tiktoken import NO_RANKS, Ranks, read_ranks
+from tokspec.published.sharing import NO_RANKS, Ranks, read_ranks
 
 #: The options that the program takes, measured with version 0.14.0.
 CHOICES = {

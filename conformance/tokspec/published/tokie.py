@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
 from tokspec.base.errors import MissingModule
+from tokspec.published.sharing import ids_in
 
 #: The options that the library takes, measured with version 0.1.4.
 CHOICES = {
@@ -163,10 +164,3 @@ def _shaped(tokenizer: Any, content: Mapping[str, Any]) -> Any:
 
 def _encoding(encoding: Any) -> dict[str, Any]:
     return {field: getattr(encoding, field) for field in _FIELDS if hasattr(encoding, field)}
-
-
-def ids_in(content: Mapping[str, Any]) -> Mapping[str, int]:
-    """Return the ids of the tokens of a ``tokenizer.json``, added ones too."""
-    vocab = content["model"]["vocab"]
-    found = vocab if isinstance(vocab, Mapping) else {token: id for id, (token, _) in enumerate(vocab)}
-    return {**found, **{token["content"]: token["id"] for token in content.get("added_tokens", ())}}
