@@ -23,6 +23,7 @@ class Case:
     outcome: Mapping[str, Any]
     verified_by: tuple[str, ...]
     tolerance: Mapping[str, float]
+    file: str
 
 
 def plain(value: Any) -> Any:
@@ -59,6 +60,7 @@ def _cases() -> Iterator[Case]:
                     outcome,
                     tuple(raw["verified_by"]),
                     raw.get("tolerance", {"relative": 1e-9, "absolute": 1e-9}),
+                    f"{path.parent.name}/{path.stem}",
                 )
 
 
