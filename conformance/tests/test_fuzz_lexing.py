@@ -47,6 +47,7 @@ def test_all_characters_are_in_one_class() -> None:
     assert found[0].written == "K\u212a\u212a"
 
 
+@pytest.mark.slow
 def test_what_anchors_look_at_is_a_set() -> None:
     assert classes("a$|[^b]") == [("a", ("a", "[^b]")), (" ", ("[^b]",)), ("b", ())]
     assert classes("a$|[^b]", pattern_end="line") == [

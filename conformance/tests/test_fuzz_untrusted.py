@@ -57,6 +57,7 @@ def test_no_text_becomes_a_special_token_of_the_reference() -> None:
     assert said == f"{made.tally.states['same']} texts in which no special token is allowed: none became one"
 
 
+@pytest.mark.slow
 def test_a_text_that_becomes_one_is_found_and_made_small(run: Any) -> None:
     status, lines = run(
         "--in-process",

@@ -55,6 +55,7 @@ def listed(folder: Path, *words: object) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_every_command_gives_a_program_that_ends_badly_the_same_verdict(
     run: Run, tmp_path: Path, pytester: pytest.Pytester, found: Callable[..., None]
 ) -> None:

@@ -130,6 +130,7 @@ def test_two_programs_that_crash_on_every_text_do_not_agree(run: Run, folder: Pa
     )
 
 
+@pytest.mark.slow
 def test_two_sides_that_refuse_every_operation_do_not_agree(run: Run, folder: Path) -> None:
     status, out, _ = run("diff", "mine:RefusesAlways", "mine:RefusesToo")
     assert status == 2
@@ -138,6 +139,7 @@ def test_two_sides_that_refuse_every_operation_do_not_agree(run: Run, folder: Pa
     assert last.endswith(" inputs alike, and answer nothing: nothing was compared")
 
 
+@pytest.mark.slow
 def test_a_pattern_of_diff_that_matches_nothing_is_an_error(run: Run, folder: Path) -> None:
     patterns = ("--select", "encode", "--select", "decode_straem")
     said = "tokspec: --select: decode_straem matches nothing that was asked"

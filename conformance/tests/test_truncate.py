@@ -77,6 +77,7 @@ LONG_TEXTS = {
 }
 
 
+@pytest.mark.slow
 def test_every_right_answer_of_the_suite_has_ample_room_but_those_to_long_texts() -> None:
     cases = list(CASES.values())
     questions = [(case.id, question) for case in cases for question in case.questions]
