@@ -15,7 +15,7 @@ from tokspec.adapters.registry import find, open_session
 from tokspec.adapters.tokfast import TokfastAdapter
 from tokspec.base.errors import DataError
 from tokspec.compare.named_texts import load_texts
-from tokspec.formats.neutral import tokens_of
+from tokspec.formats.neutral import tokens_in_id_order
 from tokspec.protocol.messages import Answer, Refused, Request
 from tokspec.results.rows import Listed, read_list
 from tokspec.sessions.in_process import InProcessSession
@@ -74,7 +74,7 @@ def of_list(name: str) -> Listed:
 
 def _asked(session: Session, model: Mapping[str, Any], texts: Mapping[str, str]) -> Encoded:
     requests = [Request("encode", "real", model, {"text": text}) for text in texts.values()]
-    tokens, replies = tokens_of(model), dict(session.ask(requests))
+    tokens, replies = tokens_in_id_order(model), dict(session.ask(requests))
     found: dict[str, list[str] | str] = {}
     for index, text in enumerate(texts):
         match replies[index]:

@@ -19,7 +19,7 @@ from unicodedata import normalize
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.compare.causes import Outcome, cause_of, compare_replies
-from tokspec.compare.models import tokens_of
+from tokspec.compare.models import tokens_by_id
 from tokspec.compare.shrink import (
     PASSES_OF_MODEL,
     Question,
@@ -30,6 +30,7 @@ from tokspec.compare.shrink import (
     without_names,
 )
 from tokspec.compare.tally import Group
+from tokspec.formats.neutral import ids_of
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.causes import Cause
 from tokspec.judge.verdicts import Verdict
@@ -152,7 +153,7 @@ class Minimizer:
     def _touched(self, small: Small, whole: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any] | None:
         """Leave out what the input cannot touch; if that is too much, take the whole model."""
         if field != "text":
-            tokens = tokens_of(whole)
+            tokens = tokens_by_id(whole)
             keep = {tokens.get(item, "") for item in value} if field == "ids" else set(value)
             candidates = [_restrict(whole, keep, value), whole]
         else:
@@ -177,7 +178,7 @@ class Minimizer:
                     forms.add(current)
             (reply,) = self._ask(index, None, "encode", [{"text": text}])
             if isinstance(reply, Answer):
-                by_id = tokens_of(whole)
+                by_id = tokens_by_id(whole)
                 answered |= {by_id.get(id, "") for id in reply.result.get("ids", ()) if id is not None}
                 answered |= set(reply.result.get("tokens", ()))
         forms |= {"".join(answered), *(form.replace(" ", mark) for form in set(forms) for mark in ("▁", "Ġ"))}
@@ -290,14 +291,14 @@ def _parts_of_text(text: str) -> Iterator[str]:
 
 def _as_tokens(model: Mapping[str, Any], field: str, value: Any) -> Any:
     """Return ids as the tokens that they are of, because the tokens of a smaller model have other ids."""
-    tokens = tokens_of(model) if field == "ids" else {}
+    tokens = tokens_by_id(model) if field == "ids" else {}
     return [tokens.get(id, id) for id in value] if field == "ids" else value
 
 
 def _input(model: Mapping[str, Any] | None, field: str, value: Any) -> dict[str, Any]:
     if field != "ids" or model is None:
         return {field: value}
-    ids = {token: id for id, token in tokens_of(model).items()}
+    ids = ids_of(model)
     return {"ids": [ids.get(item, len(ids)) if isinstance(item, str) else item for item in value]}
 
 

@@ -51,18 +51,20 @@ def parts_of(model: UserModel) -> ModelParts:
         neutral = model.neutral
     except Unsupported:
         return ModelParts({}, [], {}, {})
-    vocabulary = tokens_of(neutral)
+    vocabulary = tokens_by_id(neutral)
     special = {token["id"]: token["content"] for token in added_tokens_of(neutral) if token["id"] is not None}
     lists = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
     settings = {key: value for key, value in neutral.items() if key not in lists}
     return ModelParts(vocabulary, neutral.get("merges", []), special, _flatten(settings))
 
 
-def tokens_of(neutral: Mapping[str, Any]) -> dict[int, str]:
+def tokens_by_id(neutral: Mapping[str, Any]) -> dict[int, str]:
     """Return the tokens of a model in the neutral form, by id.
 
-    >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": [["b", 7]]})
-    ({0: 'a'}, {7: 'b'})
+    >>> tokens_by_id({"type": "unigram", "tokens": [["a", -1]]})
+    {0: 'a'}
+    >>> tokens_by_id({"type": "bpe", "vocabulary": [["b", 7]]})
+    {7: 'b'}
     """
     return {id: token for token, id in ids_of(neutral).items()}
 

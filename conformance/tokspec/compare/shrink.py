@@ -55,11 +55,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
 
 
-def tokens_of(model: Mapping[str, Any]) -> list[str]:
-    """Return the tokens of a model in the order of their ids.
+def listed_tokens(model: Mapping[str, Any]) -> list[str]:
+    """Return the tokens of a model as they are listed, whatever their ids are.
 
-    >>> tokens_of({"type": "unigram", "tokens": [["a", -1]]}), tokens_of({"type": "bpe", "vocabulary": ["b"]})
-    (['a'], ['b'])
+    >>> listed_tokens({"type": "unigram", "tokens": [["a", -1]]})
+    ['a']
+    >>> listed_tokens({"type": "bpe", "vocabulary": [["b", 1], ["a", 0]]})
+    ['b', 'a']
     """
     listed = [each if isinstance(each, str) else each[0] for each in model.get("vocabulary", ())]
     return listed or [token for token, _ in model.get("tokens", ())]
@@ -254,7 +256,7 @@ _WITHOUT_TOKENS = ("normalize", "pre_tokenize", "decode", "count_words")
 
 def _says_as_much(candidate: Question, question: Question) -> bool:
     """Say whether the specification says as much of a smaller question: its model is as sound, and still has tokens."""
-    is_emptied = not tokens_of(candidate.model) and bool(tokens_of(question.model))
+    is_emptied = not listed_tokens(candidate.model) and bool(listed_tokens(question.model))
     if is_emptied and question.operation not in _WITHOUT_TOKENS:
         return False
     return is_sound(candidate.model) or not is_sound(question.model)
@@ -266,7 +268,7 @@ def is_sound(model: Mapping[str, Any]) -> bool:
     >>> is_sound({"type": "bpe", "vocabulary": ["a"], "special_tokens": ["<s>"]})
     False
     """
-    listed = tokens_of(model)
+    listed = listed_tokens(model)
     known = set(listed)
     if not listed:
         return not model.get("merges") and model.get("type") != "wordlevel"
@@ -335,7 +337,7 @@ def _models(question: Question) -> Iterator[Question]:
         yield replace(
             question, model={**without(model, "weights"), "tokens": [[token, 1] for token, _ in model["tokens"]]}
         )
-    if question.operation in ("encode", "encode_batch") and tokens_of(model):
+    if question.operation in ("encode", "encode_batch") and listed_tokens(model):
         texts = "".join(text for path, text in find_values(question.input, str) if path[-1] in ("text", "pair"))
         added = [without(row, "id") for row in model.get("added_tokens", ())]
         special = [*model.get("special_tokens", ()), *(row["content"] for row in added)]
@@ -449,8 +451,8 @@ def without_names(model: Mapping[str, Any], before: Mapping[str, Any]) -> Mappin
     >>> without_names({**before, "vocabulary": ["a", "b"]}, before)
     {'vocabulary': ['a', 'b'], 'merges': [], 'unknown_token': 'a'}
     """
-    listed = tokens_of(before)
-    gone = set(listed) - set(tokens_of(model))
+    listed = listed_tokens(before)
+    gone = set(listed) - set(listed_tokens(model))
     if not gone:
         return model
     cut = dict(model)

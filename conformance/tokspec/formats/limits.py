@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tokspec.base.errors import Unsupported
-from tokspec.formats.neutral import fill_defaults, tokens_of
+from tokspec.formats.neutral import fill_defaults, tokens_in_id_order
 from tokspec.formats.sentencepiece_model import BYTES, MARK, Spaces, spaces_of
 
 #: The types of pieces that no text spells, and those that are found in a text before the model sees it.
@@ -74,7 +74,7 @@ def _refuse_mark(text: str, spaces: Spaces, format: str) -> None:
 
 
 def _refuse_ids(model: Mapping[str, Any], input: Mapping[str, Any], format: str) -> None:
-    count = len(tokens_of(model))
+    count = len(tokens_in_id_order(model))
     added = 1
     if format == "vocab.gguf" and model["type"] == "bpe" and not model.get("byte_fallback"):
         added += len(BYTES)
@@ -96,6 +96,6 @@ def _refuse_unknown(text: str, model: Mapping[str, Any], spaces: Spaces, format:
         text = text.replace(" ", MARK)
     if spaces.add_dummy_prefix and text:
         text = MARK + text
-    known = {*tokens_of(model)}.difference(*(types.get(key, ()) for key in _UNSPELT))
+    known = {*tokens_in_id_order(model)}.difference(*(types.get(key, ()) for key in _UNSPELT))
     if not known.issuperset(text):
         raise Unsupported(f"{format} must have an unknown token, and this model has none for a character of the text")

@@ -93,7 +93,7 @@ def ids_of(model: Mapping[str, Any]) -> dict[str, int]:
     """
     if has_ids(model):
         return dict(model["vocabulary"])
-    return {token: position for position, token in enumerate(tokens_of(model))}
+    return {token: position for position, token in enumerate(tokens_in_id_order(model))}
 
 
 def has_ids(model: Mapping[str, Any]) -> bool:
@@ -106,10 +106,10 @@ def has_ids(model: Mapping[str, Any]) -> bool:
     return isinstance(vocabulary[0], list)
 
 
-def tokens_of(model: Mapping[str, Any]) -> list[str]:
+def tokens_in_id_order(model: Mapping[str, Any]) -> list[str]:
     """Return the tokens in the vocabulary of a model of any type in the order of their ids.
 
-    >>> tokens_of({"type": "bpe", "vocabulary": [["u", 4], ["h", 2]]})
+    >>> tokens_in_id_order({"type": "bpe", "vocabulary": [["u", 4], ["h", 2]]})
     ['h', 'u']
     """
     if has_ids(model):
@@ -149,7 +149,7 @@ def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None
     if kind not in types:
         what = "has no type" if kind is None else f"is of type {kind}"
         raise Unsupported(f"{format} holds {' and '.join(types)} models, and this one {what}")
-    if not tokens_of(model):
+    if not tokens_in_id_order(model):
         raise Unsupported(f"{format} holds a vocabulary, and this model is not trained")
 
 

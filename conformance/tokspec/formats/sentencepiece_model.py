@@ -52,7 +52,7 @@ from tokspec.formats.neutral import (
     refuse_components,
     refuse_ids,
     refuse_untrained,
-    tokens_of,
+    tokens_in_id_order,
 )
 from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
 
@@ -357,7 +357,7 @@ def spaces_of(model: Mapping[str, Any], format: str, *normalizers: str) -> Space
     if "normalizer" in model and spaces.remove_extra_whitespaces:
         raise Unsupported(f"{format} has one character map, which white-space split needs, and this model has another")
     if part is not None and part.get("split", True):
-        _refuse_crossing(tokens_of(model), format)
+        _refuse_crossing(tokens_in_id_order(model), format)
     if spaces.add_dummy_prefix and model.get("special_tokens"):
         raise Unsupported(f"{format} puts {MARK!r} before the whole text only, and before a special token too")
     if spaces.escape_whitespaces and any(" " in token for token in model.get("special_tokens", ())):
@@ -410,7 +410,7 @@ def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]
     refuse_components(model, format, "decoder", "model/bpe/fuse_unk", *later)
     if model.get("fuse_unk") is False and "unknown_token" in model:
         raise Unsupported(f"{format} makes one unknown token of several characters, and this model does not fuse them")
-    tokens, special = tokens_of(model), model.get("special_tokens", [])
+    tokens, special = tokens_in_id_order(model), model.get("special_tokens", [])
     unknown = model.get("unknown_token")
     kinds = {**dict.fromkeys(tokens, "NORMAL"), **dict.fromkeys(special, "USER_DEFINED")}
     types = model.get("piece_types")
@@ -482,7 +482,7 @@ def _refuse_equal_scores(tokens: Sequence[str], given: Sequence[float], scores: 
 def _refuse_other_order(model: Mapping[str, Any], scores: Sequence[float], format: str) -> None:
     """Refuse weights of which rounding changes whether a token or its two parts are better, or neither."""
     exact = {token: Fraction(weight) for token, weight in model["tokens"]}
-    rounded = dict(zip(tokens_of(model), scores, strict=True))
+    rounded = dict(zip(tokens_in_id_order(model), scores, strict=True))
     total = sum(exact.values())
     for token, score in rounded.items():
         for at in range(1, len(token)):

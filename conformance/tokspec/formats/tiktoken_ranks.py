@@ -33,7 +33,7 @@ from typing import Any
 from tokspec.base.display import shorten
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.files import beside, lines_of, pack, unpack, without
-from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrained, tokens_of
+from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrained, tokens_in_id_order
 
 FORMAT = "vocab.tiktoken"
 
@@ -70,7 +70,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
         raise Unsupported(f"{FORMAT} has no unknown token, and this model has {model['unknown_token']!r}")
     special = model.get("special_tokens", [])
     ids = ids_of(model)
-    ordinary = [token for token in tokens_of(model) if token not in special]
+    ordinary = [token for token in tokens_in_id_order(model) if token not in special]
     lines = [f"{b64encode(_bytes(token)).decode('ascii') or _EMPTY} {ids[token]}\n" for token in ordinary]
     refuse_other_merges(ordinary, model.get("merges", []), FORMAT)
     told = without(model, "vocabulary", "merges", "special_tokens")

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from tokspec.compare.shrink import tokens_of
+from tokspec.compare.shrink import listed_tokens
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of
 from tokspec.fuzz.characters import ODD_TOKENS
 from tokspec.fuzz.components import STAGES, added_tokens, special_tokens, stages
@@ -435,8 +435,8 @@ def _generated(draw: st.DrawFn, families: tuple[str, ...], usual: int) -> Genera
         extension = draw(_EXTENSION)
         if extension and family in _EXTENDED:
             model = _EXTENDED[family](draw, model) if extension == "parameters" else _with_ids(draw, model)
-        missing = [row for row in model.get("added_tokens", ()) if row["content"] not in tokens_of(model)]
-        for id, row in enumerate(missing, len(tokens_of(model))):
+        missing = [row for row in model.get("added_tokens", ()) if row["content"] not in listed_tokens(model)]
+        for id, row in enumerate(missing, len(listed_tokens(model))):
             row["id"] = id
     return family, model, symbols
 
@@ -505,7 +505,7 @@ _PIECE_TYPE = st.sampled_from((*("",) * 9, "control", "user_defined", "unused"))
 def _piece_types(draw: st.DrawFn, model: Model) -> dict[str, Any]:
     """Draw the types of some tokens, among which the unknown token is not."""
     types: dict[str, list[str]] = {}
-    for token in tokens_of(model):
+    for token in listed_tokens(model):
         kind = "byte" if _BYTE.fullmatch(token) else draw(_PIECE_TYPE)
         if kind and token not in ("", model.get("unknown_token")):
             types.setdefault(kind, []).append(token)
@@ -519,7 +519,7 @@ def _fallback(draw: st.DrawFn) -> list[str]:
 
 
 def _extended_unigram(draw: st.DrawFn, model: Model) -> Model:
-    listed, weight = tokens_of(model), model["tokens"][0][1]
+    listed, weight = listed_tokens(model), model["tokens"][0][1]
     rows = [[token, weight] for token in _fallback(draw) if token not in listed]
     if chance(draw, 40) and len(set(listed)) == len(listed):
         model = {**model, "tokens": [*model["tokens"], *rows]} if chance(draw, 50) else model
@@ -554,7 +554,7 @@ def _with_special_tokens(draw: st.DrawFn, model: Model, special: list[str]) -> M
     if ("vocabulary" in model or "tokens" in model) and chance(draw, 40):
         return {**model, "added_tokens": draw(added_tokens(special))}
     if "tokens" in model:
-        listed, weight = tokens_of(model), model["tokens"][0][1]
+        listed, weight = listed_tokens(model), model["tokens"][0][1]
         rows = [[token, weight] for token in special if token not in listed]
         return {**model, "tokens": [*rows, *model["tokens"]], "special_tokens": special}
     if "vocabulary" in model:

@@ -18,8 +18,9 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from tokspec.adapter import Hello
-from tokspec.compare.shrink import tokens_of
+from tokspec.compare.shrink import listed_tokens
 from tokspec.formats.files import without
+from tokspec.formats.neutral import tokens_in_id_order
 from tokspec.formats.tiktoken_ranks import merges_of
 from tokspec.fuzz.components import STAGES
 from tokspec.fuzz.families import BROKEN
@@ -141,7 +142,7 @@ class Narrowing:
         """Count what speaks against asking about a model."""
         unknown = [name for name in needed_components(model) if not covers(self.hello.components, name)]
         traits = Traits(model).model
-        is_other = not tokens_of(model) and model.get("type") in self.hello.other_trainers
+        is_other = not listed_tokens(model) and model.get("type") in self.hello.other_trainers
         found = (
             len(unknown) + is_other + sum(each <= traits for each in avoided) + (len(traits - known) if known else 0)
         )
@@ -151,7 +152,7 @@ class Narrowing:
 
     def wanted(self, model: _Model) -> list[str]:
         """Name the operations that are there for a model's parts: of one with tokens, to encode if it is offered."""
-        if tokens_of(model):
+        if listed_tokens(model):
             names = ["encode"] if "encode" in self.hello.operations else list(self.hello.operations)
         elif "type" in model:
             names = list(_TRAINING)
@@ -210,9 +211,9 @@ def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
     yield from (without(model, key) for key in _LOSSES if key in model)
     yield from (without(model, stage) for stage in present)
     if any(not isinstance(entry, str) for entry in model.get("vocabulary", ())):
-        yield {**model, "vocabulary": tokens_of(model)}
+        yield {**model, "vocabulary": listed_tokens(model)}
     if model.get("type") == "bpe" and model.get("merges"):
-        yield {**model, "merges": [list(pair) for pair in merges_of(tokens_of(model))]}
+        yield {**model, "merges": [list(pair) for pair in merges_of(tokens_in_id_order(model))]}
     for stage in STAGES:
         yield from ({**model, stage: other[stage]} for other in others if stage in other)
     for other in others:
@@ -267,7 +268,7 @@ class Learner:
 
         A model that is still to be trained is for those that train.
         """
-        if "type" in model and not tokens_of(model) and not _TRAINING.intersection(self.hello.operations):
+        if "type" in model and not listed_tokens(model) and not _TRAINING.intersection(self.hello.operations):
             return []
         if undeclared(self.hello, model):
             return []

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from tokspec.compare.shrink import tokens_of
+from tokspec.compare.shrink import listed_tokens
 from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 from tokspec.fuzz.characters import NAMES, ODD, ODD_TOKENS, ROWS
 from tokspec.fuzz.drawing import chance, pick, pick_lists, pick_some, weighted
@@ -78,7 +78,7 @@ def _parts(tokens: Sequence[str], special: Sequence[str], symbols: str, odd: Seq
 
 def _own_tokens(model: _Model) -> list[str]:
     special = _special_of(model)
-    listed = [_in_text(token, model) for token in tokens_of(model)[-40:] if token not in special]
+    listed = [_in_text(token, model) for token in listed_tokens(model)[-40:] if token not in special]
     listed += [text for stage in ("normalizer", "pre_tokenizer") for text in _parameters(model.get(stage, {}))]
     return [text for text in listed if text]
 
@@ -244,13 +244,13 @@ def _encoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
         staged = ["normalize", "pre_tokenize"]
     for text in found:
         yield from ((operation, {"text": text}) for operation in staged)
-        if tokens_of(model):
+        if listed_tokens(model):
             yield "encode", {"text": text}
-    if tokens_of(model) and (model.keys() & _ASSEMBLED or chance(draw, 15)):
+    if listed_tokens(model) and (model.keys() & _ASSEMBLED or chance(draw, 15)):
         yield from _assembling(draw, found)
     special = [*model.get("special_tokens", ())]
     special += [row["content"] for row in model.get("added_tokens", ()) if row.get("special", True)]
-    if tokens_of(model) and special and chance(draw, 50):
+    if listed_tokens(model) and special and chance(draw, 50):
         some: Sequence[Any] = (None, "all", [], special[:1], special[1:], special[::-1])
         for drawn in pick_lists(draw, _parts_for(draw, model, symbols), 5, 0, 6):
             asked, allowed, disallowed = "".join(drawn), pick(draw, some), pick(draw, some)
@@ -278,7 +278,7 @@ def _assembling(draw: st.DrawFn, found: list[str]) -> Iterator[Asked]:
 
 
 def _decoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
-    listed = tokens_of(model)
+    listed = listed_tokens(model)
     if "decoder" not in model and not (listed and chance(draw, 50)):
         return
     streams = chance(draw, 50)
@@ -323,7 +323,7 @@ def _streaming(
 
 def _ids_of(model: _Model) -> list[int]:
     """Return the ids of a model's tokens and added tokens."""
-    entries = model.get("vocabulary", tokens_of(model))
+    entries = model.get("vocabulary", listed_tokens(model))
     listed = [place if isinstance(entry, str) else entry[1] for place, entry in enumerate(entries)]
     return [*listed, *(row["id"] for row in model.get("added_tokens", ()) if "id" in row)]
 
@@ -340,7 +340,7 @@ _INITIAL_SCORE = st.sampled_from((*({},) * 6, *({"initial_score": score} for sco
 
 def _segmenting(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     """Ask for what can be seen of segmentations and losses; words are so short that all segmentations can be listed."""
-    listed = tokens_of(model)
+    listed = listed_tokens(model)
     short = [token for token in listed if len(token) < 5]
     parts = weighted((150, symbols), (90, short), (16, ("x", ".", "!", "-")))
     for drawn in pick_lists(draw, parts, 5, 1, 5):
@@ -420,7 +420,7 @@ _TRAINING: Mapping[str, Callable[[st.DrawFn], Iterator[Asked]]] = {
 
 
 def _asked(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
-    if "type" in model and not tokens_of(model):
+    if "type" in model and not listed_tokens(model):
         yield from _training(draw, model, symbols)
         if not chance(draw, 10):
             return
@@ -441,7 +441,7 @@ def _draw_example(
     requests = [asked for asked in found if asked[0] in operations]
     if not requests:  # a model that is to be refused, and the simplest example, are asked something too
         wanted = ("encode",) if family == "broken" and "encode" in operations else ("normalize", "encode")
-        wanted = wanted if tokens_of(model) else ("normalize",)
+        wanted = wanted if listed_tokens(model) else ("normalize",)
         wanted = wanted if operations.intersection(wanted) else ("pre_tokenize",)
         requests = [(operation, {"text": symbols}) for operation in wanted if operation in operations]
     return Example(family, model, requests)

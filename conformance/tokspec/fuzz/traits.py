@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tokspec.compare.shrink import tokens_of
+from tokspec.compare.shrink import listed_tokens
 from tokspec.formats.files import without
 from tokspec.formats.neutral import fill_defaults
 from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, to_bytes
@@ -40,7 +40,7 @@ class Traits:
 
     def __init__(self, model: Mapping[str, Any]) -> None:
         self.model = frozenset((*_of_parts(fill_defaults(without(model, *_LONG_KEYS))), *_of_vocabulary(model)))
-        entries: Sequence[Any] = model.get("vocabulary") or tokens_of(model)
+        entries: Sequence[Any] = model.get("vocabulary") or listed_tokens(model)
         listed = ((place, each) if isinstance(each, str) else (each[1], each[0]) for place, each in enumerate(entries))
         self._names = dict(listed)
         self._names |= {row["id"]: row["content"] for row in model.get("added_tokens", ()) if "id" in row}
@@ -161,7 +161,7 @@ def _of_part(stage: str, part: Mapping[str, Any], within: str = "") -> Iterator[
 
 
 def _of_tokens(model: Mapping[str, Any]) -> Iterator[str]:
-    tokens = tokens_of(model)
+    tokens = listed_tokens(model)
     if not tokens:
         yield "no tokens"
         return

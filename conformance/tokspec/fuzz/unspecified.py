@@ -19,7 +19,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any, TypeAlias
 
 from tokspec.adapters.patterns import matches_nothing
-from tokspec.compare.shrink import find_values, tokens_of
+from tokspec.compare.shrink import find_values, listed_tokens
 from tokspec.fuzz.characters import is_recent
 from tokspec.fuzz.tolerance import Answers
 
@@ -73,7 +73,7 @@ def _steps(answers: Answers) -> list[int]:
 
 def _names(model: _Part) -> dict[int, str]:
     """Return the tokens of a model by their ids."""
-    entries = model.get("vocabulary", tokens_of(model))
+    entries = model.get("vocabulary", listed_tokens(model))
     names = dict((place, each) if isinstance(each, str) else (each[1], each[0]) for place, each in enumerate(entries))
     return names | {row["id"]: row["content"] for row in model.get("added_tokens", ()) if "id" in row}
 
@@ -190,7 +190,7 @@ _CHANGED_SCRIPT = re.compile("[\u0589\u061c\u0953\u0954\ud800-\udfff]")
 def _places_of_patterns(answers: Answers) -> bool:
     stages = ("decoder",) if answers.operation in _DECODING else ("normalizer", "pre_tokenizer")
     parts = [part for stage in stages for part in _stage(answers, stage, "split", "replace")]
-    texts = [*_texts(answers), *answers.input.get("tokens", ()), *tokens_of(answers.model)] if parts else []
+    texts = [*_texts(answers), *answers.input.get("tokens", ()), *listed_tokens(answers.model)] if parts else []
     return any(_leaves_pattern_open(part, texts, answers.choices) for part in parts)
 
 
@@ -282,7 +282,7 @@ def _merged_bytes(answers: Answers) -> bool:
     """Merges may join tokens of bytes."""
     if answers.operation not in _ENCODING or answers.model.get("type") != "bpe" or not _has(answers, "byte_fallback"):
         return False
-    return any(_BYTE.search(token) and not _BYTE.fullmatch(token) for token in tokens_of(answers.model))
+    return any(_BYTE.search(token) and not _BYTE.fullmatch(token) for token in listed_tokens(answers.model))
 
 
 #: The operations of chapter 6 but ``encode``; of the first four only what they do with user-defined tokens is open.

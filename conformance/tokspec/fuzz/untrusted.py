@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tokspec.base.display import compact
 from tokspec.base.errors import DataError, items_of
-from tokspec.compare.shrink import Question, tokens_of
+from tokspec.compare.shrink import Question, listed_tokens
 from tokspec.formats.files import without
 from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Asked, Checker, Comparison, case_of
@@ -86,7 +86,7 @@ def hidden_tokens(model: Mapping[str, Any]) -> dict[str, int | None]:
     >>> hidden_tokens({"type": "wordlevel", "vocabulary": ["<unk>", "<s>"], "special_tokens": ["<unk>", "<s>"]})
     {'<s>': 1}
     """
-    listed = model.get("vocabulary", tokens_of(model))
+    listed = model.get("vocabulary", listed_tokens(model))
     ids = dict((entry, place) if isinstance(entry, str) else (entry[0], entry[1]) for place, entry in enumerate(listed))
     rows = [{"content": token} for token in model.get("special_tokens", ())]
     rows += [row for row in model.get("added_tokens", ()) if row.get("special", True)]
@@ -172,7 +172,7 @@ def _guarded(draw: st.DrawFn, base: st.SearchStrategy[Example]) -> Example:
     """Draw a model that has special tokens, some of which its own tokens spell, and texts that spell them."""
     example = draw(base)
     model = without(example.model, *(key for key in _AROUND if key in example.model))
-    listed = tokens_of(model)
+    listed = listed_tokens(model)
     if listed and not hidden_tokens(model):
         longest = sorted((token for token in listed if token), key=len)[-3:]
         if longest and "added_tokens" not in model:
