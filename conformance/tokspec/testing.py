@@ -31,7 +31,6 @@ try:
     from tokspec.fuzz.checker import Checker, Side, open_side
     from tokspec.fuzz.display import finding_lines
     from tokspec.fuzz.families import FAMILIES
-    from tokspec.fuzz.learning import Learner
     from tokspec.fuzz.strategies import Example, corpora, examples, models, models_with_texts, texts
     from tokspec.fuzz.untrusted import untrusted_texts
 except ModuleNotFoundError as error:  # pragma: no cover
@@ -96,11 +95,12 @@ def differences(
         raise DataError(f"{adapter!r} is neither a class nor a name; give an adapter", key="adapter")
     with closing(Side(lambda: open_side(adapter))) as judged:
         checker, tally = Checker(judged, None, overridden), Counter[str]()
-        learner = Learner(checker.hello)
+        survey = None
         for number in range(_ROUNDS):
             budget, draws = Budget(examples=examples), seed + number * _APART
-            campaign = Campaign(checker, draws, budget, families, learner=learner)
+            campaign = Campaign(checker, draws, budget, families, survey=survey)
             campaign.run()
+            survey = campaign.survey
             if campaign.interrupted:
                 raise KeyboardInterrupt
             found = [each for each in campaign.findings if each.clause not in set_aside]
@@ -114,7 +114,7 @@ def differences(
         if not found and replies < examples:
             said = f"{replies} of {tally.total()} requests were answered, and {examples} models were to be asked about"
             warnings.warn(f"tokspec: only {said}", stacklevel=2)
-        # what was drawn again depends on what was learned before
+        # what was drawn again depends on the survey before
         again = f"differences(…, seed={seed}, examples={examples if number else '{}'}, families={given})"
         return ["\n".join(finding_lines(each, again.format(each.examples), checker)) for each in found]
 

@@ -33,8 +33,8 @@ from tokspec.fuzz.checker import AGAIN, Asked, Checker, Comparison
 from tokspec.fuzz.components import components_of
 from tokspec.fuzz.families import FAMILIES
 from tokspec.fuzz.findings import Findings, finding_of, origin_of
-from tokspec.fuzz.learning import TRIES, Learner, Narrowing
-from tokspec.fuzz.strategies import Example, examples, narrowed_examples
+from tokspec.fuzz.strategies import Example, answered_examples, examples
+from tokspec.fuzz.survey import Survey, declared, declares_all, survey
 from tokspec.suite import schema
 from tokspec.suite.schema import definitions
 
@@ -83,8 +83,8 @@ class _Ended(BaseException):
     """The time for looking, or for shrinking, is over; Hypothesis lets it through."""
 
 
-class _Narrowed(BaseException):
-    """Something was learned, and what comes next is to be drawn otherwise."""
+class _Surveyed(BaseException):
+    """A survey was taken, and what comes next is drawn from what was answered."""
 
 
 _DIFFERENCES: dict[tuple[str, str], type[AssertionError]] = {}
@@ -135,7 +135,7 @@ class _Database(ExampleDatabase):
             self._kept.delete(key, value)
 
     def questions(self) -> list[Question]:
-        """Return what was found by drawing that was narrowed, which only the same narrowing would draw again.
+        """Return what was found by drawing after a survey, which only the same survey would draw again.
 
         Raises:
             DataError: something in the folder is damaged, as a full disk leaves it; kept anew, it would stay so.
@@ -170,15 +170,15 @@ def _read_question(written: bytes) -> Question | None:
 class _Hunt:
     """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
 
-    ``is_narrowed`` says that what it draws depends on what was learned, ``has_learned`` that it ended for the next one
-    to draw otherwise, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says
+    ``is_narrowed`` says that what it draws depends on a survey, ``is_surveyed`` that it ended for the next one to draw
+    otherwise, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says
     that a finding would explain it, if some key of the model did not matter.
     """
 
     is_replay: bool
     is_narrowed: bool = False
     is_special: bool = False
-    has_learned: bool = False
+    is_surveyed: bool = False
     is_begun: bool = False
     origin: tuple[str, str] | None = None
     best: tuple[Question, Comparison] | None = None
@@ -198,7 +198,7 @@ class Campaign:
         progress: told of every example.
         enough: after so many findings it ends; None is no limit.
         database: the folder in which findings are kept, and from which they are replayed first; None keeps nothing.
-        learner: of a campaign with the same implementation before this one; None learns anew.
+        survey: of a campaign with the same implementation before this one; None takes one as soon as it is needed.
     """
 
     def __init__(
@@ -210,13 +210,13 @@ class Campaign:
         progress: Callable[[Campaign], None] = lambda campaign: None,
         enough: int | None = None,
         database: Path | None = None,
-        learner: Learner | None = None,
+        survey: Survey | None = None,
     ) -> None:
         self.checker, self.seed, self.budget, self.families = checker, seed, budget, tuple(families)
         self.progress, self.enough = progress, enough
         self.findings, self.tally, self.began, self.interrupted = Findings(), Tally(), monotonic(), False
         self._database = _Database(database) if database else None
-        self._replayed, self.learner = set[str](), learner or Learner(self.checker.hello)
+        self._replayed, self.survey = set[str](), survey
 
     @property
     def seconds(self) -> float:
@@ -245,11 +245,13 @@ class Campaign:
                 for question in self._database.questions():
                     self._database.keep(question, self._ask_given(question))
                 self._replay()
+            if self.survey is None and not declares_all(self.checker.hello) and not self._is_over():
+                self._take_survey()
             runs = 0
             while not self._is_over():
                 hunt = self._hunt(self._looking(), self.seed * 1_000_003 + runs)
                 self._add(hunt)
-                if hunt.best is None and not hunt.has_learned:
+                if hunt.best is None and not hunt.is_surveyed:
                     break
                 runs += 1
         except KeyboardInterrupt as interruption:
@@ -260,16 +262,23 @@ class Campaign:
             raise DataError(self._nothing_to_ask())
         return self.findings
 
-    def _drawn(self, narrowing: Narrowing | None) -> st.SearchStrategy[Example]:
+    def _take_survey(self) -> None:
+        """Ask what the implementation answers, and count what was refused of families that are not drawn then."""
+        self.survey = survey(self.checker.hello, self.checker.replies, self.families, self._is_late)
+        for family, count in self.survey.closed.items():
+            self.tally.asked[family] += count
+            self.tally.states["unsupported"] += count
+
+    def _drawn(self) -> st.SearchStrategy[Example]:
         """Return what is drawn from."""
         offered = self.checker.hello.operations
-        if narrowing is None:
+        if self.survey is None:
             return examples(self.families, offered)
-        return narrowed_examples(self.families, offered, narrowing)
+        return answered_examples(self.families, offered, self.survey)
 
     def _looking(self) -> tuple[Phase, ...]:
         """Return the phases of a hunt: what was changed after it was drawn is shrunk as plain values alone."""
-        return (Phase.generate, Phase.shrink) if self.learner.narrowing is None else (Phase.generate,)
+        return (Phase.generate, Phase.shrink) if self.survey is None else (Phase.generate,)
 
     def _is_late(self) -> bool:
         return self.budget.seconds is not None and self.seconds >= self.budget.seconds
@@ -311,9 +320,9 @@ class Campaign:
 
     def _hunt(self, phases: tuple[Phase, ...], number: int) -> _Hunt:
         """Run Hypothesis until it has found and shrunk something."""
-        narrowing, is_replay = self.learner.narrowing, Phase.reuse in phases
-        hunt = _Hunt(is_replay, is_narrowed=narrowing is not None and not is_replay)
-        strategy = self._drawn(None if is_replay else narrowing)
+        is_replay = Phase.reuse in phases
+        hunt = _Hunt(is_replay, is_narrowed=self.survey is not None and not is_replay)
+        strategy = self._drawn()
         left = 10**9 if self.budget.examples is None else self.budget.examples - self.tally.examples
 
         @settings(
@@ -336,8 +345,8 @@ class Campaign:
             compare_with_the_oracle()
         except (_Ended, AssertionError, Flaky, SkipTest):  # Flaky: it does not always differ; SkipTest: nothing is kept
             pass
-        except _Narrowed:
-            hunt.has_learned = True
+        except _Surveyed:
+            hunt.is_surveyed = True
         except KeyboardInterrupt:
             self.interrupted = True
             self._add(hunt)
@@ -347,7 +356,7 @@ class Campaign:
     def _try(self, hunt: _Hunt, example: Example) -> None:
         """Compare what an example asks, and raise if something differs that no finding explains."""
         self._end_in_time(hunt)
-        # Hypothesis begins each time with the simplest example, which was asked before the drawing was narrowed.
+        # Hypothesis begins each time with the simplest example, which was asked already.
         if hunt.is_narrowed and not hunt.is_begun and self.tally.examples:
             hunt.is_begun = True
             return
@@ -355,13 +364,15 @@ class Campaign:
         is_again = hunt.is_replay or (hunt.origin[1] == AGAIN if hunt.origin else _is_sampled(example))
         if hunt.origin is None:
             compared = self._compare(example, requests, is_again)
-            is_news = self._tell(example, compared)
+            self._tell(example, compared)
         else:
-            compared, is_news = list(self.checker.compare(example.model, requests, again=is_again)), False
+            compared = list(self.checker.compare(example.model, requests, again=is_again))
         fresh = self._fresh(hunt, example, compared)
         if not fresh:
-            if is_news and not hunt.is_replay:
-                raise _Narrowed
+            is_refused = any(comparison.state == "unsupported" for _, comparison in compared)
+            if is_refused and self.survey is None and not hunt.is_replay:
+                self._take_survey()
+                raise _Surveyed
             return
         if hunt.origin is None:
             hunt.origin, hunt.began = origin_of(fresh[0][0].operation, fresh[0][1].kind), monotonic()
@@ -394,18 +405,18 @@ class Campaign:
                 if "load" not in wanted
                 else [*example.requests[:1]]
             )
-        requests = self.learner.declared(example.model, example.requests)
-        if not hunt.is_replay:
-            requests = self.learner.worth_asking(example.family, example.model, requests)
+        requests = declared(self.checker.hello, example.model, example.requests)
+        if self.survey is not None and not hunt.is_replay:
+            requests = self.survey.worth_asking(example.family, example.model, requests)
         return self.checker.worth_asking(example.model, requests)
 
     def _compare(self, example: Example, requests: Sequence[Asked], again: bool) -> list[tuple[Asked, Comparison]]:
-        """Compare the replies to requests; where something may be refused, first to one of each operation.
+        """Compare the replies to requests; where something was refused before, first to one of each operation.
 
-        Then no more is asked of operations that are refused, and nothing if some are and none is answered.
+        Then no more is asked of operations that are refused, and nothing if two are and none is answered.
         """
         model = example.model
-        if not self.learner.is_careful(example.family):
+        if self.survey is None:
             return list(self.checker.compare(model, requests, again=again))
         compared: dict[int, tuple[Asked, Comparison]] = {}
         firsts = list({asked[0]: place for place, asked in reversed(list(enumerate(requests)))}.values())[::-1]
@@ -416,7 +427,7 @@ class Campaign:
             compared.update(zip(places, found, strict=False))  # what comes after one that hangs is not asked
             refused.update(asked[0] for asked, comparison in compared.values() if comparison.state == "unsupported")
 
-        for place in firsts[:TRIES]:
+        for place in firsts[:2]:
             if len(refused) == len(compared):
                 ask([place])
         if len(refused) < len(compared):
@@ -424,21 +435,17 @@ class Campaign:
             ask([place for place, asked in enumerate(requests) if place not in compared and asked[0] not in refused])
         return [compared[place] for place in sorted(compared)]
 
-    def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> bool:
-        """Count what was asked, and say whether it teaches something.
-
-        As long as nothing of a family was answered, errors do not say that it is offered.
-        """
+    def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> None:
+        """Count what was asked; as long as nothing of a family was answered, errors do not say that it is offered."""
         self.tally.examples += 1
         for (operation, _), comparison in compared:
             self._count(operation, comparison)
         if not self.tally.families[example.family] and all(each.lacks_answer for _, each in compared):
             compared = [(asked, each) for asked, each in compared if each.state == "unsupported"]
-        replies = [(asked, comparison.state != "unsupported") for asked, comparison in compared]
-        self.tally.families[example.family] += sum(is_answered for _, is_answered in replies)
-        self.tally.asked[example.family] += len(replies)
+        answered = sum(comparison.state != "unsupported" for _, comparison in compared)
+        self.tally.families[example.family] += answered
+        self.tally.asked[example.family] += len(compared)
         self.progress(self)
-        return self.learner.learn(example.family, example.model, replies)
 
     def _fresh(
         self, hunt: _Hunt, example: Example, compared: Sequence[tuple[Asked, Comparison]]

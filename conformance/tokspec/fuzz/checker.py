@@ -59,8 +59,7 @@ class Comparison:
     @property
     def is_death(self) -> bool:
         """Whether the program ended or had to be ended; a crash that it reports of itself is not one."""
-        reply = self.result.reply if self.result else None
-        return isinstance(reply, Fault) and (reply.kind == "timeout" or reply.message.startswith(("killed", "exit")))
+        return self.result is not None and _is_death(self.result.reply)
 
     @property
     def lacks_answer(self) -> bool:
@@ -68,6 +67,10 @@ class Comparison:
         result = self.result
         is_error = result is not None and "error" not in result.expected and not isinstance(result.reply, Answer)
         return is_error or self.state == "unsupported"
+
+
+def _is_death(reply: Reply | None) -> bool:
+    return isinstance(reply, Fault) and (reply.kind == "timeout" or reply.message.startswith(("killed", "exit")))
 
 
 _SAME, _UNSUPPORTED, _OPEN = Comparison("same"), Comparison("unsupported"), Comparison("open")
@@ -189,6 +192,15 @@ class Checker:
         """Leave out requests of kinds that often ended the program: each death takes the time of hundreds."""
         kind = str(model.get("type", ""))
         return [asked for asked in requests if self._deaths[asked[0], kind] < _DEATHS]
+
+    def replies(self, model: Mapping[str, Any], requests: Sequence[Asked]) -> list[tuple[Asked, Reply]]:
+        """Ask the judged implementation alone, and return what was worth asking with its replies."""
+        asked = self.worth_asking(model, requests)
+        found = [*zip(asked, self.judged.ask(model, asked)[0] if asked else (), strict=True)]
+        self._deaths.update(
+            (operation, str(model.get("type", ""))) for (operation, _), reply in found if _is_death(reply)
+        )
+        return found
 
     def right_of(self, question: Question) -> Mapping[str, Any]:
         """Return the oracle's answer as the outcome of a case; empty if it has none."""

@@ -144,7 +144,7 @@ _VALUES: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-def _values(row: Component, parameter: Parameter) -> tuple[Any, ...]:
+def values_of(row: Component, parameter: Parameter) -> tuple[Any, ...]:
     """Return the values of a parameter that are worth drawing.
 
     Raises:
@@ -208,7 +208,7 @@ def _part(row: Component, depth: int) -> st.SearchStrategy[dict[str, Any]]:
         return st.fixed_dictionaries(keys)
     for each in row.parameters:
         absent = () if each.default is NEEDED else (_ABSENT,)
-        keys[each.name] = st.sampled_from((*absent, *_values(row, each)))
+        keys[each.name] = st.sampled_from((*absent, *values_of(row, each)))
     return st.fixed_dictionaries(keys).map(_present)
 
 

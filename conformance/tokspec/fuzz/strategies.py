@@ -20,7 +20,7 @@ from tokspec.formats.tiktoken_ranks import from_bytes, to_bytes
 from tokspec.fuzz.characters import NAMES, ODD, ODD_TOKENS, ROWS
 from tokspec.fuzz.drawing import chance, pick, pick_lists, pick_some, weighted
 from tokspec.fuzz.families import FAMILIES, Generated, generated
-from tokspec.fuzz.learning import Narrowing
+from tokspec.fuzz.survey import Survey
 from tokspec.suite.schema import operations as all_operations
 
 Asked: TypeAlias = tuple[str, dict[str, Any]]
@@ -434,9 +434,9 @@ def _asked(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
 
 @st.composite
 def _draw_example(
-    draw: st.DrawFn, families: tuple[str, ...], operations: frozenset[str], narrowing: Narrowing | None = None
+    draw: st.DrawFn, families: tuple[str, ...], operations: frozenset[str], survey: Survey | None = None
 ) -> Example:
-    family, model, symbols = draw(generated(families) if narrowing is None else _narrowed(families, narrowing))
+    family, model, symbols = draw(generated(families) if survey is None else _answered(families, survey))
     found = _asked(draw, model, symbols) if family != "broken" else ()
     requests = [asked for asked in found if asked[0] in operations]
     if not requests:  # a model that is to be refused, and the simplest example, are asked something too
@@ -447,31 +447,16 @@ def _draw_example(
     return Example(family, model, requests)
 
 
-#: What is narrowed down to what is answered begins from the usual pipelines one time in so many and one.
+#: Where something is refused, a usual pipeline is drawn one time in so many and one.
 _OFTEN_USUAL = 1
-
-#: Of so many and one examples those from a number on are of families of which too little is answered, and from another
-#: number on of those of which nothing is.
-_SELDOM, _LOW, _CLOSED = 9, 4, 8
-
-#: What is to be avoided is put up with in so many of sixteen examples.
-_SPARING = 3
 
 
 @st.composite
-def _narrowed(draw: st.DrawFn, families: tuple[str, ...], narrowing: Narrowing) -> Generated:
-    """Draw a model, and change it until it is one that the narrowing expects to be answered."""
-    is_seldom, turn = draw(st.integers(0, _SELDOM)), draw(st.integers(0, 59))
-    waiting = {*narrowing.closed, *(("broken",) if narrowing.is_early else ())}
-    open_ones = tuple(family for family in families if family not in waiting)
-    closed = tuple(family for family in families if family in narrowing.closed - narrowing.ruled_out)
-    closed = tuple(family for family in closed if family in narrowing.untried) or closed
-    low = tuple(family for family in open_ones if family in narrowing.low)
-    wanted = closed if is_seldom >= _CLOSED else low if is_seldom >= _LOW else ()
-    wanted = wanted or open_ones or families
-    family, model, symbols = draw(generated(wanted, _OFTEN_USUAL))
-    spared = draw(st.integers(0, 63)) if draw(st.integers(0, 15)) > 15 - _SPARING else -1
-    return family, dict(narrowing.mend(family, model, turn, spared)), symbols
+def _answered(draw: st.DrawFn, families: tuple[str, ...], survey: Survey) -> Generated:
+    """Draw a model, and change it until it has nothing that was refused."""
+    turn = draw(st.integers(0, 59))
+    family, model, symbols = draw(generated(survey.open_families(families), _OFTEN_USUAL))
+    return family, dict(survey.fit(family, model, turn)), symbols
 
 
 @cache
@@ -479,11 +464,9 @@ def _examples(families: tuple[str, ...], operations: frozenset[str]) -> st.Searc
     return _draw_example(families, operations)
 
 
-def narrowed_examples(
-    families: Sequence[str], operations: Sequence[str], narrowing: Narrowing
-) -> st.SearchStrategy[Example]:
-    """Draw examples that are expected to be answered."""
-    return _draw_example(tuple(families), frozenset(operations), narrowing)
+def answered_examples(families: Sequence[str], operations: Sequence[str], survey: Survey) -> st.SearchStrategy[Example]:
+    """Draw examples of what was answered."""
+    return _draw_example(tuple(families), frozenset(operations), survey)
 
 
 def examples(

@@ -304,6 +304,15 @@ def _of_encoding(answers: Answers, costs: Costs) -> Result | None:
     return {"tokens": tokens, "ids": [ids.get(token) for token in tokens], "spans": given.get("spans")}
 
 
+def _of_parts(answers: Answers, costs: Costs) -> Result | None:
+    """Allow other ids that spell the same parts at the same cost."""
+    right, given = answers.right["ids"], answers.given.get("ids")
+    if given != right and answers.model.keys() & _ASSEMBLED:
+        return None
+    mine, other = (_named(ids, list(costs.costs)) for ids in (right, given))
+    return answers.given if mine is not None and _is_tied(costs, mine, other) else answers.right
+
+
 #: What puts other tokens beside those of the text, or takes some away: what ties then is not looked into.
 _ASSEMBLED = {"added_tokens", "post_processor", "truncation", "padding", "byte_fallback"}
 
@@ -396,6 +405,7 @@ class _Layouts:
 
 _WITH_TIES: Mapping[str, Callable[[Answers, Costs], Result | None]] = {
     "encode": _of_encoding,
+    "encode_parts": _of_parts,
     "segment": _of_segmenting,
     "viterbi": _of_table,
 }

@@ -21,7 +21,6 @@ from tokspec.fuzz.campaign import Campaign
 from tokspec.fuzz.checker import Asked, Checker, Comparison, case_of
 from tokspec.fuzz.clauses import CONTROL_ID
 from tokspec.fuzz.drawing import weighted
-from tokspec.fuzz.learning import Narrowing
 from tokspec.fuzz.strategies import Example
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer, Fault, Reply, is_unsupported
@@ -143,17 +142,17 @@ class Untrusted(Campaign):
 
     shortest = ""
 
-    def _drawn(self, narrowing: Narrowing | None) -> st.SearchStrategy[Example]:
+    def _drawn(self) -> st.SearchStrategy[Example]:
         if "allowed_special" not in self.checker.hello.encode_options:
             hello = self.checker.hello
             raise DataError("does not know the option allowed_special", key=f"{hello.name} {hello.version}")
-        return _guarded(super()._drawn(narrowing))
+        return _guarded(super()._drawn())
 
-    def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> bool:
+    def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> None:
         for (_, input), comparison in compared:
             if comparison.kind == CONTROL_ID and (not self.shortest or len(input["text"]) < len(self.shortest)):
                 self.shortest = input["text"]
-        return super()._tell(example, compared)
+        super()._tell(example, compared)
 
     def summary(self) -> list[str]:
         """Say how many texts were answered, how many of them became a special token, and the shortest."""
