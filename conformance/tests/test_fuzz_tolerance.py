@@ -251,6 +251,21 @@ def test_segmentations_that_tie_are_listed_in_any_order(given: list[list[str]], 
 
 
 @pytest.mark.parametrize(
+    ("ids", "is_open"), [([1, 0], True), ([0, 1], True), ([0, 0, 0], False), ([1, 0, 0], False), ([7], False)]
+)
+def test_parts_of_equally_probable_tokens_are_open(ids: list[int], is_open: bool) -> None:
+    right, input = {"ids": [0, 1]}, {"parts": [{"text": "aaa"}]}
+    found = expected(EITHER_END, "encode_parts", input, right, {"ids": ids})
+    assert found == ({"ids": ids} if is_open else right)
+    assert expected(EXACT, "encode_parts", input, right, {"ids": ids}, unigram_tie="earliest_start") == right
+
+
+def test_nothing_is_said_of_parts_that_tie_where_they_are_cut() -> None:
+    model, input = {**EITHER_END, "truncation": {"max_length": 1}}, {"parts": [{"text": "aaa"}]}
+    assert expected(model, "encode_parts", input, {"ids": [0]}, {"ids": [1]}) is None
+
+
+@pytest.mark.parametrize(
     ("post_processor", "is_open"),
     [({"type": "byte_level", "add_prefix_space": False}, False), ({"type": "byte_level", "trim_offsets": False}, True)],
 )
