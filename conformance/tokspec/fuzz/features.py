@@ -42,7 +42,7 @@ def model_features(model: _Model) -> frozenset[str]:
     """Return the features of a model.
 
     >>> sorted(model_features({"decoder": {"type": "wordpiece"}}))[:3]
-    ['decoder wordpiece', 'decoder wordpiece cleanup False', 'decoder wordpiece prefix "##"']
+    ['decoder wordpiece', 'decoder wordpiece prefix "##"', 'model none']
     """
     return frozenset((*_of_parts(fill_defaults({**model, "merges": []})), *_of_tokens(model)))
 

@@ -24,7 +24,7 @@ from tokspec.fuzz.families import BROKEN
 from tokspec.fuzz.features import OF_STAGES, model_features, part_features, request_features
 from tokspec.fuzz.pipelines import starts
 from tokspec.protocol.messages import Refused, Reply, Request, is_unsupported
-from tokspec.sessions.session import refuse_unoffered, undeclared, write_model
+from tokspec.sessions.session import refuse_limited, refuse_unoffered, undeclared, write_model
 from tokspec.suite.components import (
     NEEDED,
     TABLE,
@@ -59,8 +59,12 @@ def declared(hello: Hello, model: _Model, requests: Sequence[Asked]) -> list[Ask
         return []
     if undeclared(hello, model):
         return []
-    asked = [each for each in requests if refuse_unoffered(hello, Request(each[0], "", model, each[1])) is None]
-    return [] if asked and isinstance(write_model(hello, model), Refused) else asked
+    offered = [Request(operation, "", model, input) for operation, input in requests]
+    offered = [request for request in offered if refuse_unoffered(hello, request) is None]
+    written = write_model(hello, model) if offered else None
+    if written is None or isinstance(written, Refused):
+        return []
+    return [(each.operation, each.input) for each in offered if refuse_limited(written[0], each) is None]
 
 
 @dataclass(frozen=True)
@@ -368,6 +372,10 @@ _VALUES: Mapping[str, Sequence[Any]] = {
 }
 
 
+#: What is drawn for a decoder of bytes alone.
+_OF_BYTES = ("decode_bytes", "decode_with_offsets")
+
+
 def _requests(model: _Model) -> Iterator[Asked]:
     """Return each operation that is there for a model, plain and with each of its options by itself."""
     kind, is_bare = model.get("type", ""), "type" in model and not listed_tokens(model)
@@ -375,7 +383,8 @@ def _requests(model: _Model) -> Iterator[Asked]:
     options = {**_VALUES, **{key: [some[:1]] for key in ("prompt", "beside", "stop_ids")}}
     for operation in OPERATIONS:
         named = [row for row in operation.rows if row.models == "any" or kind in row.models.split(", ")]
-        if named and (is_bare or operation.needs_tokens):
+        is_of_bytes = operation.name not in _OF_BYTES or model.get("decoder", {}).get("type") == "byte_level"
+        if named and is_of_bytes and (is_bare or operation.needs_tokens):
             inputs = _inputs(operation, model, some)
             yield from ((operation.name, each) for each in inputs)
             for key in operation.may_take.keys() & options.keys() if inputs else ():
