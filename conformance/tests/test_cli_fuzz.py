@@ -86,7 +86,7 @@ def test_the_reference_has_no_findings(folder: Path) -> None:
     named = "no implementation is named: tokref 0.3.0 is compared with tokref 0.3.0; give --impl"
     assert (status, err) == (0, f"seed 10\n{named}\n")
     assert re.match(
-        r"^tokref 0\.2\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
+        r"^tokref 0\.3\.0: 0 findings in 50 examples, \d+ requests = \d+ alike \+ 0 differ( \+ \d+ unsupported)?\n$",
         out,
     )
     assert not (folder / ".tokspec-fuzz").exists()
@@ -112,7 +112,7 @@ def test_the_last_line_names_the_families_of_which_nothing_was_answered(folder: 
     status, out, err = fuzz(folder, *options)
     assert (status, err) == (0, "seed 5\n")
     assert re.fullmatch(
-        r"tokref 0\.2\.0: 0 findings in 60 examples, \d+ requests = \d+ alike \+ 0 differ \+ \d+ unsupported; \d+ % answered"
+        r"tokref 0\.3\.0: 0 findings in 60 examples, \d+ requests = \d+ alike \+ 0 differ \+ \d+ unsupported; \d+ % answered"
         r"(; hardly answered: .+)?; not answered: (bpe-bytes 0 of \d+, )?(broken 0 of \d+, )?stages 0 of \d+, unigram 0 of \d+, wordlevel 0 of \d+\n",
         out,
     )
@@ -137,7 +137,7 @@ def test_a_run_in_which_nothing_was_answered_is_no_pass(folder: Path) -> None:
     options = ("--impl", "narrow:Adapter", "--seed", "5", "--examples", "5", "--no-database", "--only", "bpe")
     status, out, err = fuzz(folder, *options)
     assert (status, err) == (1, "seed 5\n")
-    requests = re.match(r"tokref 0\.2\.0: 0 findings in 5 examples, (\d+) requests", out)
+    requests = re.match(r"tokref 0\.3\.0: 0 findings in 5 examples, (\d+) requests", out)
     assert requests is not None
     assert out == (
         f"tokref 0.3.0: 0 findings in 5 examples, {requests[1]} requests = 0 alike + 0 differ + {requests[1]} unsupported; "
