@@ -260,6 +260,13 @@ def test_parts_of_equally_probable_tokens_are_open(ids: list[int], is_open: bool
     assert expected(EXACT, "encode_parts", input, right, {"ids": ids}, unigram_tie="earliest_start") == right
 
 
+def test_either_place_of_a_merge_that_is_listed_twice_counts_in_parts() -> None:
+    right, input = {"ids": [3, 2]}, {"parts": [{"text": "abc"}]}
+    for ids, due in (([0, 4], None), ([0, 1, 2], right)):
+        found = expected(LISTED_TWICE, "encode_parts", input, right, {"ids": ids}, bpe_merge_order="lowest_rank")
+        assert found == due
+
+
 def test_nothing_is_said_of_parts_that_tie_where_they_are_cut() -> None:
     model, input = {**EITHER_END, "truncation": {"max_length": 1}}, {"parts": [{"text": "aaa"}]}
     assert expected(model, "encode_parts", input, {"ids": [0]}, {"ids": [1]}) is None

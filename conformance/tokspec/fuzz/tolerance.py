@@ -52,6 +52,7 @@ def allowed(answers: Answers) -> Result | None:
         return _allowed_batch(answers)
     if model.keys() & {"normalizer", "pre_tokenizer"}:
         texts = [input.get("text", ""), input.get("pair", ""), *input.get("corpus", {}).get("texts", ())]
+        texts += [part.get("text", "") for part in input.get("parts", ())]
         letters = operation != "normalize" and "byte_level" in str(model.get("pre_tokenizer"))
         if has_newer("".join(texts), letters):
             return None
@@ -150,10 +151,10 @@ def _of_bpe(answers: Answers) -> Result | None:
     choices, given = answers.choices, answers.given
     merges = [tuple(pair) for pair in answers.model.get("merges", ())]
     is_open = choices["bpe_merge_order"] == "lowest_rank" and choices["bpe_pairs"] == "listed"
-    if answers.operation != "encode" or not is_open or len(set(merges)) == len(merges):
+    if answers.operation not in ("encode", "encode_parts") or not is_open or len(set(merges)) == len(merges):
         return answers.right
     last = [list(pair) for pair in reversed(dict.fromkeys(reversed(merges)))]
-    other = answers.ask("encode", {**answers.model, "merges": last}, answers.input)
+    other = answers.ask(answers.operation, {**answers.model, "merges": last}, answers.input)
     is_other = any(other.get(key, 0) == given.get(key, 1) for key in ("tokens", "ids"))
     return None if is_other else answers.right
 
