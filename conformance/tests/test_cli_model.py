@@ -10,6 +10,7 @@ import pytest
 
 from tokspec.formats import READERS
 from tokspec.formats.neutral import fill_defaults
+from tokspec.formats.tiktoken_ranks import from_bytes
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import parse_yaml, read_yaml
 
@@ -49,6 +50,33 @@ def test_several_files_are_written_into_a_folder(run: Any, tmp_path: Path) -> No
     (folder / "vocab.bpe").write_text("u g h", "utf-8")
     message = "'u g h' is no merge; it needs two tokens with one space between them"
     assert run("model", "--read", folder) == (2, "", f"tokspec: {folder / 'vocab.bpe'}:1: {message}\n")
+
+
+def test_of_a_folder_with_a_tokenizer_json_that_is_read(run: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "published"
+    run("model", "toy-bpe", "--format", "vocab.json+merges.txt", "-o", folder)
+    run("model", "toy-unigram", "--format", "tokenizer.json", "-o", folder / "tokenizer.json")
+    assert run("model", "--read", folder) == run("model", "--read", folder / "tokenizer.json")
+
+
+def test_merges_of_bytes_need_to_be_told_how_a_text_is_cut(run: Any, tmp_path: Path) -> None:
+    tokens = [from_bytes(bytes([byte])) for byte in range(256)]
+    (tmp_path / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}), "utf-8")
+    (tmp_path / "merges.txt").write_text("", "utf-8")
+    told = '{"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}'
+    message = (
+        f"tokspec: {tmp_path / 'vocab.json'}: has tokens of bytes, and nothing says how a text is cut before it "
+        f"becomes bytes; name the tokenizer.json, or write vocab.beside.json as {told}\n"
+    )
+    assert run("model", "--read", tmp_path) == (2, "", message)
+    assert run("diff", "reference", "tokfast", "--model", tmp_path) == (2, "", message)
+    (tmp_path / "vocab.beside.json").write_text(told, "utf-8")
+    status, printed, noted = run("model", "--read", tmp_path)
+    assert (status, noted) == (0, "")
+    assert printed.endswith(
+        'pre_tokenizer: {"type": "byte_level", "add_prefix_space": false, "use_regex": true}\n'
+        'decoder: {"type": "byte_level"}\n'
+    )
 
 
 def test_the_current_folder_is_a_folder_of_files(run: Any, tmp_path: Path, monkeypatch: Any) -> None:

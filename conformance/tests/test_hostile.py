@@ -137,7 +137,7 @@ def test_reports_have_no_absolute_paths_of_the_user(run: Run, folder: Path) -> N
             "Invalid value for '--known-failures': it is empty; name a file, or leave the option out; "
             "see tokspec run --help",
         ),
-        (("model", "--read", "folder"), "folder: is a folder; name the tokenizer.json in it"),
+        (("model", "--read", "folder"), "folder/tokenizer.json: model: is missing; a tokenizer.json has a model"),
     ],
 )
 def test_messages_name_what_is_wrong(run: Run, folder: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 from tokspec.base.errors import DataError
 from tokspec.base.files import open_whole, read_at_most
 from tokspec.formats.files import dump_json, load_json, pack, unpack
-from tokspec.formats.tiktoken_ranks import BESIDE
+from tokspec.formats.neutral import ids_of
+from tokspec.formats.tiktoken_ranks import BESIDE, from_bytes
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
+from tokspec.formats.vocab_files import BPE_FORMAT, read_bpe
 
 #: The formats whose content is the object in their one file.
 _OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy", "tekken.json")
@@ -49,12 +51,8 @@ def format_of(path: Path) -> str:
     >>> format_of(Path("tokenizer.model.v3"))
     'sentencepiece.model'
     """
-    if path.is_dir():
-        if (path / "tokenizer.json").is_file() and not any(
-            (path / name).exists() for name in ("vocab.json", "encoder.json")
-        ):
-            raise DataError("is a folder; name the tokenizer.json in it", str(path))
-        return "vocab.json+merges.txt"
+    if path.is_dir():  # as a model is published, often with its older files next to the tokenizer.json
+        return "tokenizer.json" if (path / "tokenizer.json").is_file() else BPE_FORMAT
     name = _VERSION.sub("", path.name)
     if "tekken" in name and name.endswith(".json"):  # as mistral-common tells it
         return "tekken.json"
@@ -68,7 +66,7 @@ def format_of(path: Path) -> str:
 def content_of(format: str, path: Path) -> Any:
     """Return the content of a format that is on a disk: a file, or a folder where the format is several.
 
-    What a file of ranks needs told beside it is in a file of the same name that ends with ``.beside.json``.
+    What files of ranks or merges do not say is in a file of the same name that ends with ``.beside.json``.
 
     Raises:
         DataError: it cannot be read.
@@ -79,22 +77,45 @@ def content_of(format: str, path: Path) -> Any:
     tokspec.base.errors.DataError: no such file: cannot be read: No such file or directory
     """
     if format in _OBJECTS:
-        return load_json(read_file(path), str(path))
+        (file,) = files_of(format, path).values()
+        return load_json(read_file(file), str(file))
     told = beside_of(format, path)
-    return pack(
+    content = pack(
         {name: read_file(file) for name, file in files_of(format, path).items()},
         load_json(read_file(told), str(told)) if told else None,
     )
+    if format == BPE_FORMAT:
+        _refuse_bytes_uncut(content, path)
+    return content
+
+
+def _refuse_bytes_uncut(content: Any, path: Path) -> None:
+    """Refuse merges of byte-level tokens of which nothing says how a text is cut and becomes bytes, as of GPT-2.
+
+    Read as they are, they would give wrong ids for most texts, and no reason.
+    """
+    try:
+        model = read_bpe(content)
+    except DataError:  # whoever reads it next says why
+        return
+    if "pre_tokenizer" in model or not {from_bytes(bytes([byte])) for byte in range(256)} <= {*ids_of(model)}:
+        return
+    example = '{"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}'
+    first = next(iter(files_of(BPE_FORMAT, path).values()))
+    name = first.with_suffix(BESIDE).name
+    message = "has tokens of bytes, and nothing says how a text is cut before it becomes bytes"
+    raise DataError(f"{message}; name the tokenizer.json, or write {name} as {example}", str(first))
 
 
 def beside_of(format: str, path: Path) -> Path | None:
-    """Return the file that tells what stands beside a file of ranks, if there is one: gpt.tiktoken has gpt.beside.json.
+    """Return the file that says what ranks or merges do not, if there is one: gpt.tiktoken has gpt.beside.json.
 
     >>> beside_of("vocab.tiktoken", Path("no such file"))
     """
-    if format != RANKS or not path.name:  # "." and "/" have no name
+    first = next(iter(files_of(format, path).values()))
+    if format not in (RANKS, BPE_FORMAT) or not first.name:  # "." and "/" have no name
         return None
-    file = path.with_suffix(BESIDE)
+    file = first.with_suffix(BESIDE)
     return file if file.exists() else None
 
 
@@ -119,7 +140,8 @@ def files_of(format: str, path: Path) -> dict[str, Path]:
     """
     names = format.split("+")
     if len(names) == 1:
-        return {names[0]: path}
+        is_folder = format.startswith("tokenizer.json") and path.is_dir()
+        return {names[0]: path / "tokenizer.json" if is_folder else path}
     folder = path if path.is_dir() else path.parent
     return {name: _file(folder, name) for name in names}
 
