@@ -279,4 +279,4 @@ def test_the_command_is_content_with_a_case_beside(printed: Callable[..., tuple[
 
 def test_operations_and_chance_are_counted_apart() -> None:
     result = CliRunner().invoke(tokspec, ["dev", "coverage", "--chance", "--operations"], standalone_mode=False)
-    assert str(result.exception) == "--operations and --chance count in two ways; give one"
+    assert str(result.exception) == "--operations, --families and --chance count in different ways; give one"

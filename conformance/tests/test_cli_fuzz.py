@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from click.testing import CliRunner
@@ -271,7 +272,10 @@ def test_an_interruption_ends_with_what_was_found(folder: Path, monkeypatch: pyt
 def test_one_example_asks_something(folder: Path, family: str) -> None:
     status, out, _ = fuzz(folder, "--examples", "1", "--only", family, "--no-database")
     asked = "1 request = 1" if family in ("stages", "training", "broken") else "2 requests = 2"
-    assert (status, out) == (0, f"tokref 0.3.0: 0 findings in 1 example, {asked} alike + 0 differ\n")
+    said = f"tokref 0.3.0: 0 findings in 1 example, {asked} alike + 0 differ\n"
+    if family == "broken":  # such models are refused alike, and nothing is answered
+        said += "no example was answered; a run that shows nothing is not a pass\n"
+    assert (status, out) == (int(family == "broken"), said)
 
 
 def test_nothing_to_replay_is_told(folder: Path) -> None:
@@ -513,17 +517,14 @@ class LeftToRight(ReferenceAdapter):
         return {"tokens": tokens}
 
 
-class NearlyNothing(LeftToRight):
-    """Answers five texts alone, each of one character."""
-
-    answered = 0
+class NearlyNothing(ReferenceAdapter):
+    """Answers the plainest text, and one of five hundred others."""
 
     def run(self, operation: str, model: Any, input: Any) -> Any:
-        """Answer with the character, five times."""
-        if self.answered == 5 or len(input["text"]) != 1 or input["text"] not in model["vocabulary"]:
-            raise Unsupported("texts")
-        self.answered += 1
-        return {"tokens": [input["text"]]}
+        """Answer, or refuse."""
+        if input != {"text": "ab"} and crc32(repr(input).encode("utf-8", "surrogatepass")) % 500:
+            raise Unsupported("this one")
+        return super().run(operation, model, input)
 
 
 @pytest.mark.parametrize("seed", range(1, 4))
@@ -535,7 +536,7 @@ def test_the_defaults_find_merges_from_left_to_right_in_a_port_of_bpe_alone(seed
 def test_a_port_that_answers_next_to_nothing_is_told_how_little() -> None:
     said = r"^tokspec: only \d+ of \d+ requests were answered, and 100 models were to be asked about$"
     with pytest.warns(UserWarning, match=said):
-        assert differences(NearlyNothing, seed=2) == []
+        assert differences(NearlyNothing, seed=2, families=["wordpiece"]) == []
 
 
 def test_a_test_without_an_adapter_is_told() -> None:

@@ -258,7 +258,8 @@ class Campaign:
             if type(interruption) is not KeyboardInterrupt:  # what is derived from it is not ours
                 raise
             self.interrupted = True
-        if self.tally.examples and not self.tally.states:
+        was_refused = self.survey is not None and any(self.survey.closed.values())
+        if self.tally.examples and not self.tally.states and not was_refused:
             raise DataError(self._nothing_to_ask())
         return self.findings
 
