@@ -11,6 +11,7 @@ from tokspec.adapters.reference import ReferenceAdapter
 from tokspec.formats import read
 from tokspec.judge.declared import passed_over
 from tokspec.judge.diagnosis import diagnose
+from tokspec.judge.effects import Effect
 from tokspec.judge.runner import Run, run
 from tokspec.report.text import text
 from tokspec.sessions.in_process import InProcessSession
@@ -118,7 +119,9 @@ def test_what_is_refused_and_declared_is_an_error() -> None:
         refuses = ("pre_tokenizer",)
 
     said = "declares pre_tokenizer/digits and refuses it: there is no pre_tokenizer here"
-    assert verdicts(asked(Boasting(), *DIGITS)) == [("error", said)]
+    found = asked(Boasting(), *DIGITS)
+    assert verdicts(found) == [("error", said)]
+    assert found.by_effect[Effect.REFUSAL] == (0, 0, 1)
 
 
 def test_who_refuses_the_model_without_its_components_too_refuses_something_else() -> None:

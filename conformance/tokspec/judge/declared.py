@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from tokspec.adapter import Hello
-from tokspec.judge.verdicts import Result, Verdict
+from tokspec.judge.effects import Effect
+from tokspec.judge.verdicts import Result, Verdict, asks_of
 from tokspec.protocol.messages import Answer, Refused, Request
 from tokspec.sessions.session import Session, undeclared
 from tokspec.suite.cases import Case
@@ -100,7 +101,8 @@ def judge_refusals(session: Session, results: Sequence[Result]) -> Iterator[Resu
             yield result
         else:
             names = ", ".join(needed_components(result.question.model.content))
-            yield replace(result, verdict=Verdict.ERROR, detail=f"declares {names} and refuses it: {result.detail}")
+            detail, asks = f"declares {names} and refuses it: {result.detail}", asks_of(result, session.hello)
+            yield replace(result, verdict=Verdict.ERROR, detail=detail, asks=asks, effects=(Effect.REFUSAL,))
 
 
 def _without_components(case: Case) -> Request:

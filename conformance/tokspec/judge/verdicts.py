@@ -160,12 +160,15 @@ def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) ->
     """Return the verdict on a reply to a case, or to a row of a table."""
     expected = _expected(case, choices)
     result = _judge_reply(case, reply, hello, expected)
-    if result.verdict is Verdict.UNSUPPORTED:
-        return result
-    if "error" in expected:
-        return replace(result, asks=(Effect.REFUSAL,))
-    right = expected.get("one_of", [expected.get("expect", {})])
-    return replace(result, asks=asked_effects(case.operation, right, hello.encode_fields))
+    return result if result.verdict is Verdict.UNSUPPORTED else replace(result, asks=asks_of(result, hello))
+
+
+def asks_of(result: Result, hello: Hello) -> tuple[Effect, ...]:
+    """Return what the case of a result can show of an implementation."""
+    if "error" in result.expected:
+        return (Effect.REFUSAL,)
+    right = result.expected.get("one_of", [result.expected.get("expect", {})])
+    return asked_effects(result.case.operation, right, hello.encode_fields)
 
 
 def _judge_reply(case: Case, reply: Reply, hello: Hello, expected: Mapping[str, Any]) -> Result:
