@@ -100,7 +100,7 @@ def test_an_object_of_the_current_folder_meets_the_libraries_there(
         ("tokie", "tokie"),
         ("transformers-bert", "transformers"),
         ("transformers-clvp", "transformers"),
-        ("transformers-streamer", "tokenizers"),
+        ("transformers-streamer", "transformers"),
     ],
 )
 def test_every_adapter_wants_its_library_there_and_nothing_else(bare: Path, name: str, library: str) -> None:

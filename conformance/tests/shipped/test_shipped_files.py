@@ -25,6 +25,7 @@ from tokspec.cli import tokspec as group
 from tokspec.compare.named_texts import load_texts
 from tokspec.formats import read, write
 from tokspec.formats.on_disk import content_of
+from tokspec.published.sharing import TOKENIZERS_CHOICES
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -143,7 +144,7 @@ def answer(adapter: Any, model: Any, operation: str, input: Mapping[str, Any]) -
 @pytest.mark.parametrize("name", OBJECTS)
 def test_the_reference_gives_what_the_library_gives(name: str) -> None:
     huggingface = pytest.importorskip("tokspec.published.huggingface")
-    library, reference = huggingface.TokenizersAdapter(), ReferenceAdapter(huggingface.CHOICES)
+    library, reference = huggingface.TokenizersAdapter(), ReferenceAdapter(TOKENIZERS_CHOICES)
     content = content_of("tokenizer.json", file(name))
     theirs = library.load("tokenizer.json", content)
     ours = reference.load("tokspec", write("tokspec", read("tokenizer.json", content)))

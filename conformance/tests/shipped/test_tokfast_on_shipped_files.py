@@ -22,11 +22,11 @@ from tokfast import FastTokenizer
 from tokref import Choices, EncodedToken, Encoding, InputError, Tokenizer
 from tokspec.formats import read
 from tokspec.formats.on_disk import content_of
-from tokspec.published import huggingface
+from tokspec.published.sharing import TOKENIZERS_CHOICES
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
-CHOICES = Choices(**{key: option for key, option in huggingface.CHOICES.items() if key != "offset_unit"})
+CHOICES = Choices(**{key: option for key, option in TOKENIZERS_CHOICES.items() if key != "offset_unit"})
 """The options of the library."""
 
 INPUTS: list[Sequence[str]] = [*((text,) for text in TEXTS), *pairwise(TEXTS)]
