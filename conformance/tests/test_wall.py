@@ -1,4 +1,4 @@
-"""What may import what: the core imports none of the packages around it, and there is no circle."""
+"""What may import what: the core imports none of the packages around it, and no import leads back."""
 
 from __future__ import annotations
 

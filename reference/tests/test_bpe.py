@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokfast.bpe import BpeEncoder
 from tokref import AlignedText, Bpe, Choices, InputError, Target, Token, train_bpe
 from tokref.bpe import base_vocabulary, best_pair, count_pairs, encode_bpe, merge_pair, merge_symbols, split_piece
 
@@ -375,6 +376,14 @@ def test_the_parts_of_an_unused_token_stand_where_they_stand_in_it(choices: Choi
     merges = (("b", "c"), ("a", "bc"))
     model = Bpe({"a": 0, "b": 1, "c": 2, "bc": 3, "abc": 4}, merges, kinds={"abc": "unused"})
     assert encode("cabc", model, choices) == [("c", 2, 0, 1), ("a", 0, 1, 2), ("bc", 3, 2, 4)]
+
+
+def test_a_whole_piece_that_is_unused_is_taken_apart() -> None:
+    """SP-UNUSED-1: an unused token is never in a result, and so BPE-WHOLE-1 does not give it either."""
+    vocabulary = {"a": 0, "b": 1, "ab": 2}
+    model = Bpe(vocabulary, (("a", "b"),), ignore_merges=True, kinds={"ab": "unused"})
+    assert encode("ab", model, Choices()) == [("a", 0, 0, 1), ("b", 1, 1, 2)]
+    assert BpeEncoder(model, Choices()).ids("ab") == [0, 1]
 
 
 def test_the_parts_of_an_unused_token_with_a_suffix_stand_within_it() -> None:

@@ -18,9 +18,6 @@ from tokspec.sessions.session import Session
 #: The operations that are compared, in the order of the pipeline; the last one only where it is asked for.
 OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode", "decode_stream")
 
-#: The kinds of faults; another version may answer where this one crashes.
-FAULTS = ("crash", "timeout", "protocol")
-
 #: Texts that are asked together, and their characters: enough to keep a program busy, few enough to be held.
 _BATCH = 256
 _CHARACTERS = 256 * 1024

@@ -90,13 +90,13 @@ def content_of(format: str, path: Path) -> Any:
 
 
 def _refuse_bytes_uncut(content: Any, path: Path) -> None:
-    """Refuse merges of byte-level tokens of which nothing says how a text is cut and becomes bytes, as of GPT-2.
+    """Refuse byte-level tokens, such as GPT-2's, without a pre-tokenizer that turns a text into bytes.
 
-    Read as they are, they would give wrong ids for most texts, and no reason.
+    The files alone would give wrong ids for most texts, and nothing would say why.
     """
     try:
         model = read_bpe(content)
-    except DataError:  # whoever reads it next says why
+    except DataError:  # the reader that parses the files reports it with file and line
         return
     if "pre_tokenizer" in model or not {from_bytes(bytes([byte])) for byte in range(256)} <= {*ids_of(model)}:
         return
