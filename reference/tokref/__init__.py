@@ -23,8 +23,8 @@ One module per chapter, in the order of the prose, after the values that they sh
 ``streams``            chapter 16
 =====================  ==================================================================
 
-The package ``reading`` is not a chapter, and no chapter imports it. It checks plain values and makes a tokenizer of them,
-and its module ``ceilings`` refuses what asks for very much.
+The package ``reading`` is not a chapter, and no chapter imports it. It checks plain values and makes a tokenizer of
+them, and its module ``ceilings`` refuses what asks for very much.
 
 The loops are naive on purpose; the package :mod:`tokfast` computes the same results fast. The id of a clause stands at
 the line where its rule is applied.
