@@ -33,6 +33,7 @@ class Hello:
     decode_options: tuple[str, ...] = ()
     components: tuple[str, ...] = ()
     reads_file: bool = False
+    many: tuple[str, ...] = ()
     like: str = ""
 
 

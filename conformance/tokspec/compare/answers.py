@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import groupby, repeat
 from typing import Any, NamedTuple
 
 from tokspec.adapter import Hello
@@ -13,7 +13,7 @@ from tokspec.base.json_values import DEEPEST, deeper_than
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
-from tokspec.sessions.session import Session
+from tokspec.sessions.session import Session, in_order
 
 #: The operations that are compared, in the order of the pipeline; the last one only where it is asked for.
 OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode", "decode_stream")
@@ -21,6 +21,12 @@ OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode", "decode_stream")
 #: Texts that are asked together, and their characters: enough to keep a program busy, few enough to be held.
 _BATCH = 256
 _CHARACTERS = 256 * 1024
+
+#: Texts of which the ids alone are asked, before anything else is asked of them.
+_MANY = 64 * _BATCH
+
+#: What a record of a text has that is asked briefly.
+_BRIEF = {"encode", "decode"}
 
 #: Requests in a row that end a comparison: with no reply in time; with a program that ends, or writes no reply.
 _TIMEOUTS = 5
@@ -190,6 +196,46 @@ class Asker:
                 f"gave no reply {times} times in a row, the last time {reply.kind}: {reply.message}", key=who
             )
 
+    def ids_of(self, texts: Sequence[str]) -> Iterator[list[Any] | None]:
+        """Return the ids of each text, in order; None where there are none, and only the text alone shows why."""
+        options = self.options["encode"]
+        if "encode" in self.hello.many:
+            yield from self._many("encode_many", ("texts", "ids"), texts, options)
+        else:
+            yield from self._each("encode", [{"text": text, **options} for text in texts], "ids")
+
+    def texts_of(self, lists: Sequence[Sequence[Any]]) -> Iterator[str | None]:
+        """Return the text that each list of ids is decoded to, in order; None where there is none."""
+        if "decode" not in self.operations:
+            yield from repeat(None, len(lists))
+        elif "decode" in self.hello.many:
+            yield from self._many("decode_many", ("ids", "texts"), lists, {})
+        else:
+            yield from self._each("decode", [{"ids": ids} for ids in lists], "text")
+
+    def _each(self, operation: str, inputs: Sequence[Mapping[str, Any]], field: str) -> Iterator[Any]:
+        """Ask about one after the other, and return a field of each answer; None where there is none."""
+        requests = [Request(operation, "own", {}, input, self.model) for input in inputs]
+        for _, reply in in_order(self._session.ask(requests)):
+            self._give_up_after(reply)
+            checked = check_form(operation, reply)
+            yield checked.result.get(field) if isinstance(checked, Answer) else None
+
+    def _many(
+        self, operation: str, keys: tuple[str, str], asked: Sequence[Any], options: Mapping[str, Any]
+    ) -> Iterator[Any]:
+        """Ask about some at a time, and return what each has in the answer; None instead of a refusal or a fault."""
+        given, found = keys
+        batches = list(_cut(asked))
+        requests = [Request(operation, "own", {}, {given: batch, **options}, self.model) for batch in batches]
+        for index, reply in in_order(self._session.ask(requests)):
+            self._give_up_after(reply)
+            checked = check_form(operation, reply)
+            values = checked.result[found] if isinstance(checked, Answer) else []
+            if len(values) != len(batches[index]):
+                values = [None] * len(batches[index])
+            yield from (None if isinstance(value, dict) else value for value in values)
+
     def ask_about(self, records: Sequence[Record], operations: Iterable[str]) -> list[dict[str, Reply]]:
         """Ask the operations that are offered about records, each with what the record has for it."""
         asked = [
@@ -214,24 +260,82 @@ def answer(
         DataError: none of the first texts is answered: the model is of no use to the implementation.
     """
     is_first = True
-    for batch in in_batches(Record(input) for input in inputs):
-        begun = asker.ask_about(batch, ("normalize", "encode"))
-        if is_first and not any(isinstance(each.get("encode"), Answer) for each in begun):
-            who = f"{asker.hello.name} {asker.hello.version}".strip()
-            raise DataError(f"answers no text: {_describe(begun[0].get('encode'))}", key=who)
-        is_first = False
-        records = [replace(record, replies=replies) for record, replies in zip(batch, begun, strict=True)]
-        rest = asker.ask_about(records, ("pre_tokenize", "decode", "decode_stream"))
-        for record, replies in zip(records, rest, strict=True):
-            done = replace(record, replies={**record.replies, **replies})
-            note(done)
-            yield done
+    for is_brief, group in groupby(inputs, is_asked_briefly):
+        for batch in in_batches((Record(input) for input in group), _MANY if is_brief else _BATCH):
+            found = answer_briefly(asker, batch) if is_brief else [None] * len(batch)
+            rest = [record for record, brief in zip(batch, found, strict=True) if brief is None]
+            whole = iter(_answer_whole(asker, rest, is_first) if rest else ())
+            is_first = False
+            for brief in found:
+                record = brief or next(whole)
+                note(record)
+                yield record
 
 
-def answer_as(asker: Asker, records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Reply]]]:
+def is_asked_briefly(input: Input) -> bool:
+    """Whether a text is one of so many that its ids have to do, unless they show that there is more to ask."""
+    return input.section.startswith("vocabulary/")
+
+
+def is_token(input: Input) -> bool:
+    """Whether a text is that of one token, whose ids are decoded too."""
+    return input.section == "vocabulary/alone"
+
+
+def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | None]:
+    """Return records of the ids of texts alone, and of what those of a token are decoded to.
+
+    A record that has replies is asked what it was asked before. Instead of a record there is None where there is no
+    answer: only the text alone shows why.
+    """
+    ids = list(asker.ids_of([record.input.text for record in records]))
+    decodes = "decode" in asker.operations
+    tokens = [
+        found and decodes and ("decode" in record.replies if record.replies else is_token(record.input))
+        for record, found in zip(records, ids, strict=True)
+    ]
+    asked = [
+        record.tokens if record.replies else found or []
+        for record, found, is_decoded in zip(records, ids, tokens, strict=True)
+        if is_decoded
+    ]
+    texts = iter(list(asker.texts_of(asked)))
+    answered: list[Record | None] = []
+    for record, found, is_decoded in zip(records, ids, tokens, strict=True):
+        text = next(texts) if is_decoded else ""
+        decoded = {"decode": Answer({"text": text})} if is_decoded else {}
+        is_whole = found is None or text is None
+        answered.append(None if is_whole else Record(record.input, {"encode": Answer({"ids": found}), **decoded}))
+    return answered
+
+
+def _answer_whole(asker: Asker, batch: Sequence[Record], is_first: bool) -> list[Record]:
+    begun = asker.ask_about(batch, ("normalize", "encode"))
+    if is_first and not any(isinstance(each.get("encode"), Answer) for each in begun):
+        who = f"{asker.hello.name} {asker.hello.version}".strip()
+        raise DataError(f"answers no text: {_describe(begun[0].get('encode'))}", key=who)
+    records = [replace(record, replies=replies) for record, replies in zip(batch, begun, strict=True)]
+    rest = asker.ask_about(records, ("pre_tokenize", "decode", "decode_stream"))
+    return [
+        replace(record, replies={**record.replies, **replies}) for record, replies in zip(records, rest, strict=True)
+    ]
+
+
+def answer_as(asker: Asker, records: Iterable[Record]) -> Iterator[tuple[Record, Mapping[str, Reply]]]:
     """Return each record with the replies to the same requests."""
-    for batch in in_batches(records):
-        yield from zip(batch, asker.ask_about(batch, OPERATIONS), strict=True)
+    for is_brief, group in groupby(records, is_record_brief):
+        for batch in in_batches(group, _MANY if is_brief else _BATCH):
+            found = answer_briefly(asker, batch) if is_brief else [None] * len(batch)
+            rest = [record for record, brief in zip(batch, found, strict=True) if brief is None]
+            whole = iter(asker.ask_about(rest, OPERATIONS))
+            for record, brief in zip(batch, found, strict=True):
+                yield record, brief.replies if brief else next(whole)
+
+
+def is_record_brief(record: Record) -> bool:
+    """Whether a record has ids alone, and perhaps what they are decoded to."""
+    encoded = record.replies.get("encode")
+    return isinstance(encoded, Answer) and set(encoded.result) == {"ids"} and record.replies.keys() <= _BRIEF
 
 
 def _describe(reply: Reply | None) -> str:
@@ -240,27 +344,25 @@ def _describe(reply: Reply | None) -> str:
     return f"{reply.kind}: {reply.message}" if isinstance(reply, Fault) else "it does not offer encode"
 
 
-def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Return records some at a time, fewer where their texts are long."""
+def in_batches(records: Iterable[Record], most: int = _BATCH) -> Iterator[list[Record]]:
+    """Return ``most`` records at a time, fewer where their texts are long."""
     batch: list[Record] = []
     size = 0
     for record in records:
         batch.append(record)
         size += len(record.input.text)
-        if len(batch) >= _BATCH or size >= _CHARACTERS:
+        if len(batch) >= most or size >= _CHARACTERS * most // _BATCH:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
 
 
-def decode_tokens(asker: Asker, vocabulary: Mapping[int, str]) -> dict[int, str]:
-    """Return the text that each token stands for, or the token itself where it is a part of a character or no text."""
-    texts: dict[int, str] = {}
-    items = iter(vocabulary.items())
-    while batch := list(islice(items, 1024)):
-        replies = asker.ask([("decode", {"ids": [id]}) for id, _ in batch])
-        for (id, token), reply in zip(batch, replies, strict=True):
-            text = reply.result.get("text") if isinstance(reply, Answer) else None
-            texts[id] = text if isinstance(text, str) and text and "\ufffd" not in text else token
-    return texts
+def _cut(asked: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Cut texts, or lists of ids, into batches."""
+    start = size = 0
+    for at, each in enumerate(asked, 1):
+        size += len(each)
+        if at - start >= _BATCH or size >= _CHARACTERS or at == len(asked):
+            yield asked[start:at]
+            start, size = at, 0

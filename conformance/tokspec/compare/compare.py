@@ -11,8 +11,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from heapq import merge
-from itertools import chain
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from tokspec.base.display import shorten
 from tokspec.compare.answers import (
@@ -22,12 +23,13 @@ from tokspec.compare.answers import (
     Record,
     answer,
     answer_as,
-    decode_tokens,
     input_of,
+    is_asked_briefly,
+    is_token,
 )
 from tokspec.compare.causes import Outcome, compare_replies
 from tokspec.compare.inputs import BadText, Reading, find_parts, read_part
-from tokspec.compare.models import ModelParts, parts_of
+from tokspec.compare.models import parts_of
 from tokspec.compare.recording import Recording
 from tokspec.compare.report import count
 from tokspec.compare.tally import Tally
@@ -43,6 +45,9 @@ from tokspec.suite.cases import Case
 _WAITING = 50_000
 _CHARACTERS = 4 * 1024 * 1024
 
+#: Texts between two looks at how many are done.
+_NOTED = 256
+
 #: Kinds of sections, in the order that recordings have.
 _KINDS = ("texts", "special_tokens", "vocabulary", "inputs")
 
@@ -50,19 +55,21 @@ _KINDS = ("texts", "special_tokens", "vocabulary", "inputs")
 _SHOWN = 8
 
 
-def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True, suite: bool = True) -> Iterator[Input]:
+def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True) -> list[Input]:
     """Return the suite's texts, and those that are made of the model's vocabulary, ``made`` of each kind.
 
-    What tokens stand for is asked of the implementation.
+    What a token stands for is asked of the implementation; a part of a character, or what is no text, stands for
+    itself as the vocabulary has it.
     """
-    parts = parts_of(asker.model)
-    texts = suite_texts() if suite else iter(())
-    return chain(texts, _made_texts(asker, parts, made)) if vocabulary else texts
-
-
-def _made_texts(asker: Asker, parts: ModelParts, made: int) -> Iterator[Input]:
-    yield from texts_of_special_tokens(list(parts.special.values()))
-    yield from texts_of_vocabulary(decode_tokens(asker, parts.vocabulary), made)
+    texts = list(suite_texts())
+    if vocabulary:
+        parts = parts_of(asker.model)
+        decoded = asker.texts_of([[id] for id in parts.vocabulary])
+        pairs = zip(parts.vocabulary.items(), decoded, strict=True)
+        tokens = {id: text if text and "\ufffd" not in text else token for (id, token), text in pairs}
+        texts += texts_of_special_tokens(list(parts.special.values()))
+        texts += texts_of_vocabulary(tokens, made)
+    return texts
 
 
 def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:
@@ -112,14 +119,73 @@ def unit_of(side: Asker | Recording) -> str:
     return effective_choices(side.hello)["offset_unit"]
 
 
+def compare_texts(
+    a: Asker,
+    b: Asker,
+    inputs: Sequence[Input],
+    tally: Tally,
+    wanted: Callable[[str], bool] = lambda name: True,
+    note: Callable[[int], None] = lambda number: None,
+) -> None:
+    """Compare what two implementations answer to texts.
+
+    Of the many texts that are made of a vocabulary the ids are compared first, and what those of a token are decoded
+    to. Whatever differs there, and every other text, is asked whole.
+
+    Args:
+        a: an implementation with its model.
+        b: the other one.
+        inputs: the texts.
+        tally: takes what it comes to, text by text.
+        wanted: as for :func:`compare_records`.
+        note: is told how many texts more are done.
+
+    Raises:
+        DataError: one side answers nothing.
+    """
+    gives_ids = all("ids" in each.hello.encode_fields and "encode" in each.operations for each in (a, b))
+    brief, whole = list[Input](), list[Input]()
+    for each in inputs:
+        is_brief = gives_ids and is_asked_briefly(each) and wanted(f"encode/{each.section}")
+        (brief if is_brief else whole).append(each)
+    compare_records(a, b, whole, wanted, lambda record: note(1), tally)
+    differing = _differing(a, b, brief, tally, note)
+    compare_records(a, b, differing, wanted, tally=tally)
+
+
+def _differing(a: Asker, b: Asker, inputs: Sequence[Input], tally: Tally, note: Callable[[int], None]) -> list[Input]:
+    """Count the texts of which both give the same ids, and decode those of a token alike; return the others."""
+    texts = [each.text for each in inputs]
+    differing, same = list[Input](), list[tuple[Input, list[Any]]]()
+    for number, (each, one, other) in enumerate(zip(inputs, a.ids_of(texts), b.ids_of(texts), strict=True), 1):
+        if number % _NOTED == 0 or number == len(inputs):
+            note((number - 1) % _NOTED + 1)
+        if one is None or one != other:
+            differing.append(each)
+        else:
+            same.append((each, one))
+    tokens = [ids for each, ids in same if is_token(each)]
+    sides = [side.texts_of(tokens) if "decode" in side.operations else None for side in (a, b)]
+    decoded = iter(zip(*sides, strict=True) if None not in sides else ())
+    for section, group in groupby(same, lambda pair: pair[0].section):
+        is_decoded = section == "vocabulary/alone" and None not in sides
+        found = [(each, len(ids), *(next(decoded) if is_decoded else ("", ""))) for each, ids in group]
+        alike = [(each, number) for each, number, one, other in found if one is not None and one == other]
+        differing += [each for each, _, one, other in found if one is None or one != other]
+        operations = ("encode", "decode") if is_decoded else ("encode",)
+        tally.note_same(section, [each.text for each, _ in alike], sum(number for _, number in alike), operations)
+    return differing
+
+
 def compare_records(
     a: Asker | Recording,
     b: Asker | Recording,
     inputs: Iterable[Input],
     wanted: Callable[[str], bool] = lambda name: True,
     note: Callable[[Record], None] = lambda record: None,
+    tally: Tally | None = None,
 ) -> Tally:
-    """Compare what two sides answer to texts.
+    """Compare what two sides answer to texts, and return the tally.
 
     Args:
         a: an implementation with its model, or a recording.
@@ -127,11 +193,12 @@ def compare_records(
         inputs: the texts, where neither is a recording.
         wanted: says of an operation on a section, such as ``encode/texts/emoji``, whether it is compared.
         note: called after each text.
+        tally: takes what it comes to, text by text, and is returned; a new one unless given.
 
     Raises:
         DataError: a recording has changed since it was read, or one side answers nothing.
     """
-    tally, units = Tally(), (unit_of(a), unit_of(b))
+    tally, units = Tally() if tally is None else tally, (unit_of(a), unit_of(b))
     for one, other in _pairs(a, b, inputs, tally):
         section = judged_section(one.input.section)
         outcomes = [outcome for outcome in _compare(one, other, units) if wanted(f"{outcome.operation}/{section}")]

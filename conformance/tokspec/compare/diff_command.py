@@ -31,7 +31,7 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.compare.answers import Asker
-from tokspec.compare.compare import compare_cases, compare_records, default_inputs, unit_of
+from tokspec.compare.compare import compare_cases, compare_records, compare_texts, default_inputs, unit_of
 from tokspec.compare.engines import ENGINES, Progress, count_processors, run_units
 from tokspec.compare.inputs import Reading, files_of_texts
 from tokspec.compare.minimize import Minimizer, Small
@@ -312,12 +312,14 @@ class _Diff:
                 tally.add(compare_cases(a, b, cases, advance))
         if one is None or other is None:
             return tally
-        inputs: Iterator[Any] = iter(())
         if isinstance(one, Asker) and isinstance(other, Asker):
             one.drop_missing_stages()
             inputs = default_inputs(one, self.made)
-        with ProgressBar("comparing texts", None) as advance:
-            tally.add(compare_records(one, other, inputs, self._is_wanted, advance))
+            with ProgressBar("comparing texts", len(inputs)) as bar:
+                compare_texts(one, other, inputs, tally, self._is_wanted, lambda number: bar(by=number))
+        else:
+            with ProgressBar("comparing texts", self._recordings[0].count) as bar:
+                compare_records(one, other, (), self._is_wanted, bar, tally)
         return tally
 
     def _is_wanted(self, name: str) -> bool:

@@ -127,8 +127,10 @@ class Tally:
         """The tokens of the side that has more of them; those that differ may be more, where now A has more, now B."""
         return max(*self.tokens, self.different_tokens)
 
-    def note_same(self, section: str, texts: Sequence[str], tokens: int) -> None:
-        """Count texts that are encoded alike."""
+    def note_same(
+        self, section: str, texts: Sequence[str], tokens: int, operations: Sequence[str] = ("encode",)
+    ) -> None:
+        """Count texts of which the answers are alike."""
         self.texts += len(texts)
         self.compared += len(texts)
         self.answered += len(texts)
@@ -136,7 +138,8 @@ class Tally:
         self.bytes += len(joined) if joined.isascii() else len(joined.encode("utf-8", "surrogatepass"))
         self.tokens[0] += tokens
         self.tokens[1] += tokens
-        self._section(f"encode/{section}").same += len(texts)
+        for operation in operations:
+            self._section(f"{operation}/{section}").same += len(texts)
 
     def note(
         self,

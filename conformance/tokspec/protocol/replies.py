@@ -53,7 +53,8 @@ def check_form(operation: str, reply: Reply) -> Reply:
     Fault(kind='protocol', message='tokens/0: 1 is not of types "string", "object"')
     """
     if isinstance(reply, Answer):
-        for path, message in schema.errors(reply.result, f"operations/{operation}/result", every=False):
+        part = "many" if operation.endswith("_many") else "operations"
+        for path, message in schema.errors(reply.result, f"{part}/{operation}/result", every=False):
             return Fault("protocol", f"{escape('/'.join(map(str, path))) or 'the result'}: {message}")
     return reply
 

@@ -25,6 +25,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import reduce
 from inspect import isclass
 from typing import Any, BinaryIO, TypeAlias
@@ -34,6 +35,7 @@ from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, DataError, MissingModule, Refusal
 from tokspec.base.json_values import copy_json, decode_line, encode_line
 from tokspec.protocol.messages import write_hello
+from tokspec.sessions.many import MESSAGES, answer_many, offered_by
 
 Message: TypeAlias = dict[str, Any]
 
@@ -120,7 +122,13 @@ class AdapterCaller:
 
     def run(self, operation: str, name: str, input: Mapping[str, Any]) -> Message:
         """Have it perform an operation on a model that it has loaded."""
-        return self._guarded(lambda: _result(self._adapter.run(operation, self._models[name], self._given(input))))
+        model = self._models.get(name)
+        if operation in MESSAGES.values():
+            guard = self._guarded_result
+            return self._guarded(
+                lambda: {"ok": answer_many(self._adapter, operation, model, self._given(input), guard)}
+            )
+        return self._guarded_result(lambda: self._adapter.run(operation, model, self._given(input)))
 
     def has(self, name: str) -> bool:
         """Whether a model of this name is loaded."""
@@ -129,6 +137,9 @@ class AdapterCaller:
     def forget(self) -> None:
         """Let go of the models."""
         self._models.clear()
+
+    def _guarded_result(self, call: Callable[[], Any]) -> Message:
+        return self._guarded(lambda: _result(call()))
 
     def _guarded(self, call: Callable[[], Message]) -> Message:
         """Call it. A panic of a Rust extension and ``SystemExit`` are no ``Exception``, and crashes too."""
@@ -160,7 +171,7 @@ def _answered(call: Callable[[], Message]) -> Message:
 
 def _read_description(hello: Any) -> Message:
     if isinstance(hello, Hello):
-        return _result(write_hello(hello))
+        return _result(write_hello(replace(hello, many=offered_by(hello))))
     found = quote(type(hello).__name__)
     return {"broken": {"message": f"hello returned a value of type {found}; it needs a tokspec.adapter.Hello"}}
 

@@ -14,6 +14,7 @@ from tokspec.adapter import Hello
 from tokspec.base.errors import AdapterFault, Unsupported
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Refused, Reply, Request, is_unsupported
+from tokspec.sessions.many import MESSAGES
 from tokspec.suite.components import covers, needed_components, needed_options
 
 _Made = TypeVar("_Made")
@@ -105,7 +106,7 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
     >>> refuse_unoffered(hello, Request("encode", "toy", {}, {"text": "b", "pair": "g"}))
     Refused(reason='unsupported', message='does not know the option pair of encode')
     """
-    if request.operation not in hello.operations:
+    if request.operation not in hello.operations and request.operation not in [MESSAGES[name] for name in hello.many]:
         return Refused("unsupported", f"does not offer {request.operation}")
     kind: str = request.model.get("type", "") if request.operation in _TRAINING else ""
     if kind in hello.other_trainers:

@@ -1,0 +1,64 @@
+"""Many texts in one message, and the ids of each: what an adapter in Python answers, one text after the other.
+
+A fault or a refusal is that of its text alone. The adapter's own method ``encoder`` is used where it has one, because a
+function from a text to its ids saves whatever else an encoding has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from tokspec.adapter import Adapter, Hello
+
+#: What ``hello`` may name in ``many``, and the message that asks for many at once.
+MESSAGES: Mapping[str, str] = {"encode": "encode_many", "decode": "decode_many"}
+
+Message: TypeAlias = Mapping[str, Any]
+
+
+def offered_by(hello: Hello) -> tuple[str, ...]:
+    """Name what an adapter in Python is asked about many at once.
+
+    >>> offered_by(Hello("mytok", "1", "Python", ("encode", "decode", "train"), encode_fields=("tokens", "ids")))
+    ('encode', 'decode')
+    """
+    return tuple(
+        name for name in MESSAGES if name in hello.operations and (name != "encode" or "ids" in hello.encode_fields)
+    )
+
+
+def answer_many(
+    adapter: Adapter, operation: str, model: Any, input: Message, guard: Callable[[Callable[[], Message]], Message]
+) -> dict[str, Any]:
+    """Return the result of ``encode_many`` or ``decode_many``: of each text its ids, or the other way round.
+
+    Args:
+        adapter: which is called once for each.
+        operation: one of :data:`MESSAGES`.
+        model: which the adapter has loaded.
+        input: of the message.
+        guard: calls what may raise anything, and returns the keys of a reply; one without ``ok`` stands for the answer.
+    """
+    asked, given, find = _CALLS[operation]
+    options = {key: value for key, value in input.items() if key != asked}
+    call = find(adapter, model, options)
+    replies = [guard(lambda each=each: {given: call(each)}) for each in input[asked]]  # type: ignore[misc]
+    return {given: [reply["ok"][given] if "ok" in reply else reply for reply in replies]}
+
+
+def _encoder(adapter: Adapter, model: Any, options: Message) -> Callable[[str], Any]:
+    find = getattr(adapter, "encoder", None)
+    if find is not None and not any(options.values()):  # it adds no special tokens
+        return find(model)  # type: ignore[no-any-return]
+    return lambda text: adapter.run("encode", model, {"text": text, **options})["ids"]
+
+
+def _decoder(adapter: Adapter, model: Any, options: Message) -> Callable[[list[int]], Any]:
+    return lambda ids: adapter.run("decode", model, {"ids": ids, **options})["text"]
+
+
+_CALLS: Mapping[str, tuple[str, str, Callable[[Adapter, Any, Message], Callable[[Any], Any]]]] = {
+    "encode_many": ("texts", "ids", _encoder),
+    "decode_many": ("ids", "texts", _decoder),
+}
