@@ -17,6 +17,7 @@ from tokspec.compare.causes import compare_replies
 from tokspec.compare.inputs import BadText, Reading, read_part
 from tokspec.compare.tally import Tally
 from tokspec.compare.units import (
+    FORMAT,
     Header,
     Unit,
     cut_into_units,
@@ -148,7 +149,7 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 DEEP = "[" * 100_000
 PLAN = {
-    **{"tokspec_diff": 3, "sides": [SIDE, SIDE], "field": "ids", "reading": {}, "folder": "", "limits": {}},
+    **{"tokspec_diff": FORMAT, "sides": [SIDE, SIDE], "field": "ids", "reading": {}, "folder": "", "limits": {}},
     **{"unicode": "15", "units": 1},
 }
 

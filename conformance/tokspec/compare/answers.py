@@ -252,22 +252,28 @@ class Asker:
 
 
 def answer(
-    asker: Asker, inputs: Iterable[Input], note: Callable[[Record], None] = lambda record: None
+    asker: Asker,
+    inputs: Iterable[Input],
+    note: Callable[[Record], None] = lambda record: None,
+    *,
+    whole: bool = False,
 ) -> Iterator[Record]:
     """Return a record of each text: what is normalized and encoded is then cut into pieces and decoded.
+
+    Of a text that is asked briefly it has no more than :func:`answer_briefly` says, unless the ``whole`` is wanted.
 
     Raises:
         DataError: none of the first texts is answered: the model is of no use to the implementation.
     """
     is_first = True
-    for is_brief, group in groupby(inputs, is_asked_briefly):
+    for is_brief, group in groupby(inputs, (lambda each: False) if whole else is_asked_briefly):
         for batch in in_batches((Record(input) for input in group), _MANY if is_brief else _BATCH):
             found = answer_briefly(asker, batch) if is_brief else [None] * len(batch)
             rest = [record for record, brief in zip(batch, found, strict=True) if brief is None]
-            whole = iter(_answer_whole(asker, rest, is_first) if rest else ())
+            asked = iter(_answer_whole(asker, rest, is_first) if rest else ())
             is_first = False
             for brief in found:
-                record = brief or next(whole)
+                record = brief or next(asked)
                 note(record)
                 yield record
 
@@ -291,7 +297,7 @@ def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | Non
     ids = list(asker.ids_of([record.input.text for record in records]))
     decodes = "decode" in asker.operations
     tokens = [
-        found and decodes and ("decode" in record.replies if record.replies else is_token(record.input))
+        found is not None and decodes and ("decode" in record.replies if record.replies else is_token(record.input))
         for record, found in zip(records, ids, strict=True)
     ]
     asked = [

@@ -36,7 +36,7 @@ from tokspec.compare.tally import Tally
 from tokspec.compare.texts import suite_texts, texts_of_special_tokens, texts_of_vocabulary
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import effective_choices
-from tokspec.protocol.messages import Fault, Refused, Reply, is_unsupported
+from tokspec.protocol.messages import Answer, Fault, Refused, Reply, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
@@ -146,22 +146,36 @@ def compare_texts(
     gives_ids = all("ids" in each.hello.encode_fields and "encode" in each.operations for each in (a, b))
     brief, whole = list[Input](), list[Input]()
     for each in inputs:
-        is_brief = gives_ids and is_asked_briefly(each) and wanted(f"encode/{each.section}")
-        (brief if is_brief else whole).append(each)
+        section = judged_section(each.section)
+        if gives_ids and is_asked_briefly(each) and wanted(f"encode/{section}"):
+            brief.append(each)
+        elif any([wanted(f"{operation}/{section}") for operation in a.operations]):
+            whole.append(each)
     compare_records(a, b, whole, wanted, lambda record: note(1), tally)
+    units = unit_of(a), unit_of(b)
     differing = _differing(a, b, brief, tally, note)
-    compare_records(a, b, differing, wanted, tally=tally)
+    pairs = _pairs(a, b, (one.input for one, _ in differing), tally)
+    for pair, answered in zip(pairs, differing, strict=True):
+        # who answers otherwise where it is asked about one text alone has given two answers, and both count
+        if all(each.replies for each in answered) and not any(each.differs for each in _compare(*pair, units)):
+            pair = answered
+        _note(tally, *pair, units, wanted)
 
 
-def _differing(a: Asker, b: Asker, inputs: Sequence[Input], tally: Tally, note: Callable[[int], None]) -> list[Input]:
-    """Count the texts of which both give the same ids, and decode those of a token alike; return the others."""
+def _differing(
+    a: Asker, b: Asker, inputs: Sequence[Input], tally: Tally, note: Callable[[int], None]
+) -> list[tuple[Record, Record]]:
+    """Count the texts of which both give the same ids, and decode those of a token alike; return the others.
+
+    A record has no replies where a side gave no answer.
+    """
     texts = [each.text for each in inputs]
-    differing, same = list[Input](), list[tuple[Input, list[Any]]]()
+    differing, same = list[tuple[Record, Record]](), list[tuple[Input, list[Any]]]()
     for number, (each, one, other) in enumerate(zip(inputs, a.ids_of(texts), b.ids_of(texts), strict=True), 1):
         if number % _NOTED == 0 or number == len(inputs):
             note((number - 1) % _NOTED + 1)
         if one is None or one != other:
-            differing.append(each)
+            differing.append((_brief(each, one), _brief(each, other)))
         else:
             same.append((each, one))
     tokens = [ids for each, ids in same if is_token(each)]
@@ -169,12 +183,22 @@ def _differing(a: Asker, b: Asker, inputs: Sequence[Input], tally: Tally, note: 
     decoded = iter(zip(*sides, strict=True) if None not in sides else ())
     for section, group in groupby(same, lambda pair: pair[0].section):
         is_decoded = section == "vocabulary/alone" and None not in sides
-        found = [(each, len(ids), *(next(decoded) if is_decoded else ("", ""))) for each, ids in group]
-        alike = [(each, number) for each, number, one, other in found if one is not None and one == other]
-        differing += [each for each, _, one, other in found if one is None or one != other]
-        operations = ("encode", "decode") if is_decoded else ("encode",)
-        tally.note_same(section, [each.text for each, _ in alike], sum(number for _, number in alike), operations)
+        alike, tokens_alike = list[str](), 0
+        for each, ids in group:
+            text, its = next(decoded) if is_decoded else ("", "")
+            if text is None or text != its:
+                differing.append((_brief(each, ids, text), _brief(each, ids, its)))
+            else:
+                alike.append(each.text)
+                tokens_alike += len(ids)
+        tally.note_same(section, alike, tokens_alike, ("encode", "decode") if is_decoded else ("encode",))
     return differing
+
+
+def _brief(input: Input, ids: list[Any] | None, text: str | None = "") -> Record:
+    if ids is None or text is None:
+        return Record(input)
+    return Record(input, {"encode": Answer({"ids": ids})} | ({"decode": Answer({"text": text})} if text else {}))
 
 
 def compare_records(
@@ -200,14 +224,19 @@ def compare_records(
     """
     tally, units = Tally() if tally is None else tally, (unit_of(a), unit_of(b))
     for one, other in _pairs(a, b, inputs, tally):
-        section = judged_section(one.input.section)
-        outcomes = [outcome for outcome in _compare(one, other, units) if wanted(f"{outcome.operation}/{section}")]
-        if outcomes:
-            compared = any(outcome.operation == "encode" for outcome in outcomes)
-            tokens = (one.tokens, other.tokens) if compared else ((), ())
-            tally.note(section, one.input.place, one.input.text, outcomes, tokens, max(one.line, other.line))
+        _note(tally, one, other, units, wanted)
         note(one)
     return tally
+
+
+def _note(tally: Tally, one: Record, other: Record, units: tuple[str, str], wanted: Callable[[str], bool]) -> None:
+    """Count what two records of a text come to."""
+    section = judged_section(one.input.section)
+    outcomes = [outcome for outcome in _compare(one, other, units) if wanted(f"{outcome.operation}/{section}")]
+    if outcomes:
+        compared = any(outcome.operation == "encode" for outcome in outcomes)
+        tokens = (one.tokens, other.tokens) if compared else ((), ())
+        tally.note(section, one.input.place, one.input.text, outcomes, tokens, max(one.line, other.line))
 
 
 def judged_section(section: str) -> str:
@@ -229,7 +258,7 @@ def _pairs(
     elif isinstance(b, Recording):
         yield from ((one, other) for other, one in _ask_as(a, b.records()))
     else:
-        records = a.records() if isinstance(a, Recording) else answer(a, inputs)
+        records = a.records() if isinstance(a, Recording) else answer(a, inputs, whole=True)
         yield from _ask_as(b, records)
 
 

@@ -1,0 +1,134 @@
+"""Many texts in one message: what each comes to is its own, however the implementation fails at others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tokspec.adapter import Hello, Refusal
+from tokspec.compare.answers import Asker, Input, answer, answer_as
+from tokspec.compare.compare import compare_texts
+from tokspec.compare.tally import Tally
+from tokspec.formats.user_model import UserModel
+from tokspec.protocol.messages import Answer, Fault, Refused, Request
+from tokspec.sessions.in_process import InProcessSession
+
+MODEL = UserModel("tokspec", {}, "mine.json", "")
+TEXTS = ["ab", "refuse", "", "fail", "b"]
+
+
+class Letters:
+    """Has a letter's code point for its id, and trouble with some words."""
+
+    def hello(self) -> Hello:
+        return Hello("letters", "1", "Python", ("encode", "decode"), encode_fields=("tokens", "ids"))
+
+    def load(self, format: str, content: Any) -> None:
+        return None
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> dict[str, Any]:
+        if operation == "decode":
+            return {"text": "".join(map(chr, input["ids"]))}
+        if input["text"] == "refuse":
+            raise Refusal("unknown_symbol", "r")
+        if input["text"] == "fail":
+            raise ValueError("no such word")
+        return {"tokens": list(input["text"]), "ids": [ord(letter) for letter in input["text"]]}
+
+
+class Quick(Letters):
+    """Has a function from a text to its ids, and another id for the letter b."""
+
+    def encoder(self, model: None) -> Callable[[str], list[int]]:
+        return lambda text: [ord(letter) + (letter == "b") for letter in text]
+
+
+def ask(session: InProcessSession, operation: str, input: dict[str, Any]) -> Any:
+    ((_, reply),) = session.ask([Request(operation, "own", {}, input, MODEL)])
+    return reply
+
+
+def test_what_is_no_answer_stands_in_its_place() -> None:
+    with InProcessSession(Letters()) as session:
+        assert session.hello.many == ("encode", "decode")
+        reply = ask(session, "encode_many", {"texts": TEXTS})
+        crash = reply.result["ids"].pop(3)
+        assert reply == Answer({"ids": [[97, 98], {"refused": {"reason": "unknown_symbol", "message": "r"}}, [], [98]]})
+        assert list(crash) == ["crashed"]
+        assert crash["crashed"]["message"].startswith("ValueError: no such word (test_diff_many.py:")
+        assert ask(session, "decode_many", {"ids": [[97], []]}) == Answer({"texts": ["a", ""]})
+
+
+def test_who_gives_no_ids_is_not_asked_about_many() -> None:
+    class Tokens(Letters):
+        def hello(self) -> Hello:
+            return replace(super().hello(), encode_fields=("tokens",), operations=("encode",))
+
+    with InProcessSession(Tokens()) as session:
+        assert session.hello.many == ()
+        refused = Refused("unsupported", "does not offer encode_many")
+        assert ask(session, "encode_many", {"texts": TEXTS}) == refused
+
+
+@pytest.mark.parametrize("many", [("encode", "decode"), ()], ids=["together", "one by one"])
+def test_ids_are_those_of_each_text(many: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    with InProcessSession(Letters()) as session:
+        monkeypatch.setattr(session, "_hello", replace(session.hello, many=many))
+        asker = Asker(session, MODEL)
+        assert list(asker.ids_of(TEXTS)) == [[97, 98], None, [], None, [98]]
+        assert list(asker.texts_of([[97, 98], []])) == ["ab", ""]
+
+
+def test_too_few_answers_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    with InProcessSession(Letters()) as session:
+        asker = Asker(session, MODEL)
+        monkeypatch.setattr(session, "_reply", lambda request: Answer({"ids": [[1]]}))
+        assert list(asker.ids_of(TEXTS)) == [None] * 5
+        monkeypatch.setattr(session, "_reply", lambda request: Answer({"ids": "all"}))
+        assert list(asker.ids_of(TEXTS)) == [None] * 5
+
+
+def test_the_texts_of_a_vocabulary_are_recorded_by_their_ids() -> None:
+    words = [Input("texts/words", "a", "a"), *(Input("vocabulary/alone", text, text) for text in TEXTS)]
+    words.append(Input("vocabulary/pairs", "1+2", "ab"))
+    with InProcessSession(Letters()) as session:
+        asker = Asker(session, MODEL)
+        records = list(answer(asker, words))
+        assert [record.input for record in records] == words
+        whole, first, refused, empty, failed, last, pair = (record.replies for record in records)
+        assert whole == {"encode": Answer({"tokens": ["a"], "ids": [97]}), "decode": Answer({"text": "a"})}
+        assert first == {"encode": Answer({"ids": [97, 98]}), "decode": Answer({"text": "ab"})}
+        assert refused == {"encode": Refused("unknown_symbol", "r")}
+        assert empty == {"encode": Answer({"ids": []}), "decode": Answer({"text": ""})}
+        assert isinstance(failed["encode"], Fault)
+        assert last == {"encode": Answer({"ids": [98]}), "decode": Answer({"text": "b"})}
+        assert pair == {"encode": Answer({"ids": [97, 98]})}
+        again = list(answer_as(asker, records))
+    assert [replies for _, replies in again] == [record.replies for record in records]
+
+
+def test_a_text_with_other_ids_is_asked_whole() -> None:
+    texts = [Input("vocabulary/alone", text, text) for text in TEXTS]
+    tally, noted = Tally(), list[int]()
+    with InProcessSession(Letters()) as one, InProcessSession(Quick()) as other:
+        compare_texts(Asker(one, MODEL), Asker(other, MODEL), texts, tally, note=noted.append)
+    # alone, B answers as A does: that is two answers of B to a text, and one of them differs
+    assert (tally.texts, tally.different, sum(noted)) == (5, 2, 5)
+
+
+def test_faults_at_tokens_are_found(place: Any) -> None:
+    tokens = ["a", "b", "Q", "REFUSES", "DIES", "c"]
+    (place.folder / "model.json").write_text(json.dumps({"type": "bpe", "vocabulary": tokens, "merges": []}))
+    status, out, err = place.run(
+        "--select", "vocabulary/alone", "--show", "0", sides=("trouble:Troubled", "trouble:Sound", *place.loaded)
+    )
+    assert (status, err) == (1, "")
+    assert out.splitlines()[-3:] == [
+        "… and 3 more causes; --show 3 shows them all",
+        "",
+        "A and B differ in 3 (50 %) of 6 inputs, 15 bytes; 12 (80 %) of 15 tokens differ",
+    ]
